@@ -1,0 +1,83 @@
+# Every target makes the environment it needs; a second run starts at once.
+#
+#   PYTHON=python3.12   the interpreter (default: the first of 3.13, 3.12, 3.11 that works)
+#   VENV=.venv          where the environment lives
+#   ARGS='...'          more arguments for the tool behind the target
+
+SHELL := /bin/sh
+PYTHON ?=
+VENV ?= .venv
+ARGS ?=
+UPGRADE ?=
+
+BIN := $(VENV)/bin
+# One stamp for each set and each interpreter named, so that naming another one is noticed.
+TAG := $(if $(PYTHON),-$(subst /,_,$(PYTHON)))
+DEMO := $(VENV)/.ready-demo$(TAG)
+DEV := $(VENV)/.ready-dev$(TAG)
+FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint types bench docs-check format coverage lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+demo: $(DEMO) ## Rank, abstain, explain and inject on the skills that ship in examples/
+	@$(BIN)/python examples/demo.py $(ARGS)
+
+test: $(DEV) ## Run the whole test suite (ARGS='tests/parity -k overlap' for a part)
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(DEV) ## Check style and formatting
+	@$(BIN)/python -m ruff check . $(ARGS)
+	@$(BIN)/python -m ruff format --check .
+
+types: $(DEV) ## Check types, strictly
+	@$(BIN)/python -m mypy $(ARGS)
+
+bench: $(DEMO) ## Print the benchmarks' ratios
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+docs-check: $(DEV) ## Run the examples in the documentation
+	@$(BIN)/python -m pytest tests/docs $(ARGS)
+
+format: $(DEV) ## Format the code and apply the safe fixes
+	@$(BIN)/python -m ruff check --fix --exit-zero --quiet .
+	@$(BIN)/python -m ruff format .
+
+coverage: $(DEV) ## Run the tests and print which branches they miss
+	@$(BIN)/python -m coverage run -m pytest $(ARGS)
+	@$(BIN)/python -m coverage report
+
+# The resolver writes every hash of every file of a release, for all platforms and for Python 3.11
+# and up, and no index address. Existing pins stay unless UPGRADE=1.
+UV = .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
+
+lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releases)
+	@PYTHON='$(PYTHON)' tools/venv .venv-lock lock
+	$(UV) requirements/lock.in --output-file requirements/lock.txt
+	$(UV) requirements/build.in --output-file requirements/build.txt
+	$(UV) pyproject.toml --extra cli --output-file requirements/demo.txt
+	$(UV) pyproject.toml --extra cli --group dev --constraint requirements/demo.txt \
+		--output-file requirements/dev.txt
+
+clean: ## Remove the environments and everything built or cached
+	@for folder in '$(VENV)' .venv-*; do \
+		if [ -f "$$folder/pyvenv.cfg" ]; then rm -rf "$$folder"; fi; \
+	done
+	@rm -rf build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf src/*.egg-info
+	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(DEMO): $(FRAME)
+	@PYTHON='$(PYTHON)' tools/venv '$(VENV)' demo
+	@touch '$@'
+
+# What the tests need includes what the demo needs.
+$(DEV): $(FRAME) requirements/dev.txt
+	@PYTHON='$(PYTHON)' tools/venv '$(VENV)' dev
+	@touch '$(DEMO)' '$@'

@@ -1,0 +1,297 @@
+"""skillyard: find the right agent skill, say when none fits, and say why.
+
+The door: public names only. Nothing is computed at import; each name loads its room when used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_ROOMS = {
+    "AmbiguousName": "errors",
+    "Diagnostic": "errors",
+    "IndexDamaged": "errors",
+    "InvalidFrontmatter": "errors",
+    "InvalidInput": "errors",
+    "InvalidSkillsRoot": "errors",
+    "MissingField": "errors",
+    "ResourceRefused": "errors",
+    "ScriptRefused": "errors",
+    "SkillError": "errors",
+    "SkillIoError": "errors",
+    "SkillNotFound": "errors",
+    "SkillYamlError": "errors",
+    "SkillyardError": "errors",
+    "UnknownName": "errors",
+    "ValidationFailed": "errors",
+    "DEFAULT_LIMITS": "limits",
+    "Limits": "limits",
+    "Origin": "skill",
+    "Reference": "skill",
+    "Skill": "skill",
+    "Triggers": "skill",
+    "parse_skill": "formats.agentskills",
+    "parse_instructions": "formats.conventions",
+    "validate": "validation",
+    "discover_instruction_files": "discovery",
+    "discover_skill_files": "discovery",
+    "list_resources": "resources",
+    "read_resource": "resources",
+    "Catalog": "catalog",
+    "CatalogDiff": "catalog",
+    "load_catalog": "catalog",
+    "Query": "ranking.query",
+    "Explanation": "ranking.scorer",
+    "Scorer": "ranking.scorer",
+    "scorer_names": "ranking.scorer",
+    "Match": "ranking.match",
+    "rank": "ranking.match",
+    "ConfidenceScorer": "ranking.confidence",
+    "KeywordDetector": "ranking.confidence",
+    "PatternMatcher": "ranking.confidence",
+    "evaluate": "ranking.confidence",
+    "ScorerRanker": "ranking.ranker",
+    "Selection": "selection",
+    "SelectionPolicy": "selection",
+    "menu_text": "selection",
+    "select": "selection",
+    "summary": "context.catalogue",
+    "Injection": "context.injection",
+    "InjectorConfig": "context.injection",
+    "SkillInjector": "context.injection",
+    "inject": "context.injection",
+    "prompt_block": "context.activation",
+    "select_prompt_block": "context.injection",
+    "Activation": "context.activation",
+    "activate": "context.activation",
+    "estimate_tokens": "context.budget",
+    "ToolRegistry": "context.tools",
+    "ByName": "context.coordinator",
+    "ByQuery": "context.coordinator",
+    "ByTag": "context.coordinator",
+    "ContextCoordinator": "context.coordinator",
+    "CoordinatorConfig": "context.coordinator",
+    "SkillContext": "context.coordinator",
+    "list_scripts": "context.scripts",
+    "run_script": "context.scripts",
+}
+
+__all__ = ["__version__", *sorted(_ROOMS)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    room = _ROOMS.get(name)
+    if room is None:
+        raise AttributeError(f"module 'skillyard' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"skillyard.{room}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
+if TYPE_CHECKING:  # the same names, for type checkers and editors
+    from skillyard.catalog import (
+        Catalog as Catalog,
+    )
+    from skillyard.catalog import (
+        CatalogDiff as CatalogDiff,
+    )
+    from skillyard.catalog import (
+        load_catalog as load_catalog,
+    )
+    from skillyard.context.activation import (
+        Activation as Activation,
+    )
+    from skillyard.context.activation import (
+        activate as activate,
+    )
+    from skillyard.context.activation import (
+        prompt_block as prompt_block,
+    )
+    from skillyard.context.budget import (
+        estimate_tokens as estimate_tokens,
+    )
+    from skillyard.context.catalogue import (
+        summary as summary,
+    )
+    from skillyard.context.coordinator import (
+        ByName as ByName,
+    )
+    from skillyard.context.coordinator import (
+        ByQuery as ByQuery,
+    )
+    from skillyard.context.coordinator import (
+        ByTag as ByTag,
+    )
+    from skillyard.context.coordinator import (
+        ContextCoordinator as ContextCoordinator,
+    )
+    from skillyard.context.coordinator import (
+        CoordinatorConfig as CoordinatorConfig,
+    )
+    from skillyard.context.coordinator import (
+        SkillContext as SkillContext,
+    )
+    from skillyard.context.injection import (
+        Injection as Injection,
+    )
+    from skillyard.context.injection import (
+        InjectorConfig as InjectorConfig,
+    )
+    from skillyard.context.injection import (
+        SkillInjector as SkillInjector,
+    )
+    from skillyard.context.injection import (
+        inject as inject,
+    )
+    from skillyard.context.injection import (
+        select_prompt_block as select_prompt_block,
+    )
+    from skillyard.context.scripts import (
+        list_scripts as list_scripts,
+    )
+    from skillyard.context.scripts import (
+        run_script as run_script,
+    )
+    from skillyard.context.tools import (
+        ToolRegistry as ToolRegistry,
+    )
+    from skillyard.discovery import (
+        discover_instruction_files as discover_instruction_files,
+    )
+    from skillyard.discovery import (
+        discover_skill_files as discover_skill_files,
+    )
+    from skillyard.errors import (
+        AmbiguousName as AmbiguousName,
+    )
+    from skillyard.errors import (
+        Diagnostic as Diagnostic,
+    )
+    from skillyard.errors import (
+        IndexDamaged as IndexDamaged,
+    )
+    from skillyard.errors import (
+        InvalidFrontmatter as InvalidFrontmatter,
+    )
+    from skillyard.errors import (
+        InvalidInput as InvalidInput,
+    )
+    from skillyard.errors import (
+        InvalidSkillsRoot as InvalidSkillsRoot,
+    )
+    from skillyard.errors import (
+        MissingField as MissingField,
+    )
+    from skillyard.errors import (
+        ResourceRefused as ResourceRefused,
+    )
+    from skillyard.errors import (
+        ScriptRefused as ScriptRefused,
+    )
+    from skillyard.errors import (
+        SkillError as SkillError,
+    )
+    from skillyard.errors import (
+        SkillIoError as SkillIoError,
+    )
+    from skillyard.errors import (
+        SkillNotFound as SkillNotFound,
+    )
+    from skillyard.errors import (
+        SkillYamlError as SkillYamlError,
+    )
+    from skillyard.errors import (
+        SkillyardError as SkillyardError,
+    )
+    from skillyard.errors import (
+        UnknownName as UnknownName,
+    )
+    from skillyard.errors import (
+        ValidationFailed as ValidationFailed,
+    )
+    from skillyard.formats.agentskills import (
+        parse_skill as parse_skill,
+    )
+    from skillyard.formats.conventions import (
+        parse_instructions as parse_instructions,
+    )
+    from skillyard.limits import (
+        DEFAULT_LIMITS as DEFAULT_LIMITS,
+    )
+    from skillyard.limits import (
+        Limits as Limits,
+    )
+    from skillyard.ranking.confidence import (
+        ConfidenceScorer as ConfidenceScorer,
+    )
+    from skillyard.ranking.confidence import (
+        KeywordDetector as KeywordDetector,
+    )
+    from skillyard.ranking.confidence import (
+        PatternMatcher as PatternMatcher,
+    )
+    from skillyard.ranking.confidence import (
+        evaluate as evaluate,
+    )
+    from skillyard.ranking.match import (
+        Match as Match,
+    )
+    from skillyard.ranking.match import (
+        rank as rank,
+    )
+    from skillyard.ranking.query import (
+        Query as Query,
+    )
+    from skillyard.ranking.ranker import (
+        ScorerRanker as ScorerRanker,
+    )
+    from skillyard.ranking.scorer import (
+        Explanation as Explanation,
+    )
+    from skillyard.ranking.scorer import (
+        Scorer as Scorer,
+    )
+    from skillyard.ranking.scorer import (
+        scorer_names as scorer_names,
+    )
+    from skillyard.resources import (
+        list_resources as list_resources,
+    )
+    from skillyard.resources import (
+        read_resource as read_resource,
+    )
+    from skillyard.selection import (
+        Selection as Selection,
+    )
+    from skillyard.selection import (
+        SelectionPolicy as SelectionPolicy,
+    )
+    from skillyard.selection import (
+        menu_text as menu_text,
+    )
+    from skillyard.selection import (
+        select as select,
+    )
+    from skillyard.skill import (
+        Origin as Origin,
+    )
+    from skillyard.skill import (
+        Reference as Reference,
+    )
+    from skillyard.skill import (
+        Skill as Skill,
+    )
+    from skillyard.skill import (
+        Triggers as Triggers,
+    )
+    from skillyard.validation import (
+        validate as validate,
+    )

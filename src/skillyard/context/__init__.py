@@ -1,0 +1,1 @@
+"""What reaches a model: catalogue summaries, prompt blocks, tools, and the coordinator."""

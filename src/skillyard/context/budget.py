@@ -1,0 +1,34 @@
+"""Budgets: how long a text is for a model, and cutting it at a boundary."""
+
+from __future__ import annotations
+
+__all__ = ["BYTES_PER_TOKEN", "TRUNCATED", "cut", "estimate_tokens"]
+
+BYTES_PER_TOKEN = 4
+"""Our estimate of a token, in UTF-8 bytes: English prose has about 4, code and CJK about 3."""
+TRUNCATED = "[... truncated]"
+"""The line that stands where text was cut by a token budget (adk-skill's own wording)."""
+
+
+def estimate_tokens(text: str) -> int:
+    """Return the estimated number of tokens: UTF-8 bytes over four, rounded up."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
+
+
+def cut(text: str, max_tokens: int) -> str:
+    """Return the text within a token budget, cut behind a line or a blank, and marked.
+
+    The mark counts; where not even the mark fits, the result is empty.
+    """
+    if estimate_tokens(text) <= max_tokens:
+        return text
+    room = max_tokens * BYTES_PER_TOKEN - len(TRUNCATED) - 1
+    if room < 0:
+        return ""
+    kept = text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
+    boundary = kept.rfind("\n")
+    if boundary < len(kept) // 2:
+        boundary = max(kept.rfind(" "), boundary)
+    if boundary > 0:
+        kept = kept[:boundary]
+    return f"{kept.rstrip()}\n{TRUNCATED}" if kept.strip() else TRUNCATED

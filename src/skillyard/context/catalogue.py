@@ -1,0 +1,167 @@
+"""Tier 1: the catalogue of skills for a system prompt, within a budget.
+
+Three formats: Oasis summary lines, the ``<available_skills>`` block of agentskills.io, and
+Markdown. Convention documents, hidden skills and shadowed ones are left out: what a model cannot
+choose it should not read about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from skillyard.catalog import Catalog
+from skillyard.context.budget import estimate_tokens
+from skillyard.errors import InvalidInput, UnknownName
+from skillyard.ranking.match import eligible, in_order, score_query
+from skillyard.ranking.query import Query
+from skillyard.ranking.scorer import DEFAULT_SCORER, Scorer
+from skillyard.skill import Origin, Skill
+from skillyard.text import clean_line, plural, shorten, xml_escape
+
+__all__ = ["FORMATS", "summary"]
+
+TOP_PHRASES = 3
+"""Oasis: "top trigger phrases" in a suggested format of three."""
+_SHORTEST_DESCRIPTION = 40
+
+
+def summary(
+    catalog: Catalog | Iterable[Skill],
+    format: str = "lines",
+    budget_tokens: int | None = None,
+    query: str | Query | None = None,
+    *,
+    scorer: str | Scorer | Any = DEFAULT_SCORER,
+    include_conventions: bool = False,
+) -> str:
+    """Return the catalogue text, entries by id; empty when there is nothing to choose.
+
+    With a budget (estimated tokens) descriptions are shortened first, all to the same length;
+    then entries are dropped, those that rank last for ``query`` (without one: last by priority,
+    then id), and a last line says how many. Raises UnknownName for an unknown format.
+    """
+    if format not in FORMATS:
+        raise UnknownName("format", format, FORMATS)
+    if budget_tokens is not None and (type(budget_tokens) is not int or budget_tokens < 0):
+        raise InvalidInput("budget_tokens must be None or an integer of at least 0")
+    if not isinstance(catalog, Catalog):
+        catalog = Catalog.from_skills(catalog)
+    listed = _listed(catalog, include_conventions)
+    write = FORMATS[format]
+    text = write(listed, None, 0)
+    if budget_tokens is None or estimate_tokens(text) <= budget_tokens:
+        return text
+    preferred = _preferred(catalog, listed, query, scorer)
+    return _fitted(preferred, write, budget_tokens)
+
+
+def _listed(catalog: Catalog, include_conventions: bool) -> list[Skill]:
+    return [
+        skill
+        for skill in catalog.candidates
+        if not skill.hidden and (include_conventions or skill.origin != Origin.CONVENTION)
+    ]
+
+
+def _preferred(
+    catalog: Catalog, listed: list[Skill], query: str | Query | None, scorer: str | Scorer | Any
+) -> list[Skill]:
+    """Return the skills in the order in which they should keep their place."""
+    if query is None:
+        return sorted(listed, key=lambda skill: (-skill.priority, _by_id(skill)))
+    asked = query if isinstance(query, Query) else Query(query)
+    _, scored = score_query(catalog, asked, scorer)
+    kept = {id(skill) for skill in listed}
+    pairs = eligible(catalog, asked, zeros=True, scored=scored)
+    return [skill for skill, _ in in_order(pairs, scored) if id(skill) in kept]
+
+
+Writer = Callable[[Sequence[Skill], int | None, int], str]
+
+
+def _fitted(preferred: list[Skill], write: Writer, budget: int) -> str:
+    def fits(count: int, chars: int | None) -> bool:
+        left = len(preferred) - count
+        return estimate_tokens(write(preferred[:count], chars, left)) <= budget
+
+    longest = max((len(skill.description) for skill in preferred), default=0)
+    count = len(preferred)
+    if not fits(count, _SHORTEST_DESCRIPTION):
+        count = _largest(0, count, lambda number: fits(number, _SHORTEST_DESCRIPTION))
+    if count == 0:
+        return ""
+    chars = _largest(_SHORTEST_DESCRIPTION, longest, lambda number: fits(count, number))
+    return write(preferred[:count], chars, len(preferred) - count)
+
+
+def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number in the range that fits; ``low`` when none does."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _by_id(skill: Skill) -> tuple[bytes, tuple[str, tuple[str, ...]]]:
+    return (skill.slug or "").encode("utf-8", "surrogatepass"), skill.key
+
+
+def _description(skill: Skill, chars: int | None) -> str:
+    line = clean_line(skill.description)
+    return line if chars is None else shorten(line, chars)
+
+
+def _more(left: int) -> str:
+    return f"({plural(left, 'more skill')} not listed)"
+
+
+def _lines(skills: Sequence[Skill], chars: int | None, left: int) -> str:
+    lines = []
+    for skill in sorted(skills, key=_by_id):
+        name, slug = clean_line(skill.name), clean_line(skill.slug or skill.name)
+        line = f"- {name} ({slug}): {_description(skill, chars)}"
+        phrases = [clean_line(phrase) for phrase in skill.triggers.phrases[:TOP_PHRASES]]
+        lines.append(f"{line} | triggers: {', '.join(phrases)}" if phrases else line)
+    if left:
+        lines.append(_more(left))
+    return "\n".join(lines)
+
+
+def _xml(skills: Sequence[Skill], chars: int | None, left: int) -> str:
+    if not skills:
+        return ""
+    lines = ["<available_skills>"]
+    for skill in sorted(skills, key=_by_id):
+        lines += ["<skill>", "<name>", xml_escape(clean_line(skill.name)), "</name>"]
+        lines += ["<description>", xml_escape(_description(skill, chars)), "</description>"]
+        if skill.path:
+            lines += ["<location>", xml_escape(clean_line(skill.path)), "</location>"]
+        lines.append("</skill>")
+    if left:
+        lines.append(f"<!-- {_more(left)} -->")
+    lines.append("</available_skills>")
+    return "\n".join(lines)
+
+
+def _markdown(skills: Sequence[Skill], chars: int | None, left: int) -> str:
+    lines = [
+        f"- **{_plain(skill.name)}**: {_plain(_description(skill, chars))}"
+        for skill in sorted(skills, key=_by_id)
+    ]
+    if left:
+        lines.append(f"- {_more(left)}")
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Return the text on one line with what Markdown would read as markup escaped."""
+    line = clean_line(text)
+    return "".join(f"\\{char}" if char in "\\`*_[]<>|" else char for char in line)
+
+
+FORMATS: dict[str, Writer] = {"lines": _lines, "xml": _xml, "markdown": _markdown}
+"""The formats by name: a writer takes skills, a description length and how many are left out."""

@@ -1,0 +1,237 @@
+"""The context coordinator: selection, tool validation and instruction as one unit (adk-skill).
+
+``resolve`` tries its strategies in order and emits a :class:`SkillContext` whole or not at all.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from skillyard.catalog import Catalog, has_tag
+from skillyard.context.activation import frame_name, safe_body
+from skillyard.context.budget import TRUNCATED
+from skillyard.context.tools import Binding, ToolRegistry, bind_tools
+from skillyard.errors import InvalidInput, SkillError, SkillNotFound, UnknownName
+from skillyard.ranking.match import eligible, in_order, score_query
+from skillyard.ranking.query import Query
+from skillyard.ranking.scorer import Scorer
+from skillyard.resources import read_declared
+from skillyard.selection import SelectionPolicy, select, survivors
+from skillyard.skill import Skill
+from skillyard.text import clean, clean_line, escape_frame
+
+__all__ = [
+    "ByName",
+    "ByQuery",
+    "ByTag",
+    "ContextCoordinator",
+    "CoordinatorConfig",
+    "ResolvedReference",
+    "SkillContext",
+    "Strategy",
+]
+
+_log = logging.getLogger(__name__)
+
+MAX_INSTRUCTION_CHARS = 8_000
+"""adk-skill's default."""
+MAX_REFERENCE_CHARS = 8_000
+"""Characters of declared references in one context; ours, the same again as the instruction."""
+STRICT = "strict"
+PERMISSIVE = "permissive"
+
+
+@dataclass(frozen=True, slots=True)
+class ByName:
+    """Load one skill for a dedicated flow. The policy does not apply; hidden skills are reached."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ByQuery:
+    """Find the best skill for what the user wants."""
+
+    text: str | Query
+
+
+@dataclass(frozen=True, slots=True)
+class ByTag:
+    """Find a skill of a category; the best for ``query``, or by name when there is none."""
+
+    tag: str
+    query: str | Query | None = None
+
+
+Strategy = ByName | ByQuery | ByTag
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorConfig:
+    """How a coordinator chooses, validates and cuts. Raises UnknownName, InvalidInput."""
+
+    policy: SelectionPolicy | None = None
+    max_instruction_chars: int = MAX_INSTRUCTION_CHARS
+    validation: str = STRICT
+    """``strict``: a skill with a missing tool is passed over. ``permissive``: the tool is."""
+    scorer: str | Scorer | Any = "overlap"
+    max_reference_chars: int = MAX_REFERENCE_CHARS
+
+    def __post_init__(self) -> None:
+        if self.validation not in (STRICT, PERMISSIVE):
+            raise UnknownName("validation mode", self.validation, (STRICT, PERMISSIVE))
+        for field in ("max_instruction_chars", "max_reference_chars"):
+            value = getattr(self, field)
+            if type(value) is not int or value < 0:
+                raise InvalidInput(f"{field} must be an integer of at least 0")
+
+
+class ResolvedReference(NamedTuple):
+    """One declared reference with its content, which is data for the model, not instruction."""
+
+    path: str
+    content: str
+    truncated: bool
+
+
+class SkillContext(NamedTuple):
+    """A skill, its instruction and the tools that really exist: one unit."""
+
+    skill: Skill
+    instruction: str
+    tools: tuple[object, ...]
+    references: tuple[ResolvedReference, ...]
+    score: float
+    """The score of the match; infinite for a skill loaded by name."""
+    tool_names: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """Tools left out and references that could not be read."""
+
+
+class ContextCoordinator:
+    """Selection, then validation, then engineering, over one catalog and one tool registry."""
+
+    def __init__(
+        self,
+        catalog: Catalog | Iterable[Skill],
+        tools: ToolRegistry,
+        config: CoordinatorConfig | None = None,
+    ) -> None:
+        self._catalog = catalog if isinstance(catalog, Catalog) else Catalog.from_skills(catalog)
+        self._tools = tools
+        self._config = config or CoordinatorConfig()
+
+    def resolve(self, strategies: Sequence[Strategy] | Strategy) -> SkillContext | None:
+        """Return the first context that a strategy yields, or None.
+
+        Each strategy offers its skills best first; the first whose tools resolve is taken.
+        Raises InvalidInput for something that is no strategy.
+        """
+        cascade = [strategies] if isinstance(strategies, Strategy) else list(strategies)
+        asked: str | Query | None = None
+        for strategy in cascade:
+            if isinstance(strategy, ByQuery):
+                asked = strategy.text
+            for skill, score in self._offers(strategy, asked):
+                context = self._context(skill, score)
+                if context is not None:
+                    return context
+        return None
+
+    def _offers(
+        self, strategy: Strategy, asked: str | Query | None
+    ) -> Iterator[tuple[Skill, float]]:
+        if isinstance(strategy, ByName):
+            yield from self._by_name(strategy.name)
+        elif isinstance(strategy, ByQuery):
+            yield from self._by_query(strategy.text)
+        elif isinstance(strategy, ByTag):
+            yield from self._by_tag(strategy.tag, strategy.query or asked)
+        else:
+            raise InvalidInput("a strategy is ByName, ByQuery or ByTag")
+
+    def _by_name(self, name: str) -> Iterator[tuple[Skill, float]]:
+        try:
+            yield self._catalog.get(name.removeprefix("@")), math.inf
+        except SkillNotFound:
+            return
+        except SkillError as error:  # several skills of that name: choosing one would be a guess
+            _log.warning("not resolved by name: %s", error.message)
+
+    def _by_query(self, query: str | Query) -> Iterator[tuple[Skill, float]]:
+        policy = self._config.policy or SelectionPolicy()
+        text = query.text if isinstance(query, Query) else query
+        if not text.strip() and not (isinstance(query, Query) and query.files):
+            return
+        for match in survivors(self._catalog, query, policy, scorer=self._config.scorer):
+            yield match.skill, match.score
+        if policy.fallback_tag is not None:
+            selection = select(self._catalog, query, policy, scorer=self._config.scorer)
+            if selection.fallback:
+                yield selection.selected[0].skill, selection.selected[0].score
+
+    def _by_tag(self, tag: str, query: str | Query | None) -> Iterator[tuple[Skill, float]]:
+        policy = self._config.policy or SelectionPolicy()
+        asked = query if isinstance(query, Query) else Query(query or "")
+        _, scored = score_query(self._catalog, asked, self._config.scorer)
+        pairs = eligible(self._catalog, asked, zeros=True, scored=scored)
+        pairs = [
+            pair
+            for pair in pairs
+            if has_tag(pair[0], (tag,)) and not has_tag(pair[0], policy.exclude_tags)
+        ]
+        yield from in_order(pairs, scored)
+
+    def _context(self, skill: Skill, score: float) -> SkillContext | None:
+        binding = bind_tools(skill, self._tools)
+        warnings = [f"{skill.name}: the host has no tool {name!r}" for name in binding.missing]
+        if binding.missing and self._config.validation == STRICT:
+            _log.info("passed over: %s", "; ".join(warnings))
+            return None
+        for warning in warnings:
+            _log.warning(warning)
+        references = self._references(skill, warnings)
+        instruction = self._instruction(skill, binding)
+        return SkillContext(
+            skill,
+            instruction,
+            binding.tools,
+            references,
+            score,
+            binding.names,
+            tuple(warnings),
+        )
+
+    def _instruction(self, skill: Skill, binding: Binding) -> str:
+        name = frame_name(skill.name)
+        body = safe_body(skill)
+        limit = self._config.max_instruction_chars
+        if len(body) > limit:
+            body = f"{body[:limit]}\n{TRUNCATED}"
+        sections = [f"[skill:{name}]", f"# {name}\n\n{escape_frame(clean_line(skill.description))}"]
+        if binding.names:
+            listed = ", ".join(escape_frame(clean_line(tool)) for tool in binding.names)
+            sections.append(f"You have access to the following tools: {listed}.")
+        sections += [f"## Instructions\n\n{body}", "[/skill]"]
+        return "\n\n".join(sections)
+
+    def _references(self, skill: Skill, warnings: list[str]) -> tuple[ResolvedReference, ...]:
+        room = self._config.max_reference_chars
+        found = []
+        for path in skill.declared_references:
+            try:
+                text = clean(read_declared(skill, path).decode("utf-8"))
+            except (SkillError, UnicodeDecodeError) as error:
+                reason = error.message if isinstance(error, SkillError) else "it is not UTF-8 text"
+                warnings.append(f"{skill.name}: reference {path!r} not read: {reason}")
+                continue
+            if room <= 0:
+                warnings.append(f"{skill.name}: reference {path!r} left out: budget used up")
+                continue
+            found.append(ResolvedReference(path, text[:room], len(text) > room))
+            room -= len(text)
+        return tuple(found)

@@ -1,0 +1,191 @@
+"""Injection: the block of the best skill before the user's own text (adk-skill).
+
+Rules of the document: only for the role ``user``; the query is the text parts joined by newlines;
+only the top match; the body is cut to ``max_injected_chars``. A part is never duplicated, the
+given prompt is never changed, and a block that is already there is not put there again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from skillyard.catalog import Catalog, load_catalog
+from skillyard.context.activation import prompt_block
+from skillyard.errors import InvalidInput
+from skillyard.ranking.match import Match
+from skillyard.ranking.query import Query
+from skillyard.ranking.scorer import Scorer
+from skillyard.selection import SelectionPolicy, select
+from skillyard.skill import Skill
+
+__all__ = ["Injection", "InjectorConfig", "SkillInjector", "inject", "select_prompt_block"]
+
+MAX_INJECTED_CHARS = 2_000
+"""adk-skill's default."""
+USER_ROLE = "user"
+
+Message = Mapping[str, Any]
+Prompt = str | Message | Sequence[Message]
+
+
+class Injection(NamedTuple):
+    """The prompt with the block in it, and the match whose block it is (None: unchanged)."""
+
+    prompt: Any
+    """A new value of the type that was given."""
+    match: Match | None
+
+
+def select_prompt_block(
+    catalog: Catalog | Iterable[Skill],
+    query: str | Query,
+    policy: SelectionPolicy | None = None,
+    *,
+    scorer: str | Scorer | Any = "overlap",
+    max_chars: int | None = MAX_INJECTED_CHARS,
+) -> tuple[str, Match] | None:
+    """Return the block of the best skill and its match, or None when none fits."""
+    selection = select(catalog, query, policy, scorer=scorer)
+    if not selection.selected:
+        return None
+    best = selection.selected[0]
+    return prompt_block(best.skill, max_chars), best
+
+
+def inject(
+    prompt: Prompt,
+    catalog: Catalog | Iterable[Skill],
+    policy: SelectionPolicy | None = None,
+    *,
+    max_chars: int | None = MAX_INJECTED_CHARS,
+    scorer: str | Scorer | Any = "overlap",
+) -> Injection:
+    """Put the block of the best skill before the user's text, a blank line between.
+
+    ``prompt`` is a string, a message ``{"role", "content"}`` (content a string or a list of
+    parts; ``parts`` in place of ``content`` is understood), or a list of messages, of which the
+    last must be the user's. Anything else about the messages stays as it is. Raises InvalidInput
+    for another shape.
+    """
+    if isinstance(prompt, str):
+        found = _block(prompt, catalog, policy, max_chars, scorer)
+        return Injection(prompt, None) if found is None else _joined(prompt, *found)
+    if isinstance(prompt, Mapping):
+        return _into_message(prompt, catalog, policy, max_chars, scorer)
+    if not isinstance(prompt, Sequence):
+        raise InvalidInput("prompt must be a string, a message or a list of messages")
+    messages = list(prompt)
+    if not messages:
+        return Injection(messages, None)
+    if not isinstance(messages[-1], Mapping):
+        raise InvalidInput("prompt must be a list of messages with role and content")
+    last = _into_message(messages[-1], catalog, policy, max_chars, scorer)
+    return Injection([*messages[:-1], last.prompt], last.match)
+
+
+def _block(
+    text: str,
+    catalog: Catalog | Iterable[Skill],
+    policy: SelectionPolicy | None,
+    max_chars: int | None,
+    scorer: str | Scorer | Any,
+) -> tuple[str, Match] | None:
+    if not text.strip():
+        return None
+    return select_prompt_block(catalog, text, policy, scorer=scorer, max_chars=max_chars)
+
+
+def _joined(text: str, block: str, match: Match) -> Injection:
+    return Injection(text if text.startswith(block) else f"{block}\n\n{text}", match)
+
+
+def _into_message(
+    message: Message,
+    catalog: Catalog | Iterable[Skill],
+    policy: SelectionPolicy | None,
+    max_chars: int | None,
+    scorer: str | Scorer | Any,
+) -> Injection:
+    unchanged = Injection(dict(message), None)
+    if message.get("role") != USER_ROLE:
+        return unchanged
+    field = "content" if "content" in message else "parts"
+    content = message.get(field)
+    if content is None:
+        return unchanged
+    if isinstance(content, str):
+        inner = inject(content, catalog, policy, max_chars=max_chars, scorer=scorer)
+        return Injection({**message, field: inner.prompt}, inner.match)
+    if not isinstance(content, Sequence):
+        raise InvalidInput(f"a message's {field} must be text or a list of parts")
+    parts = list(content)
+    texts = [
+        (number, text) for number, part in enumerate(parts) if (text := _text(part)) is not None
+    ]
+    found = _block("\n".join(text for _, text in texts), catalog, policy, max_chars, scorer)
+    if found is None:
+        return unchanged
+    first, text = texts[0]
+    joined = _joined(text, *found)
+    part = parts[first]
+    parts[first] = joined.prompt if isinstance(part, str) else {**part, "text": joined.prompt}
+    return Injection({**message, field: parts}, joined.match)
+
+
+def _text(part: object) -> str | None:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, Mapping):
+        text = part.get("text")
+        if isinstance(text, str) and part.get("type", "text") in ("text", "input_text"):
+            return text
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class InjectorConfig:
+    """How an injector chooses and how much it injects."""
+
+    policy: SelectionPolicy | None = None
+    max_injected_chars: int = MAX_INJECTED_CHARS
+    scorer: str | Scorer | Any = "overlap"
+
+
+class SkillInjector:
+    """A catalog and a configuration, applied to one prompt after another. Thread-safe."""
+
+    def __init__(
+        self, catalog: Catalog | Iterable[Skill], config: InjectorConfig | None = None
+    ) -> None:
+        self._catalog = catalog if isinstance(catalog, Catalog) else Catalog.from_skills(catalog)
+        self._config = config or InjectorConfig()
+
+    @classmethod
+    def from_root(
+        cls, path: str | os.PathLike[str], config: InjectorConfig | None = None
+    ) -> SkillInjector:
+        """Load the skills below a root. Raises InvalidSkillsRoot."""
+        return cls(load_catalog(path), config)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The snapshot it injects from."""
+        return self._catalog
+
+    def reloaded(self) -> SkillInjector:
+        """Return an injector over the skills as they are on disk now."""
+        return SkillInjector(self._catalog.reload().catalog, self._config)
+
+    def apply(self, prompt: Prompt) -> Injection:
+        """Inject into one prompt; see :func:`inject`."""
+        config = self._config
+        return inject(
+            prompt,
+            self._catalog,
+            config.policy,
+            max_chars=config.max_injected_chars,
+            scorer=config.scorer,
+        )

@@ -1,0 +1,195 @@
+"""A skill's scripts: listed always, run only when a caller names and allows one.
+
+Nothing else in skillyard runs anything. A script runs by its interpreter, in a process group of
+its own that is ended whole, with a time limit, an output limit and an environment of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Collection, Mapping, Sequence
+from typing import IO, NamedTuple
+
+from skillyard.errors import InvalidInput, ResourceRefused, ScriptRefused
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.resources import list_resources, real_resource_path
+from skillyard.skill import Skill
+
+__all__ = ["Script", "ScriptResult", "list_scripts", "run_script"]
+
+FOLDER = "scripts/"
+_INTERPRETERS = {
+    ".py": (sys.executable, "-I"),
+    ".sh": ("/bin/sh",),
+    ".bash": ("bash",),
+    ".js": ("node",),
+    ".rb": ("ruby",),
+}
+_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")
+_STEP_S = 0.05
+
+
+class Script(NamedTuple):
+    """One file below ``scripts/``."""
+
+    path: str
+    """Relative to the skill's folder, with ``/``."""
+    size: int
+    mentioned: bool
+    """The skill's body names it, by path or by file name: prefer running it over rewriting it."""
+
+
+class ScriptResult(NamedTuple):
+    """What a script left behind."""
+
+    exit_code: int | None
+    """None when it was ended by the time limit."""
+    stdout: str
+    stderr: str
+    timed_out: bool
+    truncated: bool
+    """Output beyond the limit was dropped."""
+    seconds: float
+
+
+def list_scripts(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Script, ...]:
+    """Return the skill's scripts, sorted by path; none for a skill without a folder."""
+    try:
+        found = list_resources(skill, limits)
+    except ResourceRefused:
+        return ()
+    body = skill.body or ""
+    return tuple(
+        Script(item.path, item.size, item.path in body or item.path.rsplit("/", 1)[-1] in body)
+        for item in found
+        if item.path.startswith(FOLDER)
+    )
+
+
+def run_script(
+    skill: Skill,
+    path: str,
+    arguments: Sequence[str] = (),
+    *,
+    allow: Collection[str],
+    stdin: str = "",
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    timeout_s: float | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> ScriptResult:
+    """Run one script of the skill, which ``allow`` must name, and return what it printed.
+
+    ``path`` is as :func:`list_scripts` gives it. The script sees PATH, the language, ``env`` and
+    nothing else of our environment; it runs in ``cwd``, or in a temporary folder that is removed.
+    Raises ScriptRefused when it is not allowed, not below ``scripts/`` or of no known kind,
+    InvalidInput for arguments that are no strings.
+    """
+    if path not in allow:
+        raise ScriptRefused(
+            f"{path!r} is not in the allow list", path=skill.path, hint="add it if you trust it"
+        )
+    if not path.startswith(FOLDER):
+        raise ScriptRefused(f"{path!r} is not below {FOLDER}", path=skill.path)
+    if not all(isinstance(item, str) and "\0" not in item for item in arguments):
+        raise InvalidInput("arguments must be strings")
+    try:
+        real = real_resource_path(skill, path)
+    except ResourceRefused as error:
+        raise ScriptRefused(error.message, path=skill.path, hint=error.hint) from None
+    command = [*_interpreter(path, skill), real, *arguments]
+    seconds = limits.script_seconds if timeout_s is None else timeout_s
+    with tempfile.TemporaryDirectory(prefix="skillyard-") as private:
+        folder = private if cwd is None else cwd
+        variables = {key: os.environ[key] for key in _KEPT_VARIABLES if key in os.environ}
+        variables |= {"HOME": private, "TMPDIR": private, **(env or {})}
+        return _run(command, folder, variables, stdin, seconds, limits.script_output_bytes)
+
+
+def _interpreter(path: str, skill: Skill) -> tuple[str, ...]:
+    ending = os.path.splitext(path)[1].lower()
+    interpreter = _INTERPRETERS.get(ending)
+    if interpreter is None:
+        raise ScriptRefused(
+            f"no interpreter is known for {path!r}",
+            path=skill.path,
+            hint=f"known endings: {', '.join(sorted(_INTERPRETERS))}",
+        )
+    return interpreter
+
+
+def _run(
+    command: list[str],
+    cwd: str,
+    env: dict[str, str],
+    stdin: str,
+    timeout_s: float,
+    max_bytes: int,
+) -> ScriptResult:
+    started = time.monotonic()
+    # Files, not pipes: a script that prints without end fills a file that we can watch and cut.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given = tempfile.TemporaryFile()  # noqa: SIM115 - closed below, after the start
+        with given:
+            given.write(stdin.encode("utf-8", "surrogateescape"))
+            given.seek(0)
+            try:
+                process = subprocess.Popen(
+                    command,
+                    cwd=cwd,
+                    env=env,
+                    stdin=given,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise ScriptRefused(
+                    f"cannot start {command[0]}: {error.strerror}", hint="install it"
+                ) from None
+        over = _wait(process, started + timeout_s, (out, err), max_bytes)
+        code = None if over == "time" else process.returncode
+        stdout, cut_out = _kept(out, max_bytes)
+        stderr, cut_err = _kept(err, max_bytes)
+    seconds = time.monotonic() - started
+    return ScriptResult(code, stdout, stderr, over == "time", cut_out or cut_err, seconds)
+
+
+def _wait(
+    process: subprocess.Popen[bytes],
+    deadline: float,
+    outputs: tuple[IO[bytes], IO[bytes]],
+    max_bytes: int,
+) -> str:
+    """Wait for the end; end the whole group when time or output runs over. Say which it was."""
+    try:
+        while True:
+            try:
+                process.wait(min(_STEP_S, max(0.0, deadline - time.monotonic())))
+                return ""
+            except subprocess.TimeoutExpired:
+                if time.monotonic() >= deadline:
+                    return "time"
+                if any(os.fstat(output.fileno()).st_size > max_bytes for output in outputs):
+                    return "output"
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)  # also children that it left behind
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.wait()
+
+
+def _kept(output: IO[bytes], max_bytes: int) -> tuple[str, bool]:
+    output.seek(0)
+    data = output.read(max_bytes + 1)
+    return data[:max_bytes].decode("utf-8", "replace"), len(data) > max_bytes

@@ -1,0 +1,248 @@
+"""Every error skillyard raises on purpose, and the diagnostics it reports instead of raising.
+
+::
+
+    SkillyardError
+    ├── SkillError                    something about a skill file or a catalog
+    │   ├── SkillIoError              kind "Io"                  unreadable file
+    │   ├── SkillYamlError            kind "Yaml"                frontmatter that is no good YAML
+    │   ├── InvalidFrontmatter        kind "InvalidFrontmatter"  fences missing, content refused
+    │   ├── MissingField              kind "MissingField"        a required field is absent or blank
+    │   ├── InvalidSkillsRoot         kind "InvalidSkillsRoot"   the root is not a folder
+    │   ├── ValidationFailed          kind "Validation"          a rule was broken in strict reading
+    │   ├── IndexDamaged              kind "IndexError"          an index file cannot be trusted
+    │   ├── SkillNotFound             kind "SkillNotFound"       no skill of that name or id
+    │   ├── AmbiguousName             kind "AmbiguousName"       several skills share the name
+    │   ├── ResourceRefused           kind "ResourceRefused"     a path that may not be read
+    │   └── ScriptRefused             kind "ScriptRefused"       a script that may not be run
+    ├── InvalidInput (ValueError)     an argument or option of the wrong type or range
+    └── UnknownName (LookupError)     no scorer, format, profile … of that name
+
+``kind`` is the word that the adk-skill document uses for its error variants. Reading many files
+never raises for one of them: it returns skills *and* :class:`Diagnostic` records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+__all__ = [
+    "AmbiguousName",
+    "Diagnostic",
+    "IndexDamaged",
+    "InvalidFrontmatter",
+    "InvalidInput",
+    "InvalidSkillsRoot",
+    "MissingField",
+    "ResourceRefused",
+    "ScriptRefused",
+    "SkillError",
+    "SkillIoError",
+    "SkillNotFound",
+    "SkillYamlError",
+    "SkillyardError",
+    "UnknownName",
+    "ValidationFailed",
+]
+
+
+class Diagnostic(NamedTuple):
+    """One finding about one file: what is wrong, where, and what to do about it."""
+
+    code: str
+    """Stable identifier of the rule, lower case with underscores (``yaml_invalid``)."""
+    severity: str
+    """``error`` (the skill did not load, or the profile refuses it), ``warning`` or ``info``."""
+    path: str
+    message: str
+    hint: str = ""
+    line: int | None = None
+    """1-based line in the file, where one can be named."""
+    column: int | None = None
+    found: str = ""
+    """The offending text, shortened; untrusted, so clean it before printing."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON shape that every command prints."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "path": self.path,
+            "line": self.line,
+            "column": self.column,
+            "message": self.message,
+            "found": self.found,
+            "hint": self.hint,
+        }
+
+
+class SkillyardError(Exception):
+    """Base of everything skillyard raises on purpose."""
+
+
+class InvalidInput(SkillyardError, ValueError):
+    """An argument has the wrong type or lies outside its range; the message names the field."""
+
+
+class UnknownName(SkillyardError, LookupError):
+    """No scorer, profile or format has that name; the message lists those that there are."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        self.known = tuple(sorted(known))
+        super().__init__(f"unknown {what} {name!r}; known: {', '.join(self.known) or 'none'}")
+
+
+class SkillError(SkillyardError):
+    """Something about a skill file or a catalog is wrong.
+
+    Attributes: ``kind`` (the documented word), ``path``, ``line``, ``column``, ``code`` (the
+    diagnostic code), ``message``, ``hint`` and ``found``.
+    """
+
+    kind = "SkillError"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str = "",
+        line: int | None = None,
+        column: int | None = None,
+        code: str = "",
+        hint: str = "",
+        found: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.line = line
+        self.column = column
+        self.code = code or self.kind.lower()
+        self.hint = hint
+        self.found = found
+
+    def __str__(self) -> str:
+        where = self.path
+        if self.line is not None:
+            where += f":{self.line}"
+        text = f"{where}: {self.message}" if where else self.message
+        return f"{text}\nhint: {self.hint}" if self.hint else text
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), dict(self.__dict__), self.args))
+
+    def diagnostic(self, severity: str = "error") -> Diagnostic:
+        """Return this error as a diagnostic of the given severity."""
+        return Diagnostic(
+            code=self.code,
+            severity=severity,
+            path=self.path,
+            message=self.message,
+            hint=self.hint,
+            line=self.line,
+            column=self.column,
+            found=self.found,
+        )
+
+
+def _rebuild(
+    cls: type[SkillError], state: dict[str, object], args: tuple[object, ...]
+) -> SkillError:
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
+class SkillIoError(SkillError):
+    """A file could not be read: missing, no permission, not a regular file, too large."""
+
+    kind = "Io"
+
+
+class SkillYamlError(SkillError):
+    """The frontmatter is not YAML that skillyard accepts (syntax, types, guarded features)."""
+
+    kind = "Yaml"
+
+
+class InvalidFrontmatter(SkillError):
+    """The fences are missing or unclosed, or the content of a field is refused."""
+
+    kind = "InvalidFrontmatter"
+
+
+class MissingField(SkillError):
+    """A required field is absent, blank or null. ``field`` names it."""
+
+    kind = "MissingField"
+
+    def __init__(self, message: str, *, field: str, **where: object) -> None:
+        super().__init__(message, **where)  # type: ignore[arg-type]
+        self.field = field
+
+
+class InvalidSkillsRoot(SkillError):
+    """The given root does not exist or is not a folder."""
+
+    kind = "InvalidSkillsRoot"
+
+
+class ValidationFailed(SkillError):
+    """Strict reading met error-level findings; ``diagnostics`` holds all of them."""
+
+    kind = "Validation"
+
+    def __init__(
+        self, message: str, *, diagnostics: Sequence[Diagnostic] = (), **where: object
+    ) -> None:
+        super().__init__(message, **where)  # type: ignore[arg-type]
+        self.diagnostics = tuple(diagnostics)
+
+
+class IndexDamaged(SkillError):
+    """An index file fails its checks. It is a cache: rebuild it."""
+
+    kind = "IndexError"
+
+
+class SkillNotFound(SkillError, LookupError):
+    """No skill has that name or id. ``near`` lists names that are close."""
+
+    kind = "SkillNotFound"
+
+    def __init__(self, name: str, near: Iterable[str] = ()) -> None:
+        self.name = name
+        self.near = tuple(near)
+        hint = f"did you mean {' or '.join(self.near)}?" if self.near else ""
+        super().__init__(f"no skill named {name!r}", hint=hint)
+
+
+class AmbiguousName(SkillError, LookupError):
+    """Several skills share the name. ``paths`` lists them; an id is never ambiguous."""
+
+    kind = "AmbiguousName"
+
+    def __init__(self, name: str, paths: Iterable[str], ids: Iterable[str] = ()) -> None:
+        self.name = name
+        self.paths = tuple(paths)
+        self.ids = tuple(ids)
+        listing = ", ".join(self.paths)
+        super().__init__(
+            f"{name!r} names {len(self.paths)} skills: {listing}",
+            hint="use an id: " + ", ".join(self.ids) if self.ids else "rename one of them",
+        )
+
+
+class ResourceRefused(SkillError):
+    """A path that is not a regular file inside the skill's own folder."""
+
+    kind = "ResourceRefused"
+
+
+class ScriptRefused(SkillError):
+    """A script that the caller did not allow, or that is not the skill's own."""
+
+    kind = "ScriptRefused"

@@ -1,0 +1,233 @@
+"""agentskills.io folders and adk-skill documents: one text in, one Skill out.
+
+Fields: those of agentskills.io (name, description, license, compatibility, metadata,
+allowed-tools), of adk-skill (version, tags, references, trigger, hint), of the skill evaluation
+system (keywords, tags, triggers.files, triggers.keywords) and of Oasis (id, triggers, priority,
+inputs, outputs, safety_notes).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+from skillyard.errors import Diagnostic, SkillYamlError
+from skillyard.formats.fields import Fields
+from skillyard.formats.frontmatter import Fenced, split, unify_lines
+from skillyard.formats.repair import quote_plain_values
+from skillyard.formats.yaml_guard import Node, Scalar, read_mapping
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.skill import Reference, Skill, Triggers, document_id
+
+__all__ = ["Document", "Parsed", "parse_document", "parse_skill", "split_tools"]
+
+
+class Document(NamedTuple):
+    """What surrounds the text: where the file lies, and what its bytes were."""
+
+    path: str
+    """As shown to the user and stored in ``Skill.path``."""
+    folder: str | None = None
+    """Name of the skill's own folder; None for a single file."""
+    origin: str | None = None
+    scope: str = "project"
+    hash: str | None = None
+    """SHA-256 of the file's bytes; computed from the text when None."""
+    last_modified: int | None = None
+    references: tuple[Reference, ...] = ()
+
+
+class Parsed(NamedTuple):
+    """One document read: the skill, what was noticed on the way, and the raw fields."""
+
+    skill: Skill
+    diagnostics: list[Diagnostic]
+    fields: Fields | None = None
+
+
+def parse_skill(path: str, content: str, limits: Limits = DEFAULT_LIMITS) -> Skill:
+    """Parse one skill document strictly (adk-skill ``parse_skill_markdown``).
+
+    Checks the fences, valid YAML, field types, a non-empty name and description, and the caps.
+    Never repairs. Raises SkillError: InvalidFrontmatter, SkillYamlError or MissingField.
+    """
+    return parse_document(Document(str(path)), content, strict=True, limits=limits).skill
+
+
+def parse_document(
+    document: Document, content: str, *, strict: bool, limits: Limits = DEFAULT_LIMITS
+) -> Parsed:
+    """Parse one document; lenient reading repairs once and reports. Raises SkillError."""
+    text = unify_lines(content)
+    fenced = split(text, document.path, limits)
+    diagnostics: list[Diagnostic] = []
+    mapping, lines = _mapping(fenced, document.path, strict, diagnostics, limits)
+    fields = Fields(
+        mapping, lines, document.path, strict=strict, diagnostics=diagnostics, limits=limits
+    )
+    digest = document.hash or content_digest(content)
+    return Parsed(_skill(fields, fenced, document, digest), diagnostics, fields)
+
+
+def content_digest(content: str) -> str:
+    """Return the SHA-256 of the text's UTF-8 bytes, as hexadecimal digits."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _mapping(
+    fenced: Fenced, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
+) -> tuple[dict[str, Node], dict[str, int]]:
+    try:
+        return read_mapping(fenced.block, path, limits, fenced.block_line)
+    except SkillYamlError as error:
+        if strict or error.code != "yaml_invalid":
+            raise
+        block, changed = quote_plain_values(fenced.block)
+        if not changed:
+            raise
+        try:
+            result = read_mapping(block, path, limits, fenced.block_line)
+        except SkillYamlError:
+            raise error from None
+        diagnostics.append(_repaired(error, changed[0] + fenced.block_line))
+        return result
+
+
+def _repaired(error: SkillYamlError, line: int) -> Diagnostic:
+    return Diagnostic(
+        "yaml_repaired",
+        "warning",
+        error.path,
+        f"the frontmatter is not valid YAML and was read with quotes added ({error.message})",
+        "put the value in quotes yourself: other readers may refuse the file",
+        error.line or line,
+        error.column,
+        error.found,
+    )
+
+
+def _skill(fields: Fields, fenced: Fenced, document: Document, digest: str) -> Skill:
+    name = fields.name()
+    description = fields.description()
+    slug = fields.text("id") if "id" in fields else None
+    known: dict[str, Any] = {
+        field: value
+        for field in ("title", "version", "license", "compatibility", "hint")
+        if field in fields and (value := fields.text(field)) is not None
+    }
+    if "hint" not in known and "argument-hint" in fields:
+        known["hint"] = fields.text("argument-hint")
+    for field in ("tags", "keywords", "inputs", "outputs", "safety_notes"):
+        if field in fields:
+            known[field] = fields.texts(field, split=_one if field in _ONE_TEXT else None)
+    if "references" in fields:
+        known["declared_references"] = fields.texts("references")
+    tools = _allowed_tools(fields)
+    if tools:
+        known["allowed_tools"] = tools
+    triggers = _triggers(fields)
+    if triggers is not None:
+        known["triggers"] = triggers
+    if "trigger" in fields:
+        known["trigger"] = bool(fields.flag("trigger"))
+    if "priority" in fields:
+        known["priority"] = fields.integer("priority") or 0
+    if "user-invocable" in fields:
+        known["user_invocable"] = fields.flag("user-invocable") is not False
+    if "disable-model-invocation" in fields:
+        known["disable_model_invocation"] = bool(fields.flag("disable-model-invocation"))
+    return Skill(
+        name=name,
+        description=description,
+        body=fenced.body,
+        path=document.path,
+        id=document_id(name, digest),
+        slug=slug or document.folder or name,
+        metadata=fields.metadata() if "metadata" in fields else {},
+        references=document.references,
+        origin=document.origin,
+        hash=digest,
+        last_modified=document.last_modified,
+        scope=document.scope,
+        frontmatter=fenced.block,
+        **known,
+    )
+
+
+_ONE_TEXT = frozenset(["inputs", "outputs", "safety_notes"])
+
+
+def _one(text: str) -> list[str]:
+    return [text.strip()]
+
+
+def _allowed_tools(fields: Fields) -> tuple[str, ...]:
+    if "allowed-tools" in fields:
+        return fields.texts("allowed-tools", split=split_tools)
+    if "allowed_tools" in fields and not fields.strict:
+        # Dropping an author's tool restriction in silence would be the unsafe reading.
+        fields.warn(
+            "allowed_tools",
+            "field_alias",
+            "allowed_tools is read as allowed-tools",
+            "write it with a hyphen",
+            "warning",
+        )
+        return fields.texts("allowed_tools", split=split_tools)
+    return ()
+
+
+def split_tools(text: str) -> list[str]:
+    """Split ``Bash(git add:*) Read, Write`` at blanks and commas outside parentheses."""
+    tools: list[str] = []
+    current: list[str] = []
+    depth = 0
+    for char in text:
+        if char == "(":
+            depth += 1
+        elif char == ")":
+            depth = max(0, depth - 1)
+        if depth == 0 and (char.isspace() or char == ","):
+            tools.append("".join(current))
+            current = []
+        else:
+            current.append(char)
+    tools.append("".join(current))
+    return [tool.strip() for tool in tools if tool.strip()]
+
+
+def _triggers(fields: Fields) -> Triggers | None:
+    """Read ``triggers`` (a list is phrases, a map follows its keys) and the older flat keys."""
+    node = fields.node("triggers")
+    files: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    if isinstance(node, dict):
+        lines = dict.fromkeys(node, fields.line("triggers") or 2)
+        inner = Fields(
+            node, lines, fields._path, strict=fields.strict, diagnostics=fields.diagnostics
+        )
+        files = inner.texts("files", split=_one)
+        keywords = inner.texts("keywords", split=_one)
+        phrases = inner.texts("phrases", split=_one)
+    elif isinstance(node, list | Scalar):
+        phrases = fields.texts("triggers", split=_one)
+    files += fields.texts("trigger_files", split=_one)
+    keywords += fields.texts("trigger_keywords", split=_one)
+    if not (files or keywords or phrases):
+        return None
+    for phrase in phrases:
+        if _globlike(phrase):
+            fields.warn(
+                "triggers",
+                "trigger_looks_like_glob",
+                f"the trigger phrase {phrase[:60]!r} looks like a file pattern",
+                "put file patterns under `triggers:` / `files:`",
+                "warning",
+            )
+            break
+    return Triggers(files, keywords, phrases)
+
+
+def _globlike(phrase: str) -> bool:
+    return " " not in phrase and ("*" in phrase or ("/" in phrase and "." in phrase))

@@ -1,0 +1,128 @@
+"""Convention documents (AGENTS.md and kin), and the choice of reader by path.
+
+adk-skill, "Parsing Strictness": below ``.skills/`` strict; a convention name permissive, with
+frontmatter optional; anything else strict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from skillyard.errors import Diagnostic, SkillError
+from skillyard.formats.agentskills import (
+    Document,
+    Parsed,
+    content_digest,
+    parse_document,
+    parse_skill,
+)
+from skillyard.formats.frontmatter import unify_lines
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.skill import CONVENTION_TAG, Origin, Skill, document_id
+from skillyard.text import clean_line
+
+__all__ = [
+    "CONVENTION_NAMES",
+    "ROOT_ONLY",
+    "convention_of",
+    "parse_convention",
+    "parse_instructions",
+]
+
+# File name, lower case -> (skill name, tag). AGENT.md is an AGENTS.md (adk-skill 0.6 folds it).
+CONVENTION_NAMES = {
+    "agents.md": ("agents", "agents-md"),
+    "agent.md": ("agents", "agents-md"),
+    "claude.md": ("claude", "claude-md"),
+    "gemini.md": ("gemini", "gemini-md"),
+    "copilot.md": ("copilot", "copilot-md"),
+    "skills.md": ("skills", "skills-md"),
+    "soul.md": ("soul", "soul-md"),
+}
+ROOT_ONLY = frozenset(["soul.md"])
+"""Read only directly in a root."""
+_DERIVED_DESCRIPTION_CHARS = 120
+
+
+def convention_of(file_name: str) -> tuple[str, str] | None:
+    """Return (skill name, tag) for a convention file name, case ignored, else None."""
+    return CONVENTION_NAMES.get(file_name.lower())
+
+
+def parse_instructions(path: str, content: str, limits: Limits = DEFAULT_LIMITS) -> Skill:
+    """Parse by path (adk-skill ``parse_instruction_markdown``). Raises SkillError.
+
+    Below ``.skills`` strict; a convention name permissive; a ``SKILL.md`` lenient with one
+    repair; anything else strict.
+    """
+    path = str(path)
+    parts = path.replace("\\", "/").split("/")
+    if any(part.lower() == ".skills" for part in parts[:-1]):
+        return parse_skill(path, content, limits)
+    if convention_of(parts[-1]) is not None:
+        return parse_convention(Document(path, origin=Origin.CONVENTION), content, limits).skill
+    if parts[-1] == "SKILL.md":
+        return parse_document(Document(path), content, strict=False, limits=limits).skill
+    return parse_skill(path, content, limits)
+
+
+def parse_convention(document: Document, content: str, limits: Limits = DEFAULT_LIMITS) -> Parsed:
+    """Parse a convention document: valid frontmatter is used, else the whole text is the body."""
+    name, tag = CONVENTION_NAMES[document.path.replace("\\", "/").rsplit("/", 1)[-1].lower()]
+    text = unify_lines(content)
+    diagnostics: list[Diagnostic] = []
+    if text.startswith("---"):
+        try:
+            parsed = parse_document(document, content, strict=False, limits=limits)
+        except SkillError as error:
+            diagnostics = [_ignored_frontmatter(error)] if _meant_as_fields(text) else []
+        else:
+            return parsed._replace(skill=_with_tags(parsed.skill, tag))
+    digest = document.hash or content_digest(content)
+    body = text.strip()
+    skill = Skill(
+        name=name,
+        description=_derived_description(body, document.path),
+        body=body,
+        path=document.path,
+        id=document_id(name, digest),
+        slug=name,
+        tags=(CONVENTION_TAG, tag),
+        origin=document.origin,
+        hash=digest,
+        last_modified=document.last_modified,
+        scope=document.scope,
+    )
+    return Parsed(skill, diagnostics)
+
+
+def _meant_as_fields(text: str) -> bool:
+    """True when a rule at the top was surely meant as a fence: a known field follows it."""
+    head = text[:400]
+    return "\nname:" in head or "\ndescription:" in head
+
+
+def _ignored_frontmatter(error: SkillError) -> Diagnostic:
+    found = error.diagnostic("warning")
+    return found._replace(
+        message=f"the frontmatter was left in the text: {found.message}",
+        hint=found.hint or "repair the frontmatter or remove it",
+    )
+
+
+def _with_tags(skill: Skill, tag: str) -> Skill:
+    missing = tuple(word for word in (CONVENTION_TAG, tag) if word not in skill.tags)
+    return replace(skill, tags=skill.tags + missing)
+
+
+def _derived_description(body: str, path: str) -> str:
+    """Return the first heading, else the first line that is no blank, else a plain sentence."""
+    first = ""
+    for line in body.split("\n"):
+        text = line.strip()
+        if text.startswith("#") and text.lstrip("#").strip():
+            return clean_line(text.lstrip("#"))
+        first = first or text
+    if first:
+        return clean_line(first[:_DERIVED_DESCRIPTION_CHARS])
+    return f"Instructions loaded from {path.replace(chr(92), '/').rsplit('/', 1)[-1]}"

@@ -1,0 +1,268 @@
+"""Typed fields from a guarded mapping: our own coercion, every complaint with its line.
+
+``strict`` reading (adk-skill) raises for a wrong type; lenient reading takes what can be
+understood and says what it did.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from skillyard.errors import Diagnostic, InvalidFrontmatter, MissingField, SkillYamlError
+from skillyard.formats.yaml_guard import Node, Scalar, plain_value
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.text import find_hidden, name_fault
+
+__all__ = ["Fields"]
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,32}")
+_TRUE = ("true", "True", "TRUE")
+_FALSE = ("false", "False", "FALSE")
+
+
+class Fields:
+    """The top-level fields of one frontmatter block, read by type."""
+
+    __slots__ = ("_limits", "_lines", "_mapping", "_path", "diagnostics", "strict")
+
+    def __init__(
+        self,
+        mapping: dict[str, Node],
+        lines: dict[str, int],
+        path: str,
+        *,
+        strict: bool,
+        diagnostics: list[Diagnostic],
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self._mapping = mapping
+        self._lines = lines
+        self._path = path
+        self._limits = limits
+        self.strict = strict
+        self.diagnostics = diagnostics
+
+    def __contains__(self, field: str) -> bool:
+        return field in self._mapping
+
+    def node(self, field: str) -> Node | None:
+        """Return the raw node of a field, or None."""
+        return self._mapping.get(field)
+
+    def line(self, field: str) -> int | None:
+        """Return the 1-based line of a field."""
+        return self._lines.get(field)
+
+    def required(self, field: str, *also: str) -> str:
+        """Return a required text field, trimmed. Raises MissingField when absent or blank."""
+        name = next((key for key in (field, *also) if key in self._mapping), field)
+        node = self._mapping.get(name)
+        if isinstance(node, list | dict):
+            self._refuse(
+                name, f"{field}_not_string", f"{field} must be text, not a list or mapping"
+            )
+        text = node.text.strip() if node is not None else ""
+        if text and not (node is not None and node.plain and text == "~"):
+            return self._safe(name, text)
+        absent = node is None
+        raise MissingField(
+            f"{field} is {'missing' if absent else 'empty'}",
+            field=field,
+            path=self._path,
+            line=1 if absent else self.line(name),
+            code=f"{field}_{'missing' if absent else 'empty'}",
+            hint=_REQUIRED_HINTS[field],
+        )
+
+    def name(self) -> str:
+        """Return the ``name`` field. Raises when it is missing, too long or unsafe as a name."""
+        name = self.required("name", "skill_name")
+        field = "name" if "name" in self._mapping else "skill_name"
+        if len(name) > self._limits.name_chars:
+            self._too_long(field, self._limits.name_chars, "name_too_long")
+        fault = name_fault(name)
+        if fault is not None:
+            code = "name_edge_hyphen" if name.startswith("-") else "name_bad_chars"
+            raise InvalidFrontmatter(
+                f"the name {fault}",
+                path=self._path,
+                line=self.line(field),
+                code=code,
+                hint="use small letters, digits and single hyphens",
+                found=name[:80],
+            )
+        return name
+
+    def description(self) -> str:
+        """Return the ``description`` field. Raises when it is missing or too long."""
+        text = self.required("description")
+        if len(text) > self._limits.description_chars:
+            self._too_long("description", self._limits.description_chars, "description_too_long")
+        return text
+
+    def text(self, field: str) -> str | None:
+        """Return an optional text field; absent and null are None."""
+        node = self._mapping.get(field)
+        if node is None or (isinstance(node, Scalar) and node.null):
+            return None
+        if not isinstance(node, Scalar):
+            self._complain(field, f"{field}_not_string", "is not text", "write it on one line")
+            return None
+        text = node.text.strip()
+        if len(text) > self._limits.field_chars:
+            self._too_long(field, self._limits.field_chars, "field_too_long")
+        return self._safe(field, text)
+
+    def texts(
+        self, field: str, *, split: Callable[[str], list[str]] | None = None, trim: bool = True
+    ) -> tuple[str, ...]:
+        """Return a list field: entries trimmed, blanks dropped.
+
+        A lone scalar is split by ``split`` where one is given; otherwise strict reading refuses
+        it and lenient reading takes it as one entry.
+        """
+        node = self._mapping.get(field)
+        if node is None or (isinstance(node, Scalar) and node.null):
+            return ()
+        if isinstance(node, dict):
+            self._complain(field, f"{field}_not_list", "is a mapping", "write a list")
+            return ()
+        if isinstance(node, Scalar):
+            return self._lone_scalar(field, node, split)
+        return self._items(field, node, trim)
+
+    def _lone_scalar(
+        self, field: str, node: Scalar, split: Callable[[str], list[str]] | None
+    ) -> tuple[str, ...]:
+        if split is None:
+            self._complain(
+                field, "list_from_text", "is one text, not a list", f"write `{field}: [a, b]`"
+            )
+        entries = split(node.text) if split else [node.text.strip()]
+        return tuple(self._safe(field, entry) for entry in entries if entry)
+
+    def _items(self, field: str, node: list[Node], trim: bool) -> tuple[str, ...]:
+        if len(node) > self._limits.list_items:
+            self._too_long(field, self._limits.list_items, "list_too_long")
+        items = []
+        for item in node:
+            if not isinstance(item, Scalar):
+                self._complain(
+                    field, f"{field}_not_list", "holds a nested list or mapping", "write text items"
+                )
+                continue
+            text = item.text.strip()
+            if len(text) > self._limits.field_chars:
+                self._too_long(field, self._limits.field_chars, "field_too_long")
+            if text and not item.null:
+                items.append(self._safe(field, text if trim else item.text))
+        return tuple(items)
+
+    def flag(self, field: str) -> bool | None:
+        """Return a boolean field: plain true or false (YAML 1.2). Anything else is a type error."""
+        node = self._mapping.get(field)
+        if node is None or (isinstance(node, Scalar) and node.null):
+            return None
+        if isinstance(node, Scalar):
+            if node.plain and node.text in _TRUE:
+                return True
+            if node.plain and node.text in _FALSE:
+                return False
+            if not self.strict and node.text.strip().lower() in ("true", "yes", "on", "1"):
+                self._complain(
+                    field, "not_boolean", "is read as true", f"write `{field}: true` or false"
+                )
+                return True
+        self._complain(field, "not_boolean", "is not true or false", f"write `{field}: true`")
+        return None
+
+    def is_integer(self, field: str) -> bool:
+        """True when the field is there and reads as an integer."""
+        node = self._mapping.get(field)
+        return isinstance(node, Scalar) and bool(_INTEGER.fullmatch(node.text.strip()))
+
+    def integer(self, field: str) -> int | None:
+        """Return an integer field; absent, null and anything that is no integer give None.
+
+        ``80.5``, ``high`` and booleans are reported. A quoted ``"80"`` is taken with a warning.
+        """
+        node = self._mapping.get(field)
+        if node is None or (isinstance(node, Scalar) and node.null):
+            return None
+        if isinstance(node, Scalar) and self.is_integer(field):
+            if not node.plain:
+                self._warn(
+                    field, "not_integer", f"{field} is text, read as a number", "drop the quotes"
+                )
+            return int(node.text.strip())
+        self._warn(
+            field, "not_integer", f"{field} is not an integer", f"write `{field}: 0`, for instance"
+        )
+        return None
+
+    def metadata(self) -> dict[str, Any]:
+        """Return the ``metadata`` mapping with its values by the YAML 1.2 core schema."""
+        node = self._mapping.get("metadata")
+        if node is None or (isinstance(node, Scalar) and node.null):
+            return {}
+        if not isinstance(node, dict):
+            self._complain(
+                "metadata", "metadata_not_map", "is not a mapping", "write `metadata:` with keys"
+            )
+            return {}
+        return {key: plain_value(value) for key, value in node.items()}
+
+    def warn(self, field: str, code: str, message: str, hint: str, severity: str) -> None:
+        """Report something about a field."""
+        self.diagnostics.append(
+            Diagnostic(code, severity, self._path, message, hint, self.line(field))
+        )
+
+    def _warn(self, field: str, code: str, message: str, hint: str) -> None:
+        self.warn(field, code, message, hint, "warning")
+
+    def _complain(self, field: str, code: str, what: str, hint: str) -> None:
+        """Refuse in strict reading, warn otherwise."""
+        if self.strict:
+            self._refuse(field, code, f"{field} {what}", hint)
+        self._warn(field, code, f"{field} {what}", hint)
+
+    def _refuse(self, field: str, code: str, message: str, hint: str = "") -> NoReturn:
+        raise SkillYamlError(
+            message,
+            path=self._path,
+            line=self.line(field),
+            column=1,
+            code=code,
+            hint=hint or f"write `{field}:` followed by text",
+        )
+
+    def _too_long(self, field: str, limit: int, code: str) -> NoReturn:
+        raise InvalidFrontmatter(
+            f"{field} is longer than {limit:,}",
+            path=self._path,
+            line=self.line(field),
+            code=code,
+            hint="shorten it; details belong in the body",
+        )
+
+    def _safe(self, field: str, text: str) -> str:
+        hidden = find_hidden(text)
+        if hidden is None:
+            return text
+        raise InvalidFrontmatter(
+            f"{field} holds the hidden character {hidden.label}",
+            path=self._path,
+            line=self.line(field),
+            code="hidden_character",
+            hint="remove it; frontmatter is read by people and models alike",
+            found=text[max(0, hidden.offset - 10) : hidden.offset + 10],
+        )
+
+
+_REQUIRED_HINTS = {
+    "name": "add a line such as `name: my-skill`",
+    "description": "add a line such as `description: What the skill does and when to use it.`",
+}

@@ -1,0 +1,209 @@
+"""Ranking: the candidates of a query in their total order, each with its explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
+from typing import Any
+
+from skillyard.catalog import Catalog, has_tag
+from skillyard.errors import InvalidInput
+from skillyard.ranking.query import Query, invokes
+from skillyard.ranking.scorer import (
+    DEFAULT_SCORER,
+    Explanation,
+    Scored,
+    Scorer,
+    bind,
+    level_of,
+    resolve,
+)
+from skillyard.skill import Skill
+
+__all__ = ["Match", "Pair", "eligible", "in_order", "rank", "score_query"]
+
+Pair = tuple[Skill, float]
+
+
+class Match:
+    """One skill in a ranking. The explanation is worked out when it is looked at."""
+
+    __slots__ = ("_explanation", "_scored", "level", "rejected_because", "score", "skill")
+
+    def __init__(
+        self,
+        skill: Skill,
+        score: float,
+        level: str | None,
+        scored: Scored,
+        rejected_because: str = "",
+    ) -> None:
+        self.skill = skill
+        self.score = score
+        self.level = level
+        """The scorer's band for this score, or None where its document names none."""
+        self.rejected_because = rejected_because
+        """Why a selection left it out; empty in a ranking and for selected skills."""
+        self._scored = scored
+        self._explanation: Explanation | None = None
+
+    @property
+    def explanation(self) -> Explanation:
+        """The tree behind the score; its value is the score."""
+        if self._explanation is None:
+            self._explanation = self._scored.explain(self.skill)
+        return self._explanation
+
+    @property
+    def signals(self) -> Mapping[str, float]:
+        """The parts of the raw score by label."""
+        return {part.label: part.value for part in self.explanation.raw().parts}
+
+    @property
+    def reason(self) -> str:
+        """The grounds of the score in one line; holds text of the skill: clean it to print."""
+        return self._scored.reason(self.skill)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Match):
+            return NotImplemented
+        return (self.skill, self.score, self.level) == (other.skill, other.score, other.level)
+
+    def __hash__(self) -> int:
+        return hash((self.skill, self.score))
+
+    def __repr__(self) -> str:
+        return f"Match({self.skill.name!r}, {self.score:.4g}, {self.level!r})"
+
+    def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
+        """Return the JSON shape of a match (design.md §5)."""
+        shape: dict[str, Any] = {
+            "name": self.skill.name,
+            "id": self.skill.id,
+            "slug": self.skill.slug,
+            "path": self.skill.path,
+            "score": self.score,
+            "level": self.level,
+            "reason": self.reason,
+            "signals": dict(self.signals),
+        }
+        if self.rejected_because:
+            shape["rejected_because"] = self.rejected_because
+        if explain:
+            shape["explanation"] = self.explanation.to_dict()
+        return shape
+
+
+def score_query(
+    catalog: Catalog | Iterable[Skill], query: Query, scorer: str | Scorer | Any
+) -> tuple[Scorer, Scored]:
+    """Return the scorer and its scores of the query over the catalog. Raises UnknownName."""
+    resolved = resolve(scorer)
+    return resolved, bind(catalog, resolved).prepare(query)
+
+
+def eligible(
+    catalog: Catalog | Iterable[Skill], query: Query, *, zeros: bool, scored: Scored
+) -> list[Pair]:
+    """Return the candidates of the query with their scores, in catalog order.
+
+    Left out: shadowed skills, hidden skills that the text does not call, and skills that the
+    query's tags exclude. ``zeros`` adds the candidates with a score of zero.
+    """
+    pairs = list(scored.scores())
+    skills = catalog.skills if isinstance(catalog, Catalog) else tuple(catalog)
+    if zeros and len(pairs) < len(skills):
+        scores = {id(skill): score for skill, score in pairs}
+        pairs = [(skill, scores.get(id(skill), 0.0)) for skill in skills]
+    out = _left_out(catalog, skills, query)
+    if out:
+        pairs = [pair for pair in pairs if id(pair[0]) not in out]
+    if query.include_tags:
+        pairs = [pair for pair in pairs if has_tag(pair[0], query.include_tags)]
+    if query.exclude_tags:
+        pairs = [pair for pair in pairs if not has_tag(pair[0], query.exclude_tags)]
+    return pairs
+
+
+def _left_out(
+    catalog: Catalog | Iterable[Skill], skills: Sequence[Skill], query: Query
+) -> set[int]:
+    out = {id(skill) for skill in skills if skill.hidden and not invokes(query.text, skill)}
+    if isinstance(catalog, Catalog):
+        out.update(id(skill) for skill in catalog.shadowed)
+    return out
+
+
+def in_order(pairs: Sequence[Pair], scored: Scored, limit: int | None = None) -> list[Pair]:
+    """Return the pairs in their total order, the first ``limit`` of them.
+
+    Order: tier, score (higher first), the scorer's tie-break, name, path.
+    """
+    if limit is not None and limit <= 0:
+        return []
+    if not scored.tiered:
+        return _sorted(_head(pairs, limit), scored)[:limit]
+    tiers: dict[int, list[Pair]] = {}
+    for pair in pairs:
+        tiers.setdefault(scored.tier(pair[0]), []).append(pair)
+    ordered: list[Pair] = []
+    for tier in sorted(tiers):
+        left = None if limit is None else limit - len(ordered)
+        if left == 0:
+            break
+        ordered += _sorted(_head(tiers[tier], left), scored)[:left]
+    return ordered
+
+
+def _head(pairs: Sequence[Pair], limit: int | None) -> Sequence[Pair]:
+    """Return the pairs that can be among the first ``limit``: cheap scores before dear keys."""
+    if limit is None or len(pairs) <= 4 * limit:
+        return pairs
+    floor = nlargest(limit, (score for _, score in pairs))[-1]
+    return [pair for pair in pairs if pair[1] >= floor]
+
+
+def _sorted(pairs: Sequence[Pair], scored: Scored) -> list[Pair]:
+    return sorted(pairs, key=lambda p: (-p[1], scored.tie_break(p[0]), p[0].key))
+
+
+def rank(
+    catalog: Catalog | Iterable[Skill],
+    text: str = "",
+    *,
+    files: Iterable[str] = (),
+    recent_activity: Iterable[str] = (),
+    include_tags: Iterable[str] = (),
+    exclude_tags: Iterable[str] = (),
+    include_references: bool = False,
+    scorer: str | Scorer | Any = DEFAULT_SCORER,
+    limit: int | None = 10,
+) -> list[Match]:
+    """Rank the skills for a query: best first, no floor, no abstention.
+
+    Skills that score zero are left out unless the scorer lists every skill. ``limit=None`` gives
+    the whole ranking. Raises UnknownName for an unknown scorer, InvalidInput for wrong types.
+    """
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise InvalidInput("limit must be None or an integer of at least 0")
+    query = Query(
+        text,
+        tuple_of(files),
+        tuple_of(recent_activity),
+        tuple_of(include_tags),
+        tuple_of(exclude_tags),
+        include_references,
+    )
+    if not isinstance(catalog, Catalog):
+        catalog = Catalog.from_skills(catalog)
+    resolved, scored = score_query(catalog, query, scorer)
+    pairs = eligible(catalog, query, zeros=False, scored=scored)
+    return [
+        Match(skill, score, level_of(resolved.levels, score), scored)
+        for skill, score in in_order(pairs, scored, limit)
+    ]
+
+
+def tuple_of(items: Iterable[str]) -> Any:
+    """Return a tuple of a list; anything else passes, for Query to refuse by name."""
+    return tuple(items) if isinstance(items, list | tuple | set | frozenset) else items

@@ -1,0 +1,76 @@
+"""What was asked: everything that any scorer may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from skillyard.errors import InvalidInput
+from skillyard.skill import Skill
+
+__all__ = ["Query", "invokes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One request. A scorer ignores what it does not use. Raises InvalidInput for wrong types."""
+
+    text: str = ""
+    files: tuple[str, ...] = ()
+    """Paths in play, as the caller writes them; compared with ``triggers.files``, never opened."""
+    recent_activity: tuple[str, ...] = ()
+    include_tags: tuple[str, ...] = ()
+    """Keep only skills with at least one of these tags (whole tag, ASCII case ignored)."""
+    exclude_tags: tuple[str, ...] = ()
+    include_references: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise InvalidInput(f"text must be a string, not {type(self.text).__name__}")
+        for field in ("files", "recent_activity", "include_tags", "exclude_tags"):
+            object.__setattr__(self, field, text_items(field, getattr(self, field)))
+
+    @property
+    def empty(self) -> bool:
+        """True when there is neither text nor a file to look at."""
+        return not self.text.strip() and not self.files
+
+
+def text_items(field: str, value: Iterable[str] | None) -> tuple[str, ...]:
+    """Return ``value`` as a tuple of strings; None is empty. Raises InvalidInput otherwise."""
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{field} must be a list of strings, not {type(value).__name__}")
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, str):
+            raise InvalidInput(f"{field} must hold strings, not {type(item).__name__}")
+    return items
+
+
+_AFTER_NAME = " \t\r\n,.;:!?)]}\"'"
+
+
+def invokes(text: str, skill: Skill) -> bool:
+    """True when the text calls the skill by ``@name`` or ``/name`` (name or slug, case ignored).
+
+    The sign must start the text or follow a blank or an opening bracket, and the name must end at
+    a blank, at punctuation or at the end, so that a path or a mail address calls nothing.
+    """
+    if "@" not in text and "/" not in text:
+        return False
+    folded = text.casefold()
+    names = {skill.name.casefold(), (skill.slug or skill.name).casefold()}
+    return any(_called(folded, sign + name) for name in names for sign in "@/")
+
+
+def _called(text: str, call: str) -> bool:
+    start = text.find(call)
+    while start >= 0:
+        end = start + len(call)
+        opens = start == 0 or text[start - 1] in " \t\r\n([{\"'"
+        if opens and (end == len(text) or text[end] in _AFTER_NAME):
+            return True
+        start = text.find(call, start + 1)
+    return False

@@ -1,0 +1,120 @@
+"""Custom rankers, both ways: Skyll's documented ``Ranker`` as a scorer, a scorer as a ranker.
+
+Source: the Skyll ranking document, "Customizing Ranking": an object with
+``rank(skills, query="", include_references=False)`` that sets ``relevance_score`` on each skill
+and returns them best first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from skillyard.errors import InvalidInput
+from skillyard.ranking.query import Query
+from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Scored, Scorer, bind
+from skillyard.skill import Reference, Skill
+
+__all__ = ["RankedSkill", "RankerScorer", "ScorerRanker"]
+
+
+class RankedSkill:
+    """A skill as a custom ranker sees it: Skyll's field names, and a score that it may set."""
+
+    def __init__(self, skill: Skill) -> None:
+        self.skill = skill
+        self.id = skill.slug
+        self.title = skill.title or skill.name
+        self.description = skill.description
+        self.content = skill.body
+        self.version = skill.version
+        self.allowed_tools = list(skill.allowed_tools)
+        self.source = skill.source
+        self.install_count = skill.install_count
+        self.references: list[Reference] = list(skill.references)
+        self.metadata = dict(skill.metadata)
+        self.curated = skill.curated
+        self.relevance_score: float = 0.0
+
+
+class RankerScorer:
+    """A custom ranker where a scorer is wanted. Its order is kept, its scores are shown."""
+
+    scale = "open"
+    levels: tuple[Level, ...] = ()
+    default_policy = DefaultPolicy(float("-inf"), 10, 0.0, "the ranker's own order")
+
+    def __init__(self, ranker: Any) -> None:
+        self._ranker = ranker
+        self.name = str(getattr(ranker, "name", type(ranker).__name__))
+
+    def bind(self, skills: Iterable[Skill]) -> _BoundRanker:
+        """Keep the skills; a ranker is given all of them with each query."""
+        return _BoundRanker(self._ranker, tuple(skills))
+
+
+class _BoundRanker:
+    def __init__(self, ranker: Any, skills: tuple[Skill, ...]) -> None:
+        self._ranker = ranker
+        self.skills: Sequence[Skill] = skills
+
+    def prepare(self, query: Query) -> _RankerScored:
+        views = [RankedSkill(skill) for skill in self.skills]
+        ranked = list(self._ranker.rank(views, query.text, query.include_references))
+        for view in ranked:
+            if not isinstance(view, RankedSkill):
+                raise InvalidInput("Ranker.rank must return the skills it was given")
+        return _RankerScored(ranked)
+
+
+class _RankerScored(Scored):
+    tiered = True
+
+    def __init__(self, ranked: Sequence[RankedSkill]) -> None:
+        self._place = {id(view.skill): place for place, view in enumerate(ranked)}
+        self._pairs = [(view.skill, float(view.relevance_score)) for view in ranked]
+
+    def scores(self) -> list[tuple[Skill, float]]:
+        return self._pairs
+
+    def tier(self, skill: Skill) -> int:
+        return self._place[id(skill)]
+
+    def explain(self, skill: Skill) -> Explanation:
+        place = self._place[id(skill)]
+        note = f"place {place + 1} of the ranker"
+        return Explanation("ranker", self._pairs[place][1], (), "leaf", note)
+
+
+class ScorerRanker:
+    """A scorer where a ``Ranker`` is wanted: returns the skills best first, scores set."""
+
+    def __init__(self, scorer: str | Scorer) -> None:
+        self._scorer = scorer
+
+    def rank(
+        self, skills: Iterable[Any], query: str = "", include_references: bool = False
+    ) -> list[Any]:
+        """Return the given skills (Skill or RankedSkill) best first."""
+        from skillyard.ranking.match import in_order
+        from skillyard.ranking.scorer import resolve
+
+        given = list(skills)
+        by_skill = {id(_skill(item)): item for item in given}
+        scorer = resolve(self._scorer)
+        asked = Query(query, include_references=include_references)
+        scored = bind([_skill(item) for item in given], scorer).prepare(asked)
+        pairs = list(scored.scores())
+        listed = {id(skill) for skill, _ in pairs}
+        pairs += [(_skill(item), 0.0) for item in given if id(_skill(item)) not in listed]
+        ranked = []
+        for skill, score in in_order(pairs, scored):
+            item = by_skill[id(skill)]
+            if isinstance(item, RankedSkill):
+                item.relevance_score = score
+            ranked.append(item)
+        return ranked
+
+
+def _skill(item: Any) -> Skill:
+    return item if isinstance(item, Skill) else item.skill

@@ -1,0 +1,264 @@
+"""Safe reads of one file, and of the files inside one skill's real folder: nowhere else.
+
+A path from a skill or a model becomes a file only through :func:`read_resource`. Every component
+is opened without following links, from the file system's root down, so that a folder swapped for
+a link while we read is refused and never followed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+
+from skillyard.errors import ResourceRefused, SkillIoError
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.skill import Skill
+
+__all__ = [
+    "FileContent",
+    "Resource",
+    "list_resources",
+    "read_declared",
+    "read_file",
+    "read_resource",
+    "real_resource_path",
+    "skill_folder",
+]
+
+_OPEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = getattr(os, "O_DIRECTORY", 0)
+
+
+class FileContent(NamedTuple):
+    """The bytes of a file and its status at the moment of reading."""
+
+    data: bytes
+    status: os.stat_result
+
+
+class Resource(NamedTuple):
+    """One file inside a skill's folder."""
+
+    path: str
+    """Relative to the skill's folder, with ``/``."""
+    size: int
+    """Bytes."""
+    kind: str
+    """``reference``, ``script``, ``asset`` or ``other``, by its first folder and its ending."""
+
+
+def read_file(path: str, max_bytes: int, shown: str = "") -> FileContent:
+    """Read one regular file without following a last link. Raises SkillIoError."""
+    shown = shown or path
+    try:
+        descriptor = os.open(path, _OPEN | _NO_LINK)
+    except OSError as error:
+        raise _io_error(error, shown) from None
+    try:
+        return _read(descriptor, max_bytes, shown)
+    except OSError as error:
+        raise _io_error(error, shown) from None
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int, max_bytes: int, shown: str) -> FileContent:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise SkillIoError(
+            "not a regular file",
+            path=shown,
+            code="not_a_regular_file",
+            hint="replace it by a text file",
+        )
+    if status.st_size > max_bytes:
+        raise _too_large(shown, max_bytes)
+    # One read sized by the status is what a regular file needs; the loop covers a growing one.
+    data = os.read(descriptor, status.st_size + 1)
+    if len(data) < status.st_size or len(data) > status.st_size:
+        chunks = [data]
+        total = len(data)
+        while total <= max_bytes and (more := os.read(descriptor, 65_536)):
+            chunks.append(more)
+            total += len(more)
+        data = b"".join(chunks)
+        if total > max_bytes:
+            raise _too_large(shown, max_bytes)
+    return FileContent(data, status)
+
+
+def _too_large(shown: str, max_bytes: int) -> SkillIoError:
+    return SkillIoError(
+        f"the file is larger than {max_bytes:,} bytes",
+        path=shown,
+        code="file_too_large",
+        hint="move long material into files beside it",
+    )
+
+
+def _io_error(error: OSError, shown: str) -> SkillIoError:
+    return SkillIoError(
+        f"cannot read: {error.strerror or error}",
+        path=shown,
+        code="io_error",
+        hint="check that it exists, is a plain file and may be read",
+    )
+
+
+def skill_folder(skill: Skill) -> str:
+    """Return the real path of the skill's own folder. Raises ResourceRefused when it has none."""
+    if not skill.path or skill.path.replace("\\", "/").rsplit("/", 1)[-1].lower() != "skill.md":
+        raise ResourceRefused(
+            f"{skill.name} is a single document and has no folder of its own", path=skill.path
+        )
+    return os.path.realpath(os.path.dirname(skill.path) or ".")
+
+
+def list_resources(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Resource, ...]:
+    """Return the regular files in the skill's folder but SKILL.md itself, sorted by path.
+
+    Links, pipes and folders that are skills of their own are left out. At most
+    ``limits.resources_listed`` are returned. Raises ResourceRefused when there is no folder.
+    """
+    folder = skill_folder(skill)
+    found: list[Resource] = []
+    pending = [("", 0)]
+    while pending:
+        below, depth = pending.pop()
+        try:
+            with os.scandir(os.path.join(folder, below) if below else folder) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        if below and any(entry.name == "SKILL.md" for entry in listed):
+            continue
+        for entry in listed:
+            path = f"{below}/{entry.name}" if below else entry.name
+            if entry.is_symlink() or not entry.name.isprintable():
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if depth < limits.tree_depth:
+                    pending.append((path, depth + 1))
+            elif entry.is_file(follow_symlinks=False) and path.lower() != "skill.md":
+                found.append(Resource(path, entry.stat(follow_symlinks=False).st_size, _kind(path)))
+    found.sort()
+    return tuple(found[: limits.resources_listed])
+
+
+_KINDS = {"references": "reference", "docs": "reference", "scripts": "script", "assets": "asset"}
+
+
+def _kind(path: str) -> str:
+    kind = _KINDS.get(path.split("/", 1)[0]) if "/" in path else None
+    if kind is None and path[-3:].lower() == ".md":
+        return "reference"
+    return kind or "other"
+
+
+def safe_parts(path: str) -> tuple[str, ...]:
+    """Return the components of a relative path. Raises ResourceRefused for anything else.
+
+    Refused: absolute paths, ``..``, drives, backslashes, percent escapes of the above, schemes,
+    control characters, empty paths, and names that some systems treat specially.
+    """
+    if not isinstance(path, str) or not path.strip():
+        raise _refused(path, "an empty path")
+    if not path.isprintable():
+        raise _refused(path, "control or unprintable characters")
+    if "\\" in path or ":" in path or path.startswith(("/", "~")):
+        raise _refused(path, "an absolute path, a drive, a scheme or a backslash")
+    if "%" in path and _percent_trick(path):
+        raise _refused(path, "a percent-encoded path")
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if not parts:
+        raise _refused(path, "the folder itself")
+    for part in parts:
+        if part == ".." or part.rstrip(". ") != part:
+            raise _refused(path, f"the component {part!r}")
+    return parts
+
+
+def _percent_trick(path: str) -> bool:
+    lowered = path.lower()
+    return any(code in lowered for code in ("%2e", "%2f", "%5c", "%00", "%25"))
+
+
+def _refused(path: object, what: str) -> ResourceRefused:
+    return ResourceRefused(
+        f"refused {path!r}: {what}",
+        code="resource_refused",
+        hint="give the path of a file inside the skill's folder, as listed",
+    )
+
+
+def real_resource_path(skill: Skill, path: str) -> str:
+    """Return the real path of a file inside the skill's real folder.
+
+    A link inside the folder is followed only when its real path stays there. Raises
+    ResourceRefused for any path that leads elsewhere. The answer holds at this moment only:
+    reading goes through :func:`read_resource`, which checks again on the way.
+    """
+    return _real_path(skill_folder(skill), path)
+
+
+def _real_path(folder: str, path: str) -> str:
+    real = os.path.realpath(os.path.join(folder, *safe_parts(path)))
+    if not real.startswith(folder.rstrip(os.sep) + os.sep):
+        raise _refused(path, "it leads out of the skill's folder")
+    return real
+
+
+def read_resource(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """Return the bytes of one file inside the skill's real folder.
+
+    Raises ResourceRefused for any path that is not a regular file there, or that is too large.
+    """
+    return _read_real(real_resource_path(skill, path), path, limits)
+
+
+def read_declared(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """Return the bytes of a file that the skill's own ``references`` field names.
+
+    For a single document (``.skills/x.md``) the path is relative to the document's folder.
+    Raises ResourceRefused for a path that is not declared, or that leads elsewhere.
+    """
+    if path not in skill.declared_references:
+        raise _refused(path, "the skill does not declare it")
+    if not skill.path:
+        raise _refused(path, "the skill comes from no file")
+    folder = os.path.realpath(os.path.dirname(skill.path) or ".")
+    return _read_real(_real_path(folder, path), path, limits)
+
+
+def _read_real(real: str, path: str, limits: Limits) -> bytes:
+    try:
+        descriptor = _open_without_links(real)
+    except OSError as error:
+        raise _refused(path, error.strerror or "cannot open it") from None
+    try:
+        return _read(descriptor, limits.resource_bytes, path).data
+    except SkillIoError as error:
+        raise _refused(path, error.message) from None
+    except OSError as error:
+        raise _refused(path, error.strerror or "cannot read it") from None
+    finally:
+        os.close(descriptor)
+
+
+def _open_without_links(real: str) -> int:
+    """Open a real path component by component; a link that appears meanwhile is an OSError."""
+    if os.open not in os.supports_dir_fd:
+        return os.open(real, _OPEN | _NO_LINK)
+    parts = [part for part in real.split(os.sep) if part]
+    descriptor = os.open(os.sep, os.O_RDONLY | _FOLDER | getattr(os, "O_CLOEXEC", 0))
+    for number, part in enumerate(parts):
+        last = number == len(parts) - 1
+        flags = _OPEN | _NO_LINK | (0 if last else _FOLDER)
+        try:
+            below = os.open(part, flags, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+        descriptor = below
+    return descriptor

@@ -1,0 +1,196 @@
+"""Selection: which skills are chosen, which are not and why, and when none fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from skillyard.catalog import Catalog, has_tag
+from skillyard.errors import InvalidInput
+from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
+from skillyard.ranking.query import Query, text_items
+from skillyard.ranking.scorer import DEFAULT_SCORER, Scored, Scorer, level_of
+from skillyard.skill import Skill
+
+__all__ = ["Selection", "SelectionPolicy", "menu_text", "select", "survivors"]
+
+REJECTED_KEPT = 10
+"""How many of the skills that were not chosen a selection names; ``considered`` counts all."""
+MENU_SIZE = 3
+"""adk-skill, "The Menu Pattern": the top three."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionPolicy:
+    """What may be chosen. None means: as the scorer's document says.
+
+    Raises InvalidInput for wrong types, a negative ``top_k`` or a ``min_score`` that is no number.
+    """
+
+    top_k: int | None = None
+    min_score: float | None = None
+    include_tags: tuple[str, ...] = ()
+    """Keep only skills with at least one of these tags."""
+    exclude_tags: tuple[str, ...] = ()
+    fallback_tag: str | None = None
+    """adk-skill, "Generalist Fallback": the tag of the skill to take when nothing passes."""
+
+    def __post_init__(self) -> None:
+        for field in ("include_tags", "exclude_tags"):
+            object.__setattr__(self, field, text_items(field, getattr(self, field)))
+        if self.top_k is not None and (type(self.top_k) is not int or self.top_k < 0):
+            raise InvalidInput("top_k must be an integer of at least 0")
+        if self.min_score is not None and (
+            isinstance(self.min_score, bool)
+            or not isinstance(self.min_score, int | float)
+            or self.min_score != self.min_score
+        ):
+            raise InvalidInput("min_score must be a number")
+        if self.fallback_tag is not None and not isinstance(self.fallback_tag, str):
+            raise InvalidInput("fallback_tag must be a string")
+
+
+class Selection(NamedTuple):
+    """What was chosen, what was rejected and why."""
+
+    selected: tuple[Match, ...]
+    rejected: tuple[Match, ...]
+    """The best of the others, each with ``rejected_because``: at most ten."""
+    considered: int
+    """How many candidates were scored, after tags and hidden skills were left out."""
+    abstained: bool
+    """True when nothing passed and no fallback was taken."""
+    fallback: bool
+    """True when the one selected skill is the generalist of the policy."""
+    scorer: str
+    menu: tuple[Match, ...] = ()
+    """Two or three skills too close to choose between: ask the user; empty when one leads."""
+
+
+def select(
+    catalog: Catalog | Iterable[Skill],
+    query: str | Query,
+    policy: SelectionPolicy | None = None,
+    *,
+    scorer: str | Scorer | Any = DEFAULT_SCORER,
+) -> Selection:
+    """Choose skills for a query, or abstain.
+
+    The policy's tags come on top of the query's. A query with nothing to look at selects nothing,
+    unless include tags name what is wanted. Raises UnknownName, InvalidInput.
+    """
+    policy = policy or SelectionPolicy()
+    asked = _query(query)
+    if not isinstance(catalog, Catalog):
+        catalog = Catalog.from_skills(catalog)
+    resolved, scored = score_query(catalog, asked, scorer)
+    floor = _floor(policy, resolved)
+    pairs = _pairs(catalog, asked, policy, scored, floor)
+    top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
+    passed = [pair for pair in pairs if pair[1] >= floor]
+    best = in_order(passed, scored, max(top_k + REJECTED_KEPT, MENU_SIZE))
+    matches = [_match(pair, resolved, scored) for pair in best]
+    selected = tuple(matches[:top_k])
+    if not selected and top_k and policy.fallback_tag is not None:
+        taken = _fallback(catalog, asked, policy, scored)
+        if taken is not None:
+            chosen = (_match(taken, resolved, scored),)
+            rejected = _rejected(pairs, matches, chosen, floor, top_k, resolved, scored)
+            return Selection(chosen, rejected, len(pairs), False, True, resolved.name)
+    rejected = _rejected(pairs, matches, selected, floor, top_k, resolved, scored)
+    menu = _menu(matches, resolved.default_policy.menu_margin) if top_k else ()
+    return Selection(selected, rejected, len(pairs), not selected, False, resolved.name, menu)
+
+
+def survivors(
+    catalog: Catalog,
+    query: str | Query,
+    policy: SelectionPolicy | None = None,
+    *,
+    scorer: str | Scorer | Any = DEFAULT_SCORER,
+) -> Iterator[Match]:
+    """Yield every skill at or above the floor, best first, whatever ``top_k`` says."""
+    policy = policy or SelectionPolicy()
+    asked = _query(query)
+    resolved, scored = score_query(catalog, asked, scorer)
+    floor = _floor(policy, resolved)
+    pairs = _pairs(catalog, asked, policy, scored, floor)
+    for pair in in_order([pair for pair in pairs if pair[1] >= floor], scored):
+        yield _match(pair, resolved, scored)
+
+
+def _query(query: str | Query) -> Query:
+    return query if isinstance(query, Query) else Query(query)
+
+
+def _floor(policy: SelectionPolicy, scorer: Scorer) -> float:
+    return scorer.default_policy.min_score if policy.min_score is None else policy.min_score
+
+
+def _pairs(
+    catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored, floor: float
+) -> list[Pair]:
+    """Return the candidates; those that score zero only where the floor lets them pass."""
+    if query.empty and not (query.include_tags or policy.include_tags):
+        return []
+    pairs = eligible(catalog, query, zeros=floor <= 0, scored=scored)
+    if policy.include_tags:
+        pairs = [pair for pair in pairs if has_tag(pair[0], policy.include_tags)]
+    if policy.exclude_tags:
+        pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
+    return pairs
+
+
+def _match(pair: Pair, scorer: Scorer, scored: Scored, because: str = "") -> Match:
+    return Match(pair[0], pair[1], level_of(scorer.levels, pair[1]), scored, because)
+
+
+def _fallback(
+    catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored
+) -> Pair | None:
+    """Return the best generalist: tagged, not excluded; one without declared tools goes first."""
+    wanted = replace(query, include_tags=(policy.fallback_tag or "",))
+    pairs = eligible(catalog, wanted, zeros=True, scored=scored)
+    pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
+    free = [pair for pair in pairs if not pair[0].allowed_tools]
+    ordered = in_order(free or pairs, scored, 1)
+    return ordered[0] if ordered else None
+
+
+def _rejected(
+    pairs: Sequence[Pair],
+    passed: Sequence[Match],
+    selected: Sequence[Match],
+    floor: float,
+    top_k: int,
+    scorer: Scorer,
+    scored: Scored,
+) -> tuple[Match, ...]:
+    chosen = {id(match.skill) for match in selected}
+    beyond = [
+        _match((m.skill, m.score), scorer, scored, f"beyond the first {top_k}")
+        for m in passed
+        if id(m.skill) not in chosen
+    ][:REJECTED_KEPT]
+    room = REJECTED_KEPT - len(beyond)
+    below = [pair for pair in pairs if pair[1] < floor and id(pair[0]) not in chosen]
+    because = f"below the floor of {floor:g}"
+    return (
+        *beyond,
+        *(_match(pair, scorer, scored, because) for pair in in_order(below, scored, room)),
+    )
+
+
+def _menu(matches: Sequence[Match], margin: float) -> tuple[Match, ...]:
+    close = [match for match in matches[:MENU_SIZE] if matches[0].score - match.score <= margin]
+    return tuple(close) if len(close) > 1 else ()
+
+
+def menu_text(selection: Selection) -> str:
+    """Return the question to put to the user when skills are too close to choose, else ``""``."""
+    names = [f"**{match.skill.title or match.skill.name}**" for match in selection.menu]
+    if not names:
+        return ""
+    choice = f"{', '.join(names[:-1])} or {names[-1]}"
+    return f"Several skills could help. Which one should be used: {choice}?"

@@ -1,0 +1,249 @@
+"""The one place where untrusted text is made safe: controls, bidi, hidden text, frames, XML.
+
+Skill files, queries and remote answers are hostile until proven otherwise. What is *stored* stays
+byte for byte, so that digests mean something; these functions are applied on the way *out*, to a
+model, a terminal or a page, and (the ``find_…`` functions) when a file is read.
+
+Every pattern here is a character class or a run of disjoint classes: linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+__all__ = [
+    "Hidden",
+    "clean",
+    "clean_line",
+    "escape_frame",
+    "find_hidden",
+    "hidden_in_body",
+    "name_fault",
+    "normalised_name",
+    "one_line",
+    "plural",
+    "shorten",
+    "unescape_frame",
+    "xml_escape",
+]
+
+_C0 = "\x00-\x08\x0b-\x1f"
+_C1 = "\x7f-\x9f"
+_BIDI = "\u202a-\u202e\u2066-\u2069"
+_SEPARATORS = "\u2028\u2029"
+_ZERO_WIDTH = "\u200b\u2060\ufeff"
+_TAGS = "\U000e0000-\U000e007f"
+_SURROGATES = "\ud800-\udfff"
+
+# A flag such as England's is a black flag, tag characters, and the cancel tag: legitimate.
+_FLAG = "\U0001f3f4[\U000e0020-\U000e007e]{1,16}\U000e007f"
+_JOINERS = "\u200c\u200d"
+
+_HIDDEN = re.compile(f"{_FLAG}|([{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_TAGS}{_SURROGATES}])")
+_HIDDEN_IN_NAME = re.compile(
+    f"[\n\t{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_JOINERS}{_TAGS}{_SURROGATES}"
+    "\u00ad\u061c\u180e\u200e\u200f\u2061-\u2064]"
+)
+_BLANKS = re.compile(r"\s+")
+
+# "[" then, with blanks and invisible characters anywhere between, an optional slash, "skill" and
+# what would end the tag. The backslashes are those that escape_frame itself has put there.
+_GAP = f"[\\s{_ZERO_WIDTH}{_JOINERS}\u00ad]*"
+_FRAME_TAIL = _GAP + "/?" + "".join(_GAP + letter for letter in "skill") + _GAP + r"[\]:]"
+_FRAME = re.compile(r"\[(\\*)(?=" + _FRAME_TAIL + ")", re.IGNORECASE)
+
+_UNSAFE_IN_NAME = re.compile(r'[/\\<>"\[\]]')
+_DRIVE = re.compile(r"[A-Za-z]:")
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul"]
+    + [f"com{digit}" for digit in "123456789"]
+    + [f"lpt{digit}" for digit in "123456789"]
+)
+_GIT_ALIASES = frozenset([".git", "git~1"])
+# Scripts that people really write together (Unicode TR 39, "highly restrictive").
+_WRITTEN_WITH_LATIN = frozenset(
+    ["CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL", "KATAKANA-HIRAGANA"]
+)
+
+
+class Hidden(NamedTuple):
+    """One character that a reader cannot see: its offset in the text and its name."""
+
+    offset: int
+    label: str
+
+
+def find_hidden(text: str) -> Hidden | None:
+    """Return the first control, bidi, zero-width or tag character, or None.
+
+    Line feeds and tabs, emoji joined by U+200D, joiners inside scripts that need them and the
+    tag sequences of regional flags are text, not hiding places.
+    """
+    if text.isascii() and text.isprintable():
+        return None
+    for match in _HIDDEN.finditer(text):
+        if match.group(1) is not None:
+            return Hidden(match.start(), _label(match.group(1)))
+    return None
+
+
+# The same characters in UTF-8, without the C1 controls, which bodies hold by mistake only.
+_HIDDEN_BYTES = re.compile(
+    rb"[\x01-\x08\x0e-\x1f\x7f]|\xe2\x80[\x8b\xaa-\xae]|\xe2\x81[\xa0\xa6-\xa9]|\xf3\xa0[\x80\x81]."
+)
+_HIDDEN_LEADS = (b"\xe2\x80", b"\xe2\x81", b"\xf3\xa0")
+_CONTROLS = bytes([*range(1, 9), *range(14, 32), 127])
+
+
+def hidden_in_body(data: bytes) -> tuple[int, str] | None:
+    """Return (1-based line, name) of the first hidden character in UTF-8 bytes, or None.
+
+    Works on bytes, because nearly every file is clean and bytes are ten times faster to pass.
+    """
+    if data.isascii() or (
+        b"\xe2\x80" not in data and b"\xe2\x81" not in data and b"\xf3\xa0" not in data
+    ):
+        if len(data.translate(None, _CONTROLS)) == len(data):
+            return None
+    elif _HIDDEN_BYTES.search(data) is None:
+        return None
+    line = 1
+    for text in data.decode("utf-8", "replace").split("\n"):
+        hidden = find_hidden(text.removeprefix("\ufeff") if line == 1 else text)
+        if hidden is not None:
+            return line, hidden.label
+        line += 1
+    return None
+
+
+def name_fault(name: str) -> str | None:
+    """Say why ``name`` may not be used as a name at all, or None when it is safe.
+
+    This is the safety rule of reading, not the naming rule of agentskills.io: a name ends up in
+    prompts, tables, frames and file paths, so what could steer one of those is refused.
+    """
+    hidden = _HIDDEN_IN_NAME.search(name)
+    if hidden is not None:
+        return f"holds {_label(hidden.group())}"
+    unsafe = _UNSAFE_IN_NAME.search(name)
+    if unsafe is not None:
+        return f"holds {unsafe.group()!r}"
+    if _DRIVE.match(name):
+        return "starts like a drive letter"
+    if name.startswith("-"):
+        return "starts with a hyphen, like a command-line option"
+    folded = name.casefold()
+    if folded.rstrip(". ") in _GIT_ALIASES or not folded.strip(". "):
+        return "is a reserved file name"
+    if folded.split(".", 1)[0].strip() in _DEVICES:
+        return "is a reserved device name on some systems"
+    if name.endswith((".", " ")):
+        return "ends with a dot or a blank"
+    if name.isascii():
+        return None
+    return _lookalike_fault(name)
+
+
+def _lookalike_fault(name: str) -> str | None:
+    if unicodedata.normalize("NFKC", name) != unicodedata.normalize("NFC", name):
+        return "uses compatibility forms that look like other letters"
+    scripts = {_script(char) for char in name if char.isalpha()}
+    foreign = scripts - {"LATIN"}
+    if "LATIN" in scripts and foreign - _WRITTEN_WITH_LATIN:
+        return f"mixes scripts ({', '.join(sorted(word.title() for word in scripts))})"
+    if len(foreign - _WRITTEN_WITH_LATIN) > 1:
+        return f"mixes scripts ({', '.join(sorted(word.title() for word in scripts))})"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _script(char: str) -> str:
+    return unicodedata.name(char, "UNKNOWN").split()[0]
+
+
+def _label(char: str) -> str:
+    fallback = "CONTROL" if unicodedata.category(char) == "Cc" else "CHARACTER"
+    return f"U+{ord(char):04X} {unicodedata.name(char, fallback)}"
+
+
+def _visible(match: re.Match[str]) -> str:
+    char = match.group(1)
+    if char is None:
+        return match.group()
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}"
+
+
+def clean(text: str) -> str:
+    """Return the text with every hidden or control character written out as an escape.
+
+    LF and TAB stay. Idempotent. Safe for a terminal, a log line and a prompt.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(_visible, text)
+
+
+def clean_line(text: str) -> str:
+    """Return the text cleaned and on one line, blanks collapsed."""
+    return clean(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Return the text with every run of white space as one blank, ends trimmed."""
+    return _BLANKS.sub(" ", text).strip()
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the text on one line, at most ``limit`` characters, an ellipsis where it was cut."""
+    line = one_line(text)
+    return line if len(line) <= limit else line[: max(0, limit - 1)].rstrip() + "…"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``"1 skill"``, ``"2 skills"``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def escape_frame(text: str) -> str:
+    """Return the text unable to open or close a ``[skill:…]`` … ``[/skill]`` frame.
+
+    A backslash goes behind the bracket of anything that reads as a frame tag, whatever its case
+    and whatever blanks or invisible characters stand between. :func:`unescape_frame` takes it out
+    again, so nothing is lost. Cutting the result anywhere cannot make a frame tag.
+    """
+    return _FRAME.sub(r"[\\\1", text) if "[" in text else text
+
+
+def unescape_frame(text: str) -> str:
+    """Return the text as it was before :func:`escape_frame`."""
+    return _FRAME.sub(lambda match: "[" + match.group(1)[1:], text) if "[" in text else text
+
+
+def xml_escape(text: str) -> str:
+    """Return the text safe as XML content and inside a quoted attribute."""
+    return (
+        text.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace('"', "&quot;")
+        .replace("'", "&#x27;")
+    )
+
+
+def normalised_name(name: str) -> str:
+    """Return the name part of a document id (adk-skill: ``normalized-name + first-12-hash-chars``).
+
+    Letters are lower-cased; blank, hyphen and underscore become a hyphen, one each; other ASCII
+    is dropped; letters and digits outside ASCII stay. An empty result becomes ``skill``.
+    """
+    kept = []
+    for char in name.lower():
+        if char in " -_":
+            kept.append("-")
+        elif char.isalnum():
+            kept.append(char)
+    return "".join(kept) or "skill"
