@@ -506,7 +506,7 @@ def _shadow(
         )
 
 
-def _order(skill: Skill) -> tuple[str, tuple[str, ...]]:
+def _order(skill: Skill) -> tuple[str, str]:
     return skill.key
 
 

@@ -36,10 +36,8 @@ SKILL_FILE = "SKILL.md"
 RUNTIME_FOLDER = ".skills"
 
 HEAVY_FOLDERS = frozenset(
-    (
-        ".git .hg .svn node_modules .next .venv venv __pycache__ .tox .nox .mypy_cache "
-        ".ruff_cache .pytest_cache .cache site-packages"
-    ).split()
+    {".git", ".hg", ".svn", "node_modules", "site-packages", "__pycache__", ".venv", "venv"}
+    | {".next", ".tox", ".nox", ".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 )
 """Never entered, whatever lies in them (names compared without case)."""
 BUILD_FOLDERS = frozenset(["target", "dist", "build", "coverage"])
@@ -217,6 +215,15 @@ class _Walk:
             real = os.path.realpath(place.path)
             if not os.path.isdir(real):
                 self._warn(place.path, "link_broken", "a link that leads nowhere", "remove it")
+            elif place.under_oasis and os.path.dirname(real) != os.path.realpath(
+                os.path.dirname(place.path)
+            ):
+                self._warn(
+                    place.path,
+                    "link_outside",
+                    f"a linked folder that leads out of {OASIS_FOLDER}",
+                    "put the skill's own folder there",
+                )
             elif not any(_inside(real, root) for root in self.real_roots):
                 self._warn(
                     place.path,

@@ -72,7 +72,6 @@ def select(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,
     policy: SelectionPolicy | None = None,
-    *,
     scorer: str | Scorer | Any = DEFAULT_SCORER,
 ) -> Selection:
     """Choose skills for a query, or abstain.
@@ -86,7 +85,7 @@ def select(
         catalog = Catalog.from_skills(catalog)
     resolved, scored = score_query(catalog, asked, scorer)
     floor = _floor(policy, resolved)
-    pairs = _pairs(catalog, asked, policy, scored, floor)
+    pairs = _pairs(catalog, asked, policy, scored)
     top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
     passed = [pair for pair in pairs if pair[1] >= floor]
     best = in_order(passed, scored, max(top_k + REJECTED_KEPT, MENU_SIZE))
@@ -115,7 +114,7 @@ def survivors(
     asked = _query(query)
     resolved, scored = score_query(catalog, asked, scorer)
     floor = _floor(policy, resolved)
-    pairs = _pairs(catalog, asked, policy, scored, floor)
+    pairs = _pairs(catalog, asked, policy, scored)
     for pair in in_order([pair for pair in pairs if pair[1] >= floor], scored):
         yield _match(pair, resolved, scored)
 
@@ -128,13 +127,11 @@ def _floor(policy: SelectionPolicy, scorer: Scorer) -> float:
     return scorer.default_policy.min_score if policy.min_score is None else policy.min_score
 
 
-def _pairs(
-    catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored, floor: float
-) -> list[Pair]:
-    """Return the candidates; those that score zero only where the floor lets them pass."""
+def _pairs(catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored) -> list[Pair]:
+    """Return every candidate with its score, zero included; none for an empty question."""
     if query.empty and not (query.include_tags or policy.include_tags):
         return []
-    pairs = eligible(catalog, query, zeros=floor <= 0, scored=scored)
+    pairs = eligible(catalog, query, zeros=True, scored=scored)
     if policy.include_tags:
         pairs = [pair for pair in pairs if has_tag(pair[0], policy.include_tags)]
     if policy.exclude_tags:
@@ -174,7 +171,7 @@ def _rejected(
         if id(m.skill) not in chosen
     ][:REJECTED_KEPT]
     room = REJECTED_KEPT - len(beyond)
-    below = [pair for pair in pairs if pair[1] < floor and id(pair[0]) not in chosen]
+    below = [pair for pair in pairs if 0 < pair[1] < floor and id(pair[0]) not in chosen]
     because = f"below the floor of {floor:g}"
     return (
         *beyond,

@@ -144,9 +144,9 @@ class Skill:
         return self.trigger or self.disable_model_invocation
 
     @property
-    def key(self) -> tuple[str, tuple[str, ...]]:
-        """The last tie-break everywhere: name by code points, then path component by component."""
-        return (self.name, tuple(self.path.split("/")))
+    def key(self) -> tuple[str, str]:
+        """The last tie-break everywhere: name, then path with ``/``, both by code points."""
+        return (self.name, self.path.replace("\\", "/"))
 
 
 def _rebuild(state: dict[str, Any]) -> Skill:

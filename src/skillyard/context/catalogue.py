@@ -106,7 +106,7 @@ def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def _by_id(skill: Skill) -> tuple[bytes, tuple[str, tuple[str, ...]]]:
+def _by_id(skill: Skill) -> tuple[bytes, tuple[str, str]]:
     return (skill.slug or "").encode("utf-8", "surrogatepass"), skill.key
 
 

@@ -43,7 +43,6 @@ def select_prompt_block(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,
     policy: SelectionPolicy | None = None,
-    *,
     scorer: str | Scorer | Any = "overlap",
     max_chars: int | None = MAX_INJECTED_CHARS,
 ) -> tuple[str, Match] | None:
@@ -59,7 +58,6 @@ def inject(
     prompt: Prompt,
     catalog: Catalog | Iterable[Skill],
     policy: SelectionPolicy | None = None,
-    *,
     max_chars: int | None = MAX_INJECTED_CHARS,
     scorer: str | Scorer | Any = "overlap",
 ) -> Injection:

@@ -205,7 +205,12 @@ def _triggers(fields: Fields) -> Triggers | None:
     if isinstance(node, dict):
         lines = dict.fromkeys(node, fields.line("triggers") or 2)
         inner = Fields(
-            node, lines, fields._path, strict=fields.strict, diagnostics=fields.diagnostics
+            node,
+            lines,
+            fields._path,
+            strict=fields.strict,
+            diagnostics=fields.diagnostics,
+            limits=fields._limits,
         )
         files = inner.texts("files", split=_one)
         keywords = inner.texts("keywords", split=_one)

@@ -20,6 +20,10 @@ __all__ = ["Fields"]
 _INTEGER = re.compile(r"[+-]?[0-9]{1,32}")
 _TRUE = ("true", "True", "TRUE")
 _FALSE = ("false", "False", "FALSE")
+# What lenient reading understands besides: YAML 1.1 words, and either word in quotes.
+_MEANT = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(
+    ("false", "no", "off", "0"), False
+)
 
 
 class Fields:
@@ -110,10 +114,7 @@ class Fields:
         if not isinstance(node, Scalar):
             self._complain(field, f"{field}_not_string", "is not text", "write it on one line")
             return None
-        text = node.text.strip()
-        if len(text) > self._limits.field_chars:
-            self._too_long(field, self._limits.field_chars, "field_too_long")
-        return self._safe(field, text)
+        return self._accepted(field, node.text.strip())
 
     def texts(
         self, field: str, *, split: Callable[[str], list[str]] | None = None, trim: bool = True
@@ -141,7 +142,9 @@ class Fields:
                 field, "list_from_text", "is one text, not a list", f"write `{field}: [a, b]`"
             )
         entries = split(node.text) if split else [node.text.strip()]
-        return tuple(self._safe(field, entry) for entry in entries if entry)
+        if len(entries) > self._limits.list_items:
+            self._too_long(field, self._limits.list_items, "list_too_long")
+        return tuple(self._accepted(field, entry) for entry in entries if entry)
 
     def _items(self, field: str, node: list[Node], trim: bool) -> tuple[str, ...]:
         if len(node) > self._limits.list_items:
@@ -154,14 +157,16 @@ class Fields:
                 )
                 continue
             text = item.text.strip()
-            if len(text) > self._limits.field_chars:
-                self._too_long(field, self._limits.field_chars, "field_too_long")
             if text and not item.null:
-                items.append(self._safe(field, text if trim else item.text))
+                items.append(self._accepted(field, text if trim else item.text))
         return tuple(items)
 
     def flag(self, field: str) -> bool | None:
-        """Return a boolean field: plain true or false (YAML 1.2). Anything else is a type error."""
+        """Return a boolean field: plain true or false (YAML 1.2).
+
+        Anything else is a type error to strict reading; lenient reading also takes ``yes``,
+        ``no`` and their kin, with a warning.
+        """
         node = self._mapping.get(field)
         if node is None or (isinstance(node, Scalar) and node.null):
             return None
@@ -170,11 +175,11 @@ class Fields:
                 return True
             if node.plain and node.text in _FALSE:
                 return False
-            if not self.strict and node.text.strip().lower() in ("true", "yes", "on", "1"):
-                self._complain(
-                    field, "not_boolean", "is read as true", f"write `{field}: true` or false"
-                )
-                return True
+            meant = None if self.strict else _MEANT.get(node.text.strip().lower())
+            if meant is not None:
+                word = str(meant).lower()
+                self._warn(field, "not_boolean", f"{field} is read as {word}", f"write `{word}`")
+                return meant
         self._complain(field, "not_boolean", "is not true or false", f"write `{field}: true`")
         return None
 
@@ -247,6 +252,11 @@ class Fields:
             code=code,
             hint="shorten it; details belong in the body",
         )
+
+    def _accepted(self, field: str, text: str) -> str:
+        if len(text) > self._limits.field_chars:
+            self._too_long(field, self._limits.field_chars, "field_too_long")
+        return self._safe(field, text)
 
     def _safe(self, field: str, text: str) -> str:
         hidden = find_hidden(text)

@@ -108,7 +108,7 @@ def _no_opening(text: str, first: str, path: str) -> InvalidFrontmatter:
         hint = "save the file with LF or CRLF line ends; CR alone is not a line end"
     elif first.strip() == "---":
         hint = "remove the blanks before the three hyphens"
-    elif text.lstrip().startswith("---"):
+    elif not first.startswith("---") and text.lstrip().startswith("---"):
         hint = "remove what stands before the three hyphens; they must be the first line"
     elif first.startswith("+++"):
         hint = "this is TOML frontmatter; write it as YAML between lines of three hyphens"

@@ -170,7 +170,6 @@ def _sorted(pairs: Sequence[Pair], scored: Scored) -> list[Pair]:
 def rank(
     catalog: Catalog | Iterable[Skill],
     text: str = "",
-    *,
     files: Iterable[str] = (),
     recent_activity: Iterable[str] = (),
     include_tags: Iterable[str] = (),

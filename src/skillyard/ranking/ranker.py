@@ -78,10 +78,12 @@ class _RankerScored(Scored):
         return self._pairs
 
     def tier(self, skill: Skill) -> int:
-        return self._place[id(skill)]
+        return self._place.get(id(skill), len(self._pairs))
 
     def explain(self, skill: Skill) -> Explanation:
-        place = self._place[id(skill)]
+        place = self._place.get(id(skill))
+        if place is None:
+            return Explanation("ranker", 0.0, (), "leaf", "left out by the ranker")
         note = f"place {place + 1} of the ranker"
         return Explanation("ranker", self._pairs[place][1], (), "leaf", note)
 

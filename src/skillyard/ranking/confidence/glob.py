@@ -1,0 +1,186 @@
+"""File patterns, compiled once and matched in linear time. No regular expression is involved.
+
+Semantics (rulings on the "Skill Evaluation System" document, which shows five examples):
+
+* no slash: the file name is compared, at any depth; a folder's name never counts;
+* a slash inside: the pattern may start at any folder boundary; a leading slash anchors it at the
+  start of the given path; a trailing slash means everything below;
+* ``*`` and ``?`` stay within a segment; ``**`` as a whole segment is any number of folders, and
+  at the end needs something below; ``{a,b}`` are alternatives; ``[ab]`` is a class or that text;
+* ``!pattern`` is never a match by itself, in a list it removes files;
+* backslashes are slashes, a leading ``./`` is dropped, case is ignored unless asked.
+
+A pattern that is empty, too long or has too many alternatives never matches and carries a fault.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.ranking.confidence.braces import expand_braces
+from skillyard.ranking.confidence.segments import Segment, fold
+
+__all__ = ["FilePath", "Glob", "Route", "compile_glob", "normalised", "split_path"]
+
+_KEY_CHARS = 8
+"""Most characters of a name's start or end that serve as a lookup key, as in ``.test.ts``."""
+
+
+class FilePath(NamedTuple):
+    """A path ready for matching: its folded segments, and whether it names a folder."""
+
+    segments: tuple[str, ...]
+    folder: bool
+
+    def lookup_keys(self) -> set[str]:
+        """Return the lookup keys (:meth:`Route.lookup_keys`) that a path with a name answers to."""
+        name = self.segments[-1]
+        keys = {"/" + segment for segment in self.segments[:-1]}
+        keys.add("=" + name)
+        for length in range(1, _KEY_CHARS + 1):
+            keys.add("<" + name[:length])
+            keys.add(">" + name[-length:])
+        return keys
+
+
+def split_path(path: str, case_sensitive: bool = False) -> FilePath:
+    """Return the path's segments, without empty ones and ``.``; a trailing slash says folder."""
+    text = fold(path.replace("\\", "/"), case_sensitive)
+    segments = tuple(part for part in text.split("/") if part and part != ".")
+    return FilePath(segments, text.endswith("/"))
+
+
+class Route:
+    """One brace-free alternative of a pattern: segments, with ``**`` between them.
+
+    An integer holds all places in the pattern that the path may have reached (bit i: the first i
+    segments are used up), so that each segment of the path is looked at once.
+    """
+
+    def __init__(self, segments: list[str], below: bool, case_sensitive: bool) -> None:
+        self.below = below
+        self.plain: dict[str, int] = {}
+        tests: dict[str, int] = {}
+        self._folders: list[str] = []
+        self.stars = 0
+        for at, text in enumerate(segments):
+            if text == "**":
+                self.stars |= 1 << at
+            else:
+                tests[text] = tests.get(text, 0) | 1 << at
+        self.tests: list[tuple[Segment, int]] = []
+        for text, places in tests.items():
+            segment = Segment(text, case_sensitive)
+            if segment.literal is None:
+                self.tests.append((segment, places))
+            else:
+                self.plain[segment.literal] = self.plain.get(segment.literal, 0) | places
+        self.last = Segment(segments[-1], case_sensitive)
+        last_place = 1 << len(segments) - 1
+        self._folders = [text for text, places in self.plain.items() if places & ~last_place]
+        self.end = last_place << 1
+        self.start = 1 | (self.stars & 1) << 1
+
+    def matches(self, path: FilePath) -> bool:
+        """Say whether the whole path matches."""
+        if path.folder and not self.below:
+            return False
+        stars, states = self.stars, self.start
+        for segment in path.segments:
+            states = (states & self._accepting(segment, states)) << 1 | states & stars
+            states |= (states & stars) << 1
+            if not states:
+                return False
+        return bool(states & self.end)
+
+    def _accepting(self, segment: str, states: int) -> int:
+        accepting = self.plain.get(segment, 0)
+        for test, places in self.tests:
+            if places & states and test.matches(segment):
+                accepting |= places
+        return accepting
+
+    def lookup_keys(self) -> list[str]:
+        """Return lookup keys, any of which a matching path must answer to; perhaps none.
+
+        ``=name`` is a file name, ``<start`` and ``>end`` are the edges of one, ``/folder`` is a
+        folder on the way.
+        """
+        literal = self.last.literal
+        keys = [] if literal is None else ["=" + literal]
+        keys += ["/" + folder for folder in self._folders]
+        if literal is None:
+            suffix, prefix = self.last.suffix, self.last.prefix
+            keys += [">" + suffix[-_KEY_CHARS:]] if suffix else []
+            keys += ["<" + prefix[:_KEY_CHARS]] if prefix else []
+        return keys
+
+
+class Glob(NamedTuple):
+    """A compiled pattern. ``fault`` says why it can never match, None when it can."""
+
+    pattern: str
+    routes: tuple[Route, ...]
+    negated: bool
+    fault: str | None = None
+
+    def covers(self, path: FilePath) -> bool:
+        """Say whether the path fits, whatever the sign of the pattern."""
+        return any(route.matches(path) for route in self.routes)
+
+    def matches(self, path: FilePath) -> bool:
+        """Say whether the path is a positive match."""
+        return not self.negated and self.covers(path)
+
+
+def normalised(pattern: str) -> str:
+    """Return the pattern with slashes, without its ``!`` and leading ``./``, ``x/`` as ``x/**``."""
+    text = pattern.replace("\\", "/").removeprefix("!")
+    while text.startswith("./"):
+        text = text[2:]
+    return text + "**" if text.endswith("/") and text.strip("/") else text
+
+
+def compile_glob(
+    pattern: str, case_sensitive: bool = False, limits: Limits = DEFAULT_LIMITS
+) -> Glob:
+    """Return the compiled pattern; never raises for what the pattern says."""
+    if len(pattern) > limits.glob_chars:
+        return _faulty(pattern, f"is longer than {limits.glob_chars} characters")
+    return _compiled(pattern, case_sensitive, limits.brace_expansions)
+
+
+def _faulty(pattern: str, fault: str) -> Glob:
+    return Glob(pattern, (), pattern.startswith("!"), fault)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str, case_sensitive: bool, cap: int) -> Glob:
+    alternatives = expand_braces(normalised(pattern), cap)
+    if alternatives is None:
+        return _faulty(pattern, f"has more than {cap} alternatives in braces")
+    found = [_route(text, case_sensitive) for text in alternatives]
+    routes = tuple(route for route in found if route is not None)
+    if not routes:
+        return _faulty(pattern, "is empty")
+    return Glob(pattern, routes, pattern.startswith("!"))
+
+
+def _route(text: str, case_sensitive: bool) -> Route | None:
+    """Compile one alternative; None when it names nothing."""
+    parts = [part for part in text.split("/") if part and part != "."]
+    if not parts:
+        return None
+    if text.endswith("/"):
+        parts.append("**")
+    segments = [] if text.startswith("/") else ["**"]
+    for part in parts:
+        part = "**" if len(part) > 1 and not part.strip("*") else part
+        if part != "**" or segments[-1:] != ["**"]:
+            segments.append(part)
+    below = segments[-1] == "**"
+    if below:
+        segments.append("*")
+    return Route(segments, below, case_sensitive)

@@ -1,0 +1,233 @@
+"""The keyword signal: which skills' metadata hold the words of a text, and how telling they are.
+
+Sources: "Skill Evaluation System", "Keyword Detector" (sources and their weights, TF-IDF), and the
+ruling on the formula that the document leaves open:
+
+    TF  = 1 + ln(times the term is in the text)
+    IDF = (ln((N+1) / (df+1)) + 1) / (ln((N+1) / 2) + 1)            1 for a term of one skill
+    S   = Σ source weight · IDF² · TF  /  (1 + 0.5 · ln(T/8) where T > 8 distinct terms)
+    K   = S / (S + 0.4)
+
+Each term counts once per skill, from the best source that holds it, so more matching metadata
+never lowers K. (N and df are fixed by the snapshot; one more match only adds to S.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+from typing import NamedTuple
+
+from skillyard.errors import InvalidInput
+from skillyard.ranking.confidence.candidates import Candidates, as_skills
+from skillyard.ranking.confidence.records import KeywordMatch, MatchedKeyword
+from skillyard.ranking.confidence.words import terms
+from skillyard.skill import Skill
+
+__all__ = ["Hit", "KeywordDetector", "KeywordIndex", "Prompt", "keyword_score", "read_prompt"]
+
+# The document's table "Match Source Weights"; best first, which is also the order of a reason.
+SOURCES = (("name", 0.40), ("keywords", 0.35), ("tags", 0.25), ("description", 0.15))
+
+SATURATION = 0.4
+"""S at which K is one half. 0.3 to 0.5 all keep the documented properties."""
+LENGTH_FREE = 8
+LENGTH_DAMPING = 0.5
+"""Texts of more than LENGTH_FREE distinct terms are damped, slowly: they touch more skills."""
+
+
+def keyword_score(evidence: float) -> float:
+    """Return K for the summed evidence S; 0 to below 1."""
+    return evidence / (evidence + SATURATION)
+
+
+class Asked(NamedTuple):
+    """One distinct term of a text."""
+
+    stem: str
+    shown: str
+    """The form in which the text has it first."""
+    times: int
+
+
+class Prompt(NamedTuple):
+    """A text as distinct terms in the order of their first appearance."""
+
+    asked: tuple[Asked, ...]
+    damping: float
+    """What S is divided by."""
+
+
+def read_prompt(text: str, short_terms: frozenset[str] = frozenset()) -> Prompt:
+    """Return the distinct terms of a text with their counts."""
+    shown: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    parts: set[str] = set()
+    for term in terms(text, short_terms):
+        shown.setdefault(term.stem, term.shown)
+        counts[term.stem] = counts.get(term.stem, 0) + 1
+        if not term.whole:
+            parts.add(term.stem)
+    asked = tuple(Asked(stem, shown[stem], count) for stem, count in counts.items())
+    # The whole form of a split word is a second look at the same word, not a longer text.
+    longer = max(1.0, len(parts) / LENGTH_FREE)
+    return Prompt(asked, 1.0 + LENGTH_DAMPING * log(longer))
+
+
+class Hit(NamedTuple):
+    """One term of the text in one skill."""
+
+    asked: Asked
+    source: str
+    source_weight: float
+    rarity: float
+    """IDF, 0..1."""
+    added: float
+    """What the term adds to S."""
+
+    @property
+    def weight(self) -> float:
+        """Source weight times squared rarity."""
+        return self.source_weight * self.rarity * self.rarity
+
+
+class KeywordIndex:
+    """The terms of a sequence of skills: stem to the skills that hold it, by best source.
+
+    ``statistics`` is the index whose N and df count; None means this one.
+    """
+
+    def __init__(
+        self,
+        skills: Sequence[Skill],
+        short_terms: frozenset[str] = frozenset(),
+        statistics: KeywordIndex | None = None,
+    ) -> None:
+        self.skills = skills
+        self.short_terms = short_terms
+        self.statistics = statistics or self
+        self._postings: dict[str, tuple[list[int], ...]] = {}
+        postings = self._postings
+        for position, skill in enumerate(skills):
+            for stem, source in _best_sources(skill, short_terms).items():
+                if stem not in postings:
+                    postings[stem] = tuple([] for _ in SOURCES)
+                postings[stem][source].append(position)
+
+    def rarity(self, stem: str) -> float:
+        """Return the IDF of a stem, 1 for one that a single skill holds; 0..1."""
+        statistics = self.statistics
+        rows = statistics._postings.get(stem, ())
+        holders = max(1, sum(len(row) for row in rows))
+        top = len(statistics.skills) + 1
+        return (log(top / (holders + 1)) + 1.0) / (log(max(1.0, top / 2)) + 1.0)
+
+    def evidence(self, prompt: Prompt) -> list[float]:
+        """Return S for every skill by position, 0.0 where nothing matches."""
+        totals = [0.0] * len(self.skills)
+        for asked in prompt.asked:
+            rows = self._postings.get(asked.stem, ())
+            added = self._added(asked, prompt)
+            for row, amount in zip(rows, added, strict=False):
+                for position in row:
+                    totals[position] += amount
+        return totals
+
+    def _added(self, asked: Asked, prompt: Prompt) -> list[float]:
+        """Return what one term of the text adds to S, for each source."""
+        rarity = self.rarity(asked.stem)
+        frequency = 1.0 + log(asked.times)
+        return [weight * rarity * rarity * frequency / prompt.damping for _, weight in SOURCES]
+
+    def hits(self, position: int, prompt: Prompt) -> list[Hit]:
+        """Return the terms that one skill shares with the text, in the order of the text."""
+        held = _best_sources(self.skills[position], self.short_terms)
+        found: list[Hit] = []
+        for asked in prompt.asked:
+            number = held.get(asked.stem)
+            if number is not None:
+                added = self._added(asked, prompt)[number]
+                found.append(Hit(asked, *SOURCES[number], self.rarity(asked.stem), added))
+        return found
+
+    def holders(self, stem: str) -> set[int]:
+        """Return the skills with the stem in name, keywords or tags."""
+        return {position for row in self._postings.get(stem, ())[:-1] for position in row}
+
+
+def _best_sources(skill: Skill, short_terms: frozenset[str]) -> dict[str, int]:
+    """Return every stem of a skill's metadata with the number of its best source."""
+    best: dict[str, int] = {}
+    keywords = (*skill.keywords, *skill.triggers.keywords)
+    texts = (skill.name, "\n".join(keywords), "\n".join(skill.tags), skill.description)
+    for number, text in enumerate(texts):
+        for term in terms(text, short_terms):
+            best.setdefault(term.stem, number)
+    return best
+
+
+def total(hits: Sequence[Hit]) -> float:
+    """Return S for one skill, added up in the order of :meth:`KeywordIndex.evidence`."""
+    evidence = 0.0
+    for hit in hits:
+        evidence += hit.added
+    return evidence
+
+
+def by_source(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits best source first, then in the order of the text."""
+    return sorted(hits, key=lambda hit: -hit.source_weight)
+
+
+def keyword_match(skill: Skill, hits: Sequence[Hit]) -> KeywordMatch | None:
+    """Return the documented record of one skill's hits, best source first; None without hits."""
+    if not hits:
+        return None
+    matched = tuple(
+        MatchedKeyword(hit.asked.shown, hit.source, hit.weight, hit.asked.times)
+        for hit in by_source(hits)
+    )
+    return KeywordMatch(skill.name, keyword_score(total(hits)), matched)
+
+
+class KeywordDetector:
+    """Finds the skills that a text's words point to: the document's ``KeywordDetector``.
+
+    ``short_terms`` names words under three characters that count nevertheless (``ui``, ``go``).
+    """
+
+    def __init__(self, short_terms: Sequence[str] | frozenset[str] = ()) -> None:
+        self.short_terms = frozenset(term.lower() for term in short_terms)
+        self._index: KeywordIndex | None = None
+
+    def build_index(self, skills: Candidates) -> None:
+        """Take the skills whose number and word frequencies decide how rare a word is."""
+        self._index = KeywordIndex(as_skills(skills), self.short_terms)
+
+    def match(self, text: str, skills: Candidates | None = None) -> list[KeywordMatch]:
+        """Return the skills that share a word with the text, best first, then by name.
+
+        ``skills`` are the candidates; None means those of the index. Without an index they are
+        indexed on the way. Raises InvalidInput when there are neither.
+        """
+        if not isinstance(text, str):
+            raise InvalidInput(f"text must be a string, not {type(text).__name__}")
+        index = self._index_of(skills)
+        prompt = read_prompt(text, self.short_terms)
+        found = [
+            keyword_match(index.skills[position], index.hits(position, prompt))
+            for position, evidence in enumerate(index.evidence(prompt))
+            if evidence
+        ]
+        matches = [match for match in found if match is not None]
+        return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))
+
+    def _index_of(self, skills: Candidates | None) -> KeywordIndex:
+        if skills is None:
+            if self._index is None:
+                raise InvalidInput("skills: give some, or call build_index first")
+            return self._index
+        candidates = as_skills(skills)
+        if self._index is not None and self._index.skills == candidates:
+            return self._index
+        return KeywordIndex(candidates, self.short_terms, self._index)

@@ -1,0 +1,65 @@
+"""The Markdown message of an evaluation.
+
+Source: "Skill Evaluation System", "Response" (the heading), and the published program for the
+rest. Names and reasons come from skill files: hidden characters are shown, frame tags are made
+harmless, and nothing in a cell can end it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+
+from skillyard.ranking.confidence.records import Evaluation
+from skillyard.text import clean_line, escape_frame
+
+__all__ = ["NO_MATCH", "markdown"]
+
+NO_MATCH = "No skills matched the current context."
+
+_REASON_CHARS = 50
+_DETAILED = 3
+
+
+def markdown(evaluations: Sequence[Evaluation], show_details: bool = False) -> str:
+    """Return the message for the results in their order."""
+    if not evaluations:
+        return NO_MATCH
+    lines = [
+        f"## Skill Evaluation Results ({len(evaluations)} matched)",
+        "",
+        "| Skill | Confidence | Level | Reason |",
+        "|-------|------------|-------|--------|",
+        *(_row(evaluation) for evaluation in evaluations),
+        "",
+    ]
+    if show_details:
+        lines += ["### Match Details", ""]
+        for evaluation in evaluations[:_DETAILED]:
+            lines += [_detail(evaluation), ""]
+    lines.append("Use `skill_get(name)` to load a skill.")
+    return "\n".join(lines)
+
+
+def _row(evaluation: Evaluation) -> str:
+    reason = clean_line(evaluation.reason)
+    if len(reason) > _REASON_CHARS:
+        reason = reason[: _REASON_CHARS - 3] + "..."
+    cells = (_text(evaluation.skill_name), _percent(evaluation), evaluation.level, _text(reason))
+    return f"| {' | '.join(cells)} |"
+
+
+def _detail(evaluation: Evaluation) -> str:
+    name, reason = _text(evaluation.skill_name), _text(evaluation.reason)
+    return f"**{name}** ({_percent(evaluation)}): {reason}"
+
+
+def _percent(evaluation: Evaluation) -> str:
+    """Round half up; the level stays that of the unrounded value."""
+    return f"{floor(evaluation.confidence * 100 + 0.5)}%"
+
+
+def _text(text: str) -> str:
+    """Return untrusted text as one line that cannot end a table cell."""
+    safe = clean_line(text).replace("\\", "\\\\").replace("|", "\\|")
+    return escape_frame(safe)

@@ -1,0 +1,260 @@
+"""The pattern signal: which skills declare file patterns that match the files in play.
+
+Sources: "Skill Evaluation System", "Pattern Matcher" and "Scoring Algorithm" ("weighted average of
+matched pattern weights"), and the ruling on what that leaves open. With A the mean, over the
+matched files, of the heaviest matching pattern's weight, and m matched files out of n:
+
+    P = 0.6 · A + 0.4 · max(0.6, min(1, 2·m / n))
+
+Distinct patterns are compiled once for all skills and filed under a key that a matching path must
+answer to: a file name, the start or end of one, a folder. A path is compared only with what lies
+under its own keys, and files are bits of an integer, so that many files cost little more than one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.ranking.confidence.candidates import Candidates, as_skills
+from skillyard.ranking.confidence.glob import (
+    FilePath,
+    Glob,
+    Route,
+    compile_glob,
+    split_path,
+)
+from skillyard.ranking.confidence.pattern_classes import PATTERN_CLASSES, PatternClass, classify
+from skillyard.ranking.confidence.records import MatchedPattern, PatternFault, PatternMatch
+from skillyard.ranking.query import text_items
+from skillyard.skill import Skill
+
+__all__ = ["FileMatches", "PatternIndex", "PatternMatcher", "pattern_score"]
+
+AVERAGE_SHARE = 0.6
+COVERAGE_SHARE = 0.4
+COVERAGE_FLOOR = 0.6
+"""Unrelated files beside the matched ones do not thin the score out below this share."""
+
+_RANK = {found.name: rank for rank, found in enumerate(PATTERN_CLASSES)}
+
+
+def pattern_score(weights: float, matched: int, files: int) -> float:
+    """Return P for the summed weights of ``matched`` files out of ``files``; 0..1."""
+    coverage = max(COVERAGE_FLOOR, min(1.0, 2.0 * matched / files))
+    return AVERAGE_SHARE * (weights / matched) + COVERAGE_SHARE * coverage
+
+
+class _PatternSet(NamedTuple):
+    """The patterns of one or more skills: glob numbers with the rank of their class."""
+
+    positive: tuple[tuple[int, int], ...]
+    negative: tuple[int, ...]
+    members: list[int]
+    """Positions of the skills that declare exactly this list."""
+
+
+class PatternIndex:
+    """The file patterns of a sequence of skills, ready for any number of lookups."""
+
+    def __init__(
+        self,
+        skills: Sequence[Skill],
+        case_sensitive: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self.case_sensitive = case_sensitive
+        self.globs: list[Glob] = []
+        self.sets: list[_PatternSet] = []
+        self.set_of: dict[int, int] = {}
+        self.users: list[list[tuple[int, int]]] = []
+        """For each glob the pattern sets in which it is positive, with the rank of its class."""
+        self.faults: list[PatternFault] = []
+        """Patterns that can never match, in the order of the skills."""
+        self._limits = limits
+        numbers: dict[str, int] = {}
+        known: dict[tuple[str, ...], int] = {}
+        for position, skill in enumerate(skills):
+            patterns = skill.triggers.files
+            if patterns:
+                if patterns not in known:
+                    known[patterns] = self._add_set(patterns[: limits.patterns_per_skill], numbers)
+                self.set_of[position] = known[patterns]
+                self.sets[known[patterns]].members.append(position)
+                self._note_faults(skill, numbers)
+        self._buckets = _filed(self.globs)
+
+    def _add_set(self, patterns: tuple[str, ...], numbers: dict[str, int]) -> int:
+        positive: dict[int, int] = {}
+        negative: list[int] = []
+        for pattern in patterns:
+            if pattern not in numbers:
+                numbers[pattern] = len(self.globs)
+                self.globs.append(compile_glob(pattern, self.case_sensitive, self._limits))
+                self.users.append([])
+            number = numbers[pattern]
+            if self.globs[number].negated:
+                negative.append(number)
+            elif number not in positive:
+                positive[number] = _RANK[classify(pattern, self._limits).name]
+                self.users[number].append((len(self.sets), positive[number]))
+        self.sets.append(_PatternSet(tuple(positive.items()), tuple(negative), []))
+        return len(self.sets) - 1
+
+    def _note_faults(self, skill: Skill, numbers: dict[str, int]) -> None:
+        most = self._limits.patterns_per_skill
+        for at, pattern in enumerate(skill.triggers.files):
+            fault = f"is beyond the first {most}" if at >= most else self._fault(numbers[pattern])
+            if fault:
+                self.faults.append(PatternFault(skill.name, pattern, fault))
+
+    def _fault(self, number: int) -> str | None:
+        return self.globs[number].fault
+
+    def match(self, files: Iterable[str]) -> FileMatches:
+        """Return the matches of these paths; a path given twice counts once, an empty one not."""
+        shown: dict[FilePath, str] = {}
+        for file in files:
+            path = split_path(file, self.case_sensitive)
+            if path.segments:
+                shown.setdefault(path, file)
+        return FileMatches(self, tuple(shown.values()), self._hits(tuple(shown)))
+
+    def _hits(self, paths: tuple[FilePath, ...]) -> dict[int, int]:
+        """Return for each glob that covers a path the paths, as bits."""
+        asked: dict[str, list[int]] = {"": list(range(len(paths)))}
+        for at, path in enumerate(paths):
+            for key in path.lookup_keys():
+                asked.setdefault(key, []).append(at)
+        hits: dict[int, int] = {}
+        for key in asked.keys() & self._buckets.keys():
+            for number, route in self._buckets[key]:
+                for at in asked[key]:
+                    if route.matches(paths[at]):
+                        hits[number] = hits.get(number, 0) | 1 << at
+        return hits
+
+
+def _filed(globs: Sequence[Glob]) -> dict[str, list[tuple[int, Route]]]:
+    """File every route under the one of its keys that fewest routes share; without keys under "".
+
+    The rarest key keeps the lists short: of ``src/billing/**/*.ts`` that is ``/billing``.
+    """
+    routes = [(number, route) for number, glob in enumerate(globs) for route in glob.routes]
+    keys = [route.lookup_keys() for _, route in routes]
+    shared = Counter(key for each in keys for key in each)
+    buckets: dict[str, list[tuple[int, Route]]] = {}
+    for entry, each in zip(routes, keys, strict=True):
+        key = min(each, key=lambda key: shared[key], default="")
+        buckets.setdefault(key, []).append(entry)
+    return buckets
+
+
+class FileMatches:
+    """Which skills a list of files matches. ``scores`` maps a skill's position to P, 0..1."""
+
+    def __init__(self, index: PatternIndex, files: tuple[str, ...], hits: dict[int, int]) -> None:
+        self.files = files
+        """The distinct paths, as they were given."""
+        self._index = index
+        self._hits = hits
+        self.scores: dict[int, float] = {}
+        found: dict[int, list[tuple[int, int]]] = {}
+        for glob, matched in hits.items():
+            for number, rank in index.users[glob]:
+                found.setdefault(number, []).append((rank, matched))
+        known: dict[tuple[int, tuple[tuple[int, int], ...]], float] = {}
+        for number, ranked in found.items():
+            patterns = index.sets[number]
+            key = (self._removed(patterns), tuple(ranked))
+            if key not in known:
+                known[key] = self._score(*key)
+            score = known[key]
+            if score:
+                for position in patterns.members:
+                    self.scores[position] = score
+
+    def _score(self, removed: int, ranked: Iterable[tuple[int, int]]) -> float:
+        weights, matched = _heaviest(removed, ranked)
+        return pattern_score(weights, matched, len(self.files)) if matched else 0.0
+
+    def _removed(self, patterns: _PatternSet) -> int:
+        removed = 0
+        for glob in patterns.negative:
+            removed |= self._hits.get(glob, 0)
+        return removed
+
+    def matched(self, position: int) -> tuple[MatchedPattern, ...]:
+        """Return each matched file of one skill with its heaviest pattern, first declared first."""
+        number = self._index.set_of.get(position)
+        if position not in self.scores or number is None:
+            return ()
+        patterns = self._index.sets[number]
+        removed = self._removed(patterns)
+        best: dict[int, tuple[int, int]] = {}
+        for glob, rank in patterns.positive:
+            files = self._hits.get(glob, 0) & ~removed
+            for at in range(len(self.files)):
+                if files >> at & 1 and (at not in best or rank < best[at][0]):
+                    best[at] = (rank, glob)
+        return tuple(self._entry(at, *best[at]) for at in sorted(best))
+
+    def _entry(self, at: int, rank: int, glob: int) -> MatchedPattern:
+        pattern = self._index.globs[glob].pattern
+        return MatchedPattern(pattern, self.files[at], PATTERN_CLASSES[rank].weight)
+
+
+def _heaviest(removed: int, ranked: Iterable[tuple[int, int]]) -> tuple[float, int]:
+    """Return the summed weight of each file's heaviest class, and how many files match.
+
+    ``ranked`` are (rank of a class, files as bits); ``removed`` are the files that do not count.
+    """
+    by_rank = [0] * len(PATTERN_CLASSES)
+    for rank, files in ranked:
+        by_rank[rank] |= files
+    weights, matched, taken = 0.0, 0, removed
+    for found, files in zip(PATTERN_CLASSES, by_rank, strict=True):
+        fresh = (files & ~taken).bit_count()
+        weights += found.weight * fresh
+        matched += fresh
+        taken |= files
+    return weights, matched
+
+
+class PatternMatcher:
+    """Compares paths with file patterns: the document's ``PatternMatcher``."""
+
+    def __init__(self, case_sensitive: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.case_sensitive = case_sensitive
+        self.limits = limits
+
+    def match_file_pattern(self, path: str, pattern: str) -> bool:
+        """Say whether one path matches one pattern; a ``!pattern`` never does.
+
+        Raises InvalidInput when either is no text.
+        """
+        path, pattern = text_items("path and pattern", (path, pattern))
+        glob = compile_glob(pattern, self.case_sensitive, self.limits)
+        return glob.matches(split_path(path, self.case_sensitive))
+
+    def classify(self, pattern: str) -> PatternClass:
+        """Return the class of a pattern as (name, weight)."""
+        (pattern,) = text_items("pattern", (pattern,))
+        return classify(pattern, self.limits)
+
+    def match(self, files: Iterable[str], skills: Candidates) -> list[PatternMatch]:
+        """Return the skills with a matching file, highest confidence first, then by name."""
+        candidates = as_skills(skills)
+        index = PatternIndex(candidates, self.case_sensitive, self.limits)
+        found = index.match(text_items("files", files))
+        matches = [
+            PatternMatch(candidates[at].name, score, found.matched(at))
+            for at, score in sorted(found.scores.items())
+        ]
+        return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))
+
+    def faults(self, skills: Candidates) -> list[PatternFault]:
+        """Return the patterns that can never match: empty, too long, too many alternatives."""
+        return PatternIndex(as_skills(skills), self.case_sensitive, self.limits).faults

@@ -1,0 +1,165 @@
+"""The document's ``ConfidenceScorer`` class and its ``skill_evaluate`` tool.
+
+Source: "Skill Evaluation System", "Confidence Scorer" and "skill_evaluate MCP Tool". A hidden
+skill is left out unless the text calls it by ``@name`` or ``/name``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias, cast
+
+from skillyard.catalog import Catalog
+from skillyard.ranking.confidence.candidates import Candidates, as_skills
+from skillyard.ranking.confidence.combination import Weights, boosted, combined
+from skillyard.ranking.confidence.message import markdown
+from skillyard.ranking.confidence.options import EvaluationOptions, read_context, read_options
+from skillyard.ranking.confidence.records import Evaluation
+from skillyard.ranking.confidence.scorer import (
+    CONFIDENCE,
+    BoundConfidence,
+    Confidence,
+    ScoredConfidence,
+    check_number,
+)
+from skillyard.ranking.match import eligible, in_order
+from skillyard.ranking.query import Query
+from skillyard.ranking.scorer import bind, level_of
+from skillyard.skill import Skill
+
+__all__ = ["ConfidenceScorer", "evaluate"]
+
+Context: TypeAlias = Query | Mapping[str, Any] | None
+Options: TypeAlias = EvaluationOptions | Mapping[str, Any] | None
+
+
+class ConfidenceScorer:
+    """Recommends skills for a context of files, text and recent activity.
+
+    Contexts (``files``, ``text``, ``recent_activity``) and options (``threshold``,
+    ``pattern_weight``, ``keyword_weight``, ``limit``, ``activity_boost``) are mappings; the
+    documented camelCase keys do as well. Every method raises InvalidInput, naming the field, for
+    a value of the wrong type or range. Further settings come from a :class:`Confidence`.
+    """
+
+    def __init__(self, settings: Confidence = CONFIDENCE) -> None:
+        self._settings = settings
+        self._skills: Catalog | tuple[Skill, ...] = ()
+        self._bound = settings.bind(())
+
+    def set_skills(self, skills: Candidates) -> None:
+        """Take the skills to evaluate against, and index them."""
+        self._skills = skills if isinstance(skills, Catalog) else as_skills(skills)
+        self._bound = _bind(self._skills, self._settings)
+
+    def evaluate(self, context: Context, options: Options = None) -> list[Evaluation]:
+        """Return the skills at or above the threshold, best first, then by name, up to the limit.
+
+        Weights and boost that ``options`` does not give are those of the settings.
+        """
+        defaults = EvaluationOptions(
+            pattern_weight=self._settings.pattern_weight,
+            keyword_weight=self._settings.keyword_weight,
+            activity_boost=self._settings.activity_boost,
+        )
+        query = read_context(context)
+        return _evaluations(self._skills, self._bound, query, read_options(options, defaults))
+
+    def has_match(self, context: Context, threshold: float = 0.5) -> bool:
+        """Say whether any skill reaches the threshold."""
+        return self.get_best_match(context, threshold) is not None
+
+    def get_best_match(self, context: Context, threshold: float = 0.3) -> Evaluation | None:
+        """Return the best skill at or above the threshold, None when there is none."""
+        return next(iter(self.evaluate(context, {"threshold": threshold, "limit": 1})), None)
+
+    def combine(
+        self,
+        pattern_score: float,
+        keyword_score: float,
+        pattern_weight: float = 0.5,
+        keyword_weight: float = 0.5,
+        activity_match: bool = False,
+        activity_boost: float = 1.2,
+    ) -> float:
+        """Return the confidence for two signals of 0..1; see :mod:`.combination`."""
+        pattern = check_number("pattern_score", pattern_score)
+        keyword = check_number("keyword_score", keyword_score)
+        weights = Weights(
+            check_number("pattern_weight", pattern_weight),
+            check_number("keyword_weight", keyword_weight),
+            check_number("activity_boost", activity_boost),
+            self._settings.monotone_guard,
+        )
+        return boosted(combined(pattern, keyword, weights).raw, activity_match, weights)
+
+    def level(self, confidence: float) -> str:
+        """Return ``high``, ``medium`` or ``low``."""
+        return _level(check_number("confidence", confidence))
+
+
+def evaluate(
+    catalog: Candidates,
+    text: str = "",
+    files: Iterable[str] = (),
+    recent_activity: Iterable[str] = (),
+    threshold: float = 0.3,
+    limit: int = 10,
+    show_details: bool = False,
+    activity_boost: float = 1.2,
+) -> dict[str, Any]:
+    """Return the documented tool answer: ``{"results": [...], "message": Markdown}``.
+
+    A result has ``skillName``, ``confidence`` (0..1, not rounded), ``level`` and ``reason``.
+    Nothing to look at gives no results. None means the default everywhere. Raises InvalidInput.
+    """
+    query = read_context({"text": text, "files": files, "recent_activity": recent_activity})
+    options = read_options(
+        {"threshold": threshold, "limit": limit, "activity_boost": activity_boost}
+    )
+    skills = catalog if isinstance(catalog, Catalog) else as_skills(catalog)
+    found = _evaluations(skills, _bind(skills, CONFIDENCE), query, options)
+    return {
+        "results": [evaluation.summary() for evaluation in found],
+        "message": markdown(found, bool(show_details)),
+    }
+
+
+def _bind(skills: Catalog | tuple[Skill, ...], settings: Confidence) -> BoundConfidence:
+    """Bind the skills; a catalog keeps its index for the next call."""
+    return cast(BoundConfidence, bind(skills, settings))
+
+
+def _evaluations(
+    skills: Catalog | tuple[Skill, ...],
+    bound: BoundConfidence,
+    query: Query,
+    options: EvaluationOptions,
+) -> list[Evaluation]:
+    """Return the evaluations of the skills that may be recommended."""
+    settings = replace(
+        bound.scorer,
+        pattern_weight=options.pattern_weight,
+        keyword_weight=options.keyword_weight,
+        activity_boost=options.activity_boost,
+    )
+    scored = bound.using(settings).prepare(query)
+    pairs = eligible(skills, query, zeros=False, scored=scored)
+    kept = [pair for pair in pairs if pair[1] >= options.threshold]
+    return [_evaluation(scored, *pair) for pair in in_order(kept, scored, options.limit)]
+
+
+def _evaluation(scored: ScoredConfidence, skill: Skill, confidence: float) -> Evaluation:
+    return Evaluation(
+        skill.name,
+        confidence,
+        _level(confidence),
+        scored.reason(skill),
+        scored.pattern_match(skill),
+        scored.keyword_match(skill),
+    )
+
+
+def _level(confidence: float) -> str:
+    return level_of(Confidence.levels, confidence) or ""

@@ -1,0 +1,82 @@
+"""Twenty-six hostile queries on every scorer: an answer with finite scores, or InvalidInput."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.errors import InvalidInput
+from skillyard.ranking.scorer import scorer_names
+from tests.hostile.conftest import Tree
+from tests.hostile.queries import QUERIES
+from tests.hostile.reading import load
+from tests.hostile.watchdog import hang_bound
+
+
+@pytest.fixture(scope="module")
+def catalog(hostile_tree: Tree) -> Any:
+    """Plain skills, and those with the longest and oddest bodies of the tree."""
+    skills = list(load(hostile_tree.root("query-01-hostile")).skills)
+    for identity in ("re-08-humps", "re-10-suffixes", "re-11-globs", "uni-18-marks-400"):
+        skills += [s for s in load(hostile_tree.root(identity)).skills if s.name == "pencil"]
+    return sy.Catalog.from_skills(skills)
+
+
+def test_there_are_as_many_queries_as_the_specification_lists() -> None:
+    assert len({word for word, _ in QUERIES}) == len(QUERIES) == 26
+
+
+@pytest.mark.parametrize("scorer", scorer_names())
+@pytest.mark.parametrize(("word", "text"), QUERIES, ids=[word for word, _ in QUERIES])
+def test_a_hostile_query_is_answered_or_refused(
+    word: str, text: str, scorer: str, catalog: Any
+) -> None:
+    with hang_bound():
+        try:
+            ranking = sy.rank(catalog, text, scorer=scorer, limit=50)
+        except InvalidInput:
+            return
+    assert len(ranking) <= len(catalog.skills)
+    for match in ranking:
+        assert math.isfinite(match.score)
+        match.reason.encode("utf-8", "surrogatepass")
+
+
+@pytest.mark.parametrize("scorer", scorer_names())
+def test_the_same_hostile_query_ranks_the_same_twice(scorer: str, catalog: Any) -> None:
+    text = " ".join(query[:200] for _, query in QUERIES) + " sharpen pencil"
+
+    def ranked() -> list[tuple[str, float]]:
+        return [(match.skill.id, match.score) for match in sy.rank(catalog, text, scorer=scorer)]
+
+    assert ranked() == ranked()
+
+
+@pytest.mark.parametrize("scorer", scorer_names())
+def test_hostile_words_beside_the_text_are_answered_or_refused(scorer: str, catalog: Any) -> None:
+    for _, text in QUERIES:
+        with hang_bound():
+            try:
+                sy.rank(
+                    catalog,
+                    "sharpen a pencil",
+                    files=(text[:5_000],),
+                    recent_activity=(text[:5_000],),
+                    include_tags=(text[:5_000],),
+                    exclude_tags=(text[:5_000],),
+                    scorer=scorer,
+                )
+            except InvalidInput:
+                continue
+
+
+@pytest.mark.parametrize(
+    "value", [None, 7, b"pencil", ["pencil"], {"text": "pencil"}, float("nan")]
+)
+def test_a_query_that_is_no_text_is_an_invalid_input(value: Any, catalog: Any) -> None:
+    for scorer in scorer_names():
+        with pytest.raises((InvalidInput, TypeError)):
+            sy.rank(catalog, value, scorer=scorer)

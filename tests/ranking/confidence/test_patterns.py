@@ -1,0 +1,164 @@
+"""The pattern signal over many skills and many files."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.errors import InvalidInput
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.ranking.confidence import PatternMatcher
+from skillyard.ranking.confidence.glob import compile_glob, split_path
+from skillyard.ranking.confidence.pattern_classes import classify
+from skillyard.ranking.confidence.patterns import PatternIndex
+from skillyard.skill import Skill
+from tests.ranking.confidence.making import PATHS, PATTERNS, patterned, skill, skills
+from tests.requirements import requirement
+
+
+@requirement("confidence:pattern-api")
+def test_the_matches_come_best_first_and_equals_by_name() -> None:
+    found = PatternMatcher().match(
+        ["src/a.ts"],
+        [patterned("*.ts", name="z"), patterned("a.ts", name="m"), patterned("*.ts", name="b")],
+    )
+    assert [match.skill_name for match in found] == ["m", "b", "z"]
+
+
+@requirement("confidence:records")
+def test_a_match_names_each_file_once_with_its_heaviest_pattern() -> None:
+    (match,) = PatternMatcher().match(
+        ["b.md", "./src\\a.test.ts", "src/a.test.ts", "b.ts"],
+        [patterned("*.test.ts", "src/**", "*.ts")],
+    )
+    assert [tuple(entry) for entry in match.matched_patterns] == [
+        ("*.ts", "./src\\a.test.ts", 0.30),
+        ("*.ts", "b.ts", 0.30),
+    ]
+    assert match.to_dict()["matchedPatterns"] == [
+        {"pattern": "*.ts", "matchedFile": "./src\\a.test.ts", "weight": 0.30},
+        {"pattern": "*.ts", "matchedFile": "b.ts", "weight": 0.30},
+    ]
+
+
+def test_of_equally_heavy_patterns_the_first_declared_is_named() -> None:
+    (match,) = PatternMatcher().match(["src/a.ts"], [patterned("src/**", "**/*.ts")])
+    assert [entry.pattern for entry in match.matched_patterns] == ["src/**"]
+
+
+@requirement("confidence:glob-rules")
+def test_a_negated_pattern_takes_files_away_wherever_it_stands() -> None:
+    files = ["a.ts", "a.test.ts"]
+    for patterns in (("*.ts", "!*.test.ts"), ("!*.test.ts", "*.ts")):
+        (match,) = PatternMatcher().match(files, [patterned(*patterns)])
+        assert [entry.matched_file for entry in match.matched_patterns] == ["a.ts"]
+    assert PatternMatcher().match(["a.test.ts"], [patterned("*.ts", "!*.test.ts")]) == []
+    assert PatternMatcher().match(files, [patterned("!*.py")]) == []
+
+
+def test_skills_with_the_same_patterns_share_their_score() -> None:
+    twins = [patterned("*.ts", "src/**", name=name) for name in ("a", "b")]
+    first, second = PatternMatcher().match(["src/a.ts"], twins)
+    assert first.confidence == second.confidence
+    assert first.matched_patterns == second.matched_patterns
+
+
+@requirement("confidence:glob-linear")
+def test_patterns_that_can_never_match_are_reported() -> None:
+    many = [f"f{number}" for number in range(DEFAULT_LIMITS.patterns_per_skill + 1)]
+    faults = PatternMatcher().faults(
+        [patterned("", "*.ts", "{a,b}" * 9), patterned(*many, name="m")]
+    )
+    assert [(fault.skill_name, fault.pattern[:5]) for fault in faults] == [
+        ("one", ""),
+        ("one", "{a,b}"),
+        ("m", "f200"),
+    ]
+    assert all(fault.message for fault in faults)
+    assert PatternMatcher().match(["f200"], [patterned(*many)]) == []
+
+
+@pytest.mark.parametrize(("path", "pattern"), [(None, "*"), ("a", None), (1, "*"), ("a", b"*")])
+def test_only_text_is_compared(path: object, pattern: object) -> None:
+    with pytest.raises(InvalidInput):
+        PatternMatcher().match_file_pattern(path, pattern)  # type: ignore[arg-type]
+
+
+def test_a_string_for_the_files_is_refused_and_not_read_letter_by_letter() -> None:
+    with pytest.raises(InvalidInput, match="files"):
+        PatternMatcher().match("a.ts", [patterned("*")])
+
+
+def slow_score(one: Skill, files: list[str]) -> float:
+    """P by its definition: every file against every pattern."""
+    distinct = list(dict.fromkeys(split_path(file) for file in files))
+    globs = [(compile_glob(pattern), classify(pattern).weight) for pattern in one.triggers.files]
+    best = []
+    for path in distinct:
+        weights = [weight for glob, weight in globs if glob.matches(path)]
+        if weights and not any(glob.negated and glob.covers(path) for glob, _ in globs):
+            best.append(max(weights))
+    if not best:
+        return 0.0
+    coverage = max(0.6, min(1.0, 2 * len(best) / len(distinct)))
+    return 0.6 * sum(best) / len(best) + 0.4 * coverage
+
+
+@given(skills(), st.lists(st.sampled_from(PATHS), max_size=6))
+@requirement("confidence:pattern-score")
+def test_the_index_gives_the_score_of_its_definition(
+    candidates: list[Skill], files: list[str]
+) -> None:
+    found = PatternIndex(candidates).match(files)
+    for number, one in enumerate(candidates):
+        expected = slow_score(one, files)
+        assert found.scores.get(number, 0.0) == pytest.approx(expected)
+        assert len(found.matched(number)) <= len(set(files))
+
+
+@given(st.lists(st.sampled_from(PATTERNS), max_size=4), st.permutations(PATHS))
+def test_the_order_of_the_files_changes_no_score(patterns: list[str], files: list[str]) -> None:
+    one = skill("one", files=patterns)
+    assert PatternIndex([one]).match(files).scores == PatternIndex([one]).match(PATHS).scores
+
+
+def test_one_file_is_compared_with_the_few_patterns_under_its_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Sub-linear by count, not by the clock: 3,000 patterns, a handful of comparisons.
+    from skillyard.ranking.confidence.glob import FilePath, Route
+
+    many = [
+        patterned(
+            f"src/module{number}/**", f"file{number}.json", f"*.kind{number}", name=str(number)
+        )
+        for number in range(1_000)
+    ]
+    index = PatternIndex(many)
+    compared = 0
+    matches = Route.matches
+
+    def counting(route: Route, path: FilePath) -> bool:
+        nonlocal compared
+        compared += 1
+        return matches(route, path)
+
+    monkeypatch.setattr(Route, "matches", counting)
+    assert list(index.match(["src/module7/file7.json"]).scores) == [7]
+    assert compared <= 10
+
+
+@requirement("confidence:pattern-api")
+def test_one_path_and_one_pattern_are_compared_and_classed() -> None:
+    matcher = PatternMatcher()
+    assert matcher.match_file_pattern("src/app.test.ts", "*.test.ts")
+    assert not matcher.match_file_pattern("src/app.test.ts", "!*.test.ts")
+    assert not PatternMatcher(case_sensitive=True).match_file_pattern("A.TS", "*.ts")
+    assert matcher.classify("*.test.ts") == ("compound_extension", 0.2)
+
+
+def test_an_empty_path_neither_matches_nor_thins_the_score_out() -> None:
+    (match,) = PatternMatcher().match(["", "a.ts", "/", "./"], [patterned("*.ts", "**")])
+    assert match.confidence == pytest.approx(0.6 * 0.30 + 0.4)
+    assert PatternMatcher().match([""], [patterned("*")]) == []

@@ -1,0 +1,56 @@
+"""The command line."""
+
+TEXT = """
+cli:json | design §5
+    --json prints one JSON document with a schema field on standard output.
+cli:roots | design §5
+    --root may repeat, and a command reads exactly the roots that are named.
+cli:list | design §5
+    list names every skill found and the diagnostics.
+cli:check:exit | design §5
+    check answers 1 for an error-level diagnostic and 0 without one.
+cli:check:formats | design §5
+    check prints text, JSON with counts, SARIF and GitHub annotations.
+cli:check:profiles | design §5
+    check takes the three profiles.
+cli:show | design §5
+    show prints one skill with its body.
+cli:unknown-skill | issue: Command line
+    An unknown skill is an error that names near ones.
+cli:rank | design §5
+    rank --json carries query, scorer, matches and diagnostics, and each match its fields.
+cli:rank:empty | design §5
+    rank answers 1 when it finds nothing.
+cli:rank:explain | design §5
+    --explain adds the explanation to every match.
+cli:rank:scorers | design §5
+    --scorer takes each of the documented scorers, and a wrong one is wrong use.
+cli:default-scorer | rulings: default scorer
+    Without --scorer the answer says which scorer gave it.
+cli:select | design §5
+    select --json carries selected, rejected, considered, abstained and fallback.
+cli:select:abstain | design §5
+    select answers 1 when it abstains.
+cli:select:policy | design §5
+    --min-score, --top-k, --tag and --not-tag are the policy.
+cli:select:fallback | rulings: fallback
+    --fallback selects the tagged skill with exit 0 and "fallback": true.
+cli:evaluate | design §5
+    evaluate --json is the documented answer with a schema.
+cli:evaluate:empty | design §5
+    evaluate answers 1 when nothing matches.
+cli:evaluate:missing | rulings: empty context
+    evaluate without text and files is wrong use and names both.
+cli:why | design §5
+    why explains one skill for a query.
+cli:summary | design §5
+    summary prints the tier-1 catalogue in each format.
+cli:inject | design §5
+    inject prints the prompt with the block before it, from an argument or a file.
+cli:bench-run | design §5
+    bench run writes results and confidence of every query, best first, scores above zero.
+cli:usage | design §5
+    Wrong use and an unreadable root answer 2 and print nothing on standard output.
+cli:terminal | spec/security §3 Terminal
+    No control character of a skill reaches the terminal.
+"""

@@ -1,0 +1,169 @@
+"""The keyword detector of the skill evaluation document."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from tests.requirements import requirement
+from tests.worked_examples.making import catalog, skill
+
+
+def found(text: str, *skills: sy.Skill) -> dict[str, Any]:
+    """Return the keyword matches by skill name."""
+    known = catalog(*skills)
+    detector = sy.KeywordDetector()
+    detector.build_index(known)
+    return {match.skill_name: match for match in detector.match(text, known)}
+
+
+def confidence(text: str, *others: sy.Skill, **fields: Any) -> float:
+    """Return the keyword score of one skill beside others; 0 when it does not match."""
+    match = found(text, skill("subject", **fields), *others).get("subject")
+    return match.confidence if match else 0.0
+
+
+def saturated(total: float) -> float:
+    """Return the ruled score of a sum of term weights."""
+    return total / (total + 0.4)
+
+
+@requirement("confidence:sources")
+@pytest.mark.parametrize(
+    ("fields", "weight"),
+    [
+        ({"name": "kubernetes"}, 0.40),
+        ({"keywords": ["kubernetes"]}, 0.35),
+        ({"tags": ["kubernetes"]}, 0.25),
+        ({"description": "About kubernetes."}, 0.15),
+    ],
+)
+def test_each_source_has_its_weight(fields: Any, weight: float) -> None:
+    one = skill(**{"name": "zzz", **fields})
+    (match,) = found("kubernetes", one).values()
+    # In a catalog of one skill every term is as rare as can be, so its rarity is 1.
+    assert match.confidence == pytest.approx(saturated(weight))
+
+
+@requirement("confidence:sources")
+def test_a_word_counts_once_from_its_best_source() -> None:
+    everywhere = {"description": "Kubernetes.", "tags": ["kubernetes"], "keywords": ["kubernetes"]}
+    assert confidence("kubernetes", **everywhere) == pytest.approx(saturated(0.35))
+
+
+@requirement("confidence:trigger-keywords")
+def test_trigger_keywords_count_as_keywords() -> None:
+    triggers = sy.Triggers(keywords=("kubernetes",))
+    assert confidence("kubernetes", triggers=triggers) == pytest.approx(saturated(0.35))
+
+
+@requirement("confidence:rarity")
+def test_a_word_that_fewer_skills_have_counts_more() -> None:
+    common = [skill(f"other-{number}", keywords=["deploy"]) for number in range(8)]
+    words = ["deploy", "kubernetes"]
+    assert confidence("kubernetes", *common, keywords=words) > confidence(
+        "deploy", *common, keywords=words
+    )
+
+
+@requirement("confidence:rarity")
+def test_a_word_of_one_skill_only_keeps_its_whole_weight() -> None:
+    others = [skill(f"other-{number}") for number in range(8)]
+    assert confidence("kubernetes", *others, keywords=["kubernetes"]) == pytest.approx(
+        saturated(0.35)
+    )
+
+
+@requirement("confidence:frequency")
+def test_a_repeated_word_counts_by_the_logarithm_of_its_number() -> None:
+    text = "kubernetes, Kubernetes and kubernetes"
+    assert confidence(text, keywords=["kubernetes"]) == pytest.approx(
+        saturated(0.35 * (1 + log(3)))
+    )
+
+
+@requirement("confidence:frequency")
+def test_more_matching_metadata_never_lowers_the_score() -> None:
+    text = "deploy kubernetes cluster"
+    one = confidence(text, keywords=["kubernetes"])
+    two = confidence(text, keywords=["kubernetes"], description="A cluster.")
+    assert two > one
+
+
+@requirement("confidence:preprocessing")
+@pytest.mark.parametrize(
+    ("text", "keyword"),
+    [
+        ("HOOKS", "hooks"),
+        ("hooks!", "Hooks"),
+        ("(hooks), please", "hooks"),
+        ("react-hooks", "hooks"),
+        ("getUserProfile", "profile"),
+        ("XMLParser", "parser"),
+        ("user_profile", "profile"),
+        ("profile", "user-profile"),
+        ("runs", "running"),
+        ("testing it", "test"),
+        ("queries", "query"),
+        ("coding", "code"),
+        ("café", "café"),
+        ("развёртывание", "развёртывание"),
+    ],
+)
+def test_text_is_normalised_and_split_before_words_are_compared(text: str, keyword: str) -> None:
+    assert confidence(text, keywords=[keyword]) > 0
+
+
+@requirement("confidence:preprocessing")
+@pytest.mark.parametrize(
+    ("text", "keyword"),
+    [("with the and", "the"), ("help me please", "help"), ("ui go", "ui"), ("2048", "2048")],
+)
+def test_stop_words_short_tokens_and_bare_numbers_are_dropped(text: str, keyword: str) -> None:
+    assert confidence(text, keywords=[keyword]) == 0
+
+
+@requirement("confidence:no-prefix")
+@pytest.mark.parametrize(
+    ("text", "keyword"),
+    [
+        ("javascript", "java"),
+        ("java", "javascript"),
+        ("category", "cat"),
+        ("network", "net"),
+        ("article", "art"),
+        ("github", "git"),
+        ("address", "add"),
+    ],
+)
+def test_the_beginning_of_a_word_is_not_the_word(text: str, keyword: str) -> None:
+    assert confidence(text, keywords=[keyword]) == 0
+
+
+@requirement("confidence:keyword-api", "confidence:records")
+def test_the_documented_call_answers_names_confidence_and_keywords() -> None:
+    react = skill(
+        "react-skill",
+        "React component patterns",
+        keywords=["react", "component", "hooks"],
+        tags=["frontend", "ui"],
+    )
+    other = skill("cooking", "Bake bread.")
+    matches = found("Help me create a React component with hooks", react, other)
+    assert list(matches) == ["react-skill"]
+    record = matches["react-skill"].to_dict()
+    assert record["skillName"] == "react-skill"
+    assert 0 < record["confidence"] <= 1
+    for word in ("react", "component", "hooks"):
+        assert word in repr(record["matchedKeywords"])
+    assert "create" not in repr(record["matchedKeywords"])
+
+
+@requirement("confidence:keyword-api")
+def test_the_documented_call_has_the_ruled_confidence() -> None:
+    fields = {"keywords": ["react", "component", "hooks"], "tags": ["frontend", "ui"]}
+    score = confidence("Help me create a React component with hooks", **fields)
+    assert score == pytest.approx(saturated(3 * 0.35))
