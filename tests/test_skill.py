@@ -63,10 +63,10 @@ class TestDerived:
         assert make(path="a").id == make(path="b").id
         assert make(path="a") != make(path="b")
 
-    def test_the_last_tie_break_is_the_name_then_the_path_component_by_component(self) -> None:
+    def test_the_last_tie_break_is_the_name_then_the_path_by_code_points(self) -> None:
         paths = ["a/b", "a-b/c", "a/b/c"]
         ordered = sorted((make(path=path) for path in paths), key=lambda skill: skill.key)
-        assert [skill.path for skill in ordered] == ["a/b", "a/b/c", "a-b/c"]
+        assert [skill.path for skill in ordered] == ["a-b/c", "a/b", "a/b/c"]
 
     @pytest.mark.parametrize(
         ("fields", "hidden"),

@@ -13,7 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from skillyard.discovery import Candidate, Root, Scan, Stamp, scan, user_roots
-from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillError, SkillNotFound
+from skillyard.errors import (
+    AmbiguousName,
+    Diagnostic,
+    InvalidInput,
+    SkillError,
+    SkillIoError,
+    SkillNotFound,
+)
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.conventions import parse_convention
 from skillyard.formats.frontmatter import decode
@@ -280,8 +287,12 @@ def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
     if skill.origin is None or not skill.path:
         return skill
     folder, _, name = skill.path.rpartition("/")
-    real = os.path.realpath(skill.path)
-    if os.path.dirname(real) != os.path.realpath(folder or ".") and os.path.islink(skill.path):
+    try:
+        real = os.path.realpath(skill.path)
+        inside = real.startswith(os.path.realpath(folder or ".").rstrip(os.sep) + os.sep)
+    except OSError:  # it changes while it is followed
+        inside = False
+    if not inside:
         real = skill.path  # a link that leads elsewhere by now: opening it refuses
     content = read_file(real, limits.skill_file_bytes, skill.path)
     candidate = Candidate(
@@ -361,6 +372,13 @@ def _read(candidate: Candidate, limits: Limits, now: int) -> _Entry:
         content = read_file(
             candidate.target or candidate.path, limits.skill_file_bytes, candidate.path
         )
+        if (content.status.st_ino, content.status.st_dev) != candidate.stamp[3:]:
+            raise SkillIoError(
+                "the file was replaced while it was being read",
+                path=candidate.path,
+                code="changed_while_reading",
+                hint="load again",
+            )
         parsed = _parse(candidate, content.data, int(content.status.st_mtime), limits)
     except SkillError as error:
         if not error.path:
@@ -433,8 +451,9 @@ def _collisions(
         if len(group) > 1:
             _shadow(group, _oasis_winner(group), "oasis_id_twice", shadowed, diagnostics)
     for group in by_name.values():
-        if len(group) > 1:
-            _settle_name(group, shadowed, diagnostics)
+        left = [entry for entry in group if entry.skill not in shadowed]
+        if len(left) > 1:
+            _settle_name(left, shadowed, diagnostics)
     return shadowed, diagnostics
 
 
@@ -476,7 +495,7 @@ def _runtime_twin(group: list[_Entry]) -> _Entry | None:
     if len(group) != 2:
         return None
     runtime = [entry for entry in group if entry.candidate.origin == Origin.RUNTIME]
-    folders = [entry for entry in group if entry.candidate.origin == Origin.AGENTSKILLS]
+    folders = [e for e in group if e.skill is not None and e.skill.origin == Origin.AGENTSKILLS]
     if len(runtime) != 1 or len(folders) != 1 or runtime[0].skill is None:
         return None
     name = runtime[0].skill.name
@@ -511,13 +530,13 @@ def _order(skill: Skill) -> tuple[str, str]:
 
 
 def _digest(skills: Sequence[Skill], entries: dict[str, _Entry]) -> str:
-    total = hashlib.sha256()
+    lines = []
     for skill in skills:
         entry = entries.get(skill.path)
         below = "/".join(entry.candidate.parts) if entry is not None else skill.path
-        line = f"{skill.origin or ''}\t{below}\t{skill.hash}\n"
-        total.update(line.encode("utf-8", "surrogatepass"))
-    return total.hexdigest()
+        lines.append(f"{skill.origin or ''}\t{below}\t{skill.hash}\n")
+    lines.sort()  # where the roots lie decides the order of skills of one name
+    return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _difference(before: Catalog, after: Catalog) -> CatalogDiff:

@@ -183,6 +183,10 @@ class _Place(NamedTuple):
     """Below a folder that holds a SKILL.md."""
     under_oasis: bool
     """A direct child of ``key_skills``."""
+    inode: int = 0
+    """What the parent's listing says this folder is; 0 for roots and links."""
+    real: str = ""
+    """The real path of a linked folder."""
 
 
 class _Walk:
@@ -212,10 +216,14 @@ class _Walk:
         """
         while self._links:
             place = self._links.pop(0)
-            real = os.path.realpath(place.path)
+            real = _resolved(place.path)
             if not os.path.isdir(real):
                 self._warn(place.path, "link_broken", "a link that leads nowhere", "remove it")
-            elif place.under_oasis and os.path.dirname(real) != os.path.realpath(
+            elif _inside(_resolved(os.path.dirname(place.path) or "."), real):
+                self._warn(
+                    place.path, "link_loop", "a link to a folder that it lies in", "remove it"
+                )
+            elif place.under_oasis and os.path.dirname(real) != _resolved(
                 os.path.dirname(place.path)
             ):
                 self._warn(
@@ -232,7 +240,7 @@ class _Walk:
                     "name the real folder as a root, or copy the skill",
                 )
             else:
-                self._walk(place, os.path.basename(real))
+                self._walk(place._replace(real=real), os.path.basename(real))
 
     def _walk(self, start: _Place, base: str) -> None:
         pending = [(start, base)]
@@ -257,32 +265,58 @@ class _Walk:
             )
 
     def _list(self, place: _Place, name: str) -> list[tuple[_Place, str]]:
-        """List one folder: record its candidates, return its sub-folders."""
+        """List one folder: record its candidates, return its sub-folders.
+
+        The folder is opened once and looked at through that descriptor, so that nobody can put
+        a link in its place between two looks.
+        """
         path = place.path or "."
         try:
-            status = os.stat(path)
+            descriptor = _open_folder(place)
+        except OSError as error:
+            self._unreadable(path, error)
+            return []
+        try:
+            status = os.fstat(descriptor)
             key = (status.st_dev, status.st_ino)
             if key in self._seen:
                 return []
+            if place.inode not in (0, status.st_ino) and not self._unmoved(place):
+                self._warn(path, "changed_while_reading", "the folder was replaced", "load again")
+                return []
             self._seen.add(key)
-            with os.scandir(path) as entries:
+            with os.scandir(descriptor) as entries:
                 listed = list(entries)
+            self.folders += 1
+            return self._look(place, name, listed, descriptor)
         except OSError as error:
-            self._warn(
-                path, "folder_unreadable", f"cannot list: {error.strerror}", "check permissions"
-            )
+            self._unreadable(path, error)
             return []
-        self.folders += 1
+        finally:
+            os.close(descriptor)
+
+    def _unmoved(self, place: _Place) -> bool:
+        """True when no link leads to a folder: some file systems number their folders loosely."""
+        return _resolved(place.path) == os.path.join(self.real_roots[place.root], *place.parts)
+
+    def _unreadable(self, path: str, error: OSError) -> None:
+        self._warn(path, "folder_unreadable", f"cannot list: {error.strerror}", "check permissions")
+
+    def _look(
+        self, place: _Place, name: str, listed: list[os.DirEntry[str]], descriptor: int
+    ) -> list[tuple[_Place, str]]:
         files: dict[str, os.DirEntry[str]] = {}
         folders: list[os.DirEntry[str]] = []
         for entry in listed:
-            if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _leads_to_dir(entry)):
+            if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _maybe_dir(entry)):
                 folders.append(entry)
             else:
                 files[entry.name] = entry
+        folders.sort(key=lambda entry: entry.name)  # links are followed in this order
         skill_file = self._skill_file(place, files, folders)
         if skill_file is not None:
-            self._skill(place, name, skill_file, files, folders)
+            references = _references(descriptor, files, folders, skill_file.name)
+            self._skill(place, name, skill_file, references)
         self._single_files(place, files, skill_file)
         inside = place.inside_skill or skill_file is not None
         return self._children(place, name, folders, inside, skill_file is not None)
@@ -302,18 +336,22 @@ class _Walk:
         if entry is not None:
             return entry
         others = sorted(file for file in files if file.lower() == "skill.md")
-        if not others:
+        if not others or place.runtime:
             return None
-        path = _join(place.path, others[0])
-        if others[0] == "skill.md" and not place.runtime:
+        if "skill.md" in files:
             self._warn(
-                path, "file_name_case", "the file is called skill.md", "rename it to SKILL.md"
+                _join(place.path, "skill.md"),
+                "file_name_case",
+                "the file is called skill.md",
+                "rename it to SKILL.md",
             )
             return files["skill.md"]
-        if not place.runtime:
-            self._warn(
-                path, "skill_md_missing", f"{others[0]} is not SKILL.md", "rename it to SKILL.md"
-            )
+        self._warn(
+            _join(place.path, others[0]),
+            "skill_md_missing",
+            f"{others[0]} is not SKILL.md",
+            "rename it to SKILL.md",
+        )
         return None
 
     def _skill(
@@ -321,14 +359,12 @@ class _Walk:
         place: _Place,
         name: str,
         entry: os.DirEntry[str],
-        files: dict[str, os.DirEntry[str]],
-        folders: list[os.DirEntry[str]],
+        references: tuple[Reference, ...],
     ) -> None:
         oasis = place.under_oasis and entry.name == SKILL_FILE
         origin = Origin.OASIS if oasis else Origin.AGENTSKILLS
         if place.runtime:
             origin = Origin.RUNTIME
-        references = _references(place.path, files, folders, entry.name)
         self._add(place, entry, origin, name, references)
 
     def _single_files(
@@ -443,7 +479,7 @@ class _Walk:
             if entry.is_symlink():
                 self._links.append(child)
             else:
-                children.append((child, entry.name))
+                children.append((child._replace(inode=entry.inode()), entry.name))
         return children
 
     def _too_deep(self, path: str) -> None:
@@ -470,15 +506,24 @@ class _Walk:
         self.diagnostics.append(Diagnostic(code, severity, shown, message, hint))
 
 
-def _leads_to_dir(entry: os.DirEntry[str]) -> bool:
+def _open_folder(place: _Place) -> int:
+    """Open a folder for listing; only a root may be a link itself."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    if place.inode or place.real:
+        flags |= os.O_NOFOLLOW
+    return os.open(place.real or place.path or ".", flags)
+
+
+def _maybe_dir(entry: os.DirEntry[str]) -> bool:
+    """True for a link to a folder, and for one that leads nowhere and is named like a folder."""
     try:
-        return entry.is_dir()
+        return entry.is_dir() or (not entry.is_file() and "." not in entry.name)
     except OSError:  # a ring of links
         return True
 
 
 def _references(
-    path: str,
+    descriptor: int,
     files: dict[str, os.DirEntry[str]],
     folders: list[os.DirEntry[str]],
     skill_file: str,
@@ -491,21 +536,29 @@ def _references(
     ]
     for folder in folders:
         if folder.name in REFERENCE_FOLDERS and not folder.is_symlink():
-            found.extend(_documents(_join(path, folder.name), folder.name))
+            found.extend(_documents(descriptor, folder.name))
     found.sort(key=lambda reference: reference.path)
     return tuple(found)
 
 
-def _documents(path: str, prefix: str) -> list[Reference]:
+def _documents(parent: int, folder: str) -> list[Reference]:
+    """Return the Markdown files of one reference folder, below an opened folder."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        with os.scandir(path) as entries:
+        descriptor = os.open(folder, flags, dir_fd=parent)
+    except OSError:
+        return []
+    try:
+        with os.scandir(descriptor) as entries:
             return [
-                Reference(entry.name, f"{prefix}/{entry.name}")
+                Reference(entry.name, f"{folder}/{entry.name}")
                 for entry in entries
                 if _is_reference(entry)
             ]
     except OSError:
         return []
+    finally:
+        os.close(descriptor)
 
 
 def _is_reference(entry: os.DirEntry[str]) -> bool:
@@ -520,6 +573,14 @@ def _join(folder: str, name: str) -> str:
     if not folder:
         return name
     return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
+
+
+def _resolved(path: str) -> str:
+    """Return the real path; empty when the path changes while it is followed."""
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return ""
 
 
 def _inside(real: str, folder: str) -> bool:

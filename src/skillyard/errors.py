@@ -91,7 +91,11 @@ class UnknownName(SkillyardError, LookupError):
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name = name
         self.known = tuple(sorted(known))
+        self.what = what
         super().__init__(f"unknown {what} {name!r}; known: {', '.join(self.known) or 'none'}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (UnknownName, (self.what, self.name, self.known))
 
 
 class SkillError(SkillyardError):

@@ -11,6 +11,7 @@ import os
 import stat
 from typing import NamedTuple
 
+from skillyard.discovery import OWN_FOLDERS
 from skillyard.errors import ResourceRefused, SkillIoError
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
@@ -113,7 +114,15 @@ def skill_folder(skill: Skill) -> str:
         raise ResourceRefused(
             f"{skill.name} is a single document and has no folder of its own", path=skill.path
         )
-    return os.path.realpath(os.path.dirname(skill.path) or ".")
+    return _resolved(os.path.dirname(skill.path) or ".", skill.path)
+
+
+def _resolved(path: str, shown: str) -> str:
+    """Return the real path; a folder that changes under our feet is refused, not an accident."""
+    try:
+        return os.path.realpath(path)
+    except OSError as error:
+        raise _refused(shown, error.strerror or "cannot be resolved") from None
 
 
 def list_resources(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Resource, ...]:
@@ -127,24 +136,46 @@ def list_resources(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Resou
     pending = [("", 0)]
     while pending:
         below, depth = pending.pop()
-        try:
-            with os.scandir(os.path.join(folder, below) if below else folder) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
-        except OSError:
+        files, folders = _listed(f"{folder}/{below}" if below else folder)
+        if "SKILL.md" in files and below and below.split("/")[0] not in OWN_FOLDERS:
             continue
-        if below and any(entry.name == "SKILL.md" for entry in listed):
-            continue
-        for entry in listed:
-            path = f"{below}/{entry.name}" if below else entry.name
-            if entry.is_symlink() or not entry.name.isprintable():
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                if depth < limits.tree_depth:
-                    pending.append((path, depth + 1))
-            elif entry.is_file(follow_symlinks=False) and path.lower() != "skill.md":
-                found.append(Resource(path, entry.stat(follow_symlinks=False).st_size, _kind(path)))
+        prefix = f"{below}/" if below else ""
+        if depth < limits.tree_depth:
+            pending.extend((prefix + name, depth + 1) for name in folders)
+        found.extend(
+            Resource(prefix + name, size, _kind(prefix + name))
+            for name, size in files.items()
+            if below or name.lower() != "skill.md"
+        )
     found.sort()
     return tuple(found[: limits.resources_listed])
+
+
+def _listed(real: str) -> tuple[dict[str, int], list[str]]:
+    """Return a folder's regular files with their sizes, and its sub-folders; links left out.
+
+    The folder is opened without following links, and its entries are looked at through it.
+    """
+    files: dict[str, int] = {}
+    folders: list[str] = []
+    try:
+        descriptor = _open_without_links(real, _FOLDER)
+    except OSError:
+        return files, folders
+    try:
+        with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
+            for entry in entries:
+                if not entry.name.isprintable() or entry.is_symlink():
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
+                elif entry.is_file(follow_symlinks=False):
+                    files[entry.name] = entry.stat(follow_symlinks=False).st_size
+    except OSError:  # something vanished while it was listed: what was seen so far stands
+        pass
+    finally:
+        os.close(descriptor)
+    return files, folders
 
 
 _KINDS = {"references": "reference", "docs": "reference", "scripts": "script", "assets": "asset"}
@@ -204,7 +235,7 @@ def real_resource_path(skill: Skill, path: str) -> str:
 
 
 def _real_path(folder: str, path: str) -> str:
-    real = os.path.realpath(os.path.join(folder, *safe_parts(path)))
+    real = _resolved(os.path.join(folder, *safe_parts(path)), path)
     if not real.startswith(folder.rstrip(os.sep) + os.sep):
         raise _refused(path, "it leads out of the skill's folder")
     return real
@@ -228,7 +259,7 @@ def read_declared(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> b
         raise _refused(path, "the skill does not declare it")
     if not skill.path:
         raise _refused(path, "the skill comes from no file")
-    folder = os.path.realpath(os.path.dirname(skill.path) or ".")
+    folder = _resolved(os.path.dirname(skill.path) or ".", path)
     return _read_real(_real_path(folder, path), path, limits)
 
 
@@ -247,15 +278,18 @@ def _read_real(real: str, path: str, limits: Limits) -> bytes:
         os.close(descriptor)
 
 
-def _open_without_links(real: str) -> int:
-    """Open a real path component by component; a link that appears meanwhile is an OSError."""
+def _open_without_links(real: str, kind: int = 0) -> int:
+    """Open a real path component by component; a link that appears meanwhile is an OSError.
+
+    ``kind`` is ``_FOLDER`` where the path must be a folder.
+    """
     if os.open not in os.supports_dir_fd:
-        return os.open(real, _OPEN | _NO_LINK)
+        return os.open(real, _OPEN | _NO_LINK | kind)
     parts = [part for part in real.split(os.sep) if part]
     descriptor = os.open(os.sep, os.O_RDONLY | _FOLDER | getattr(os, "O_CLOEXEC", 0))
     for number, part in enumerate(parts):
         last = number == len(parts) - 1
-        flags = _OPEN | _NO_LINK | (0 if last else _FOLDER)
+        flags = _OPEN | _NO_LINK | (kind if last else _FOLDER)
         try:
             below = os.open(part, flags, dir_fd=descriptor)
         finally:

@@ -162,7 +162,10 @@ _TUPLES = (
     "allowed_tools",
     "declared_references",
 )
-_TEXTS = ("title", "version", "license", "compatibility", "hint", "source", "origin", "slug", "id")
+_TEXTS = (
+    *("title", "version", "license", "compatibility", "hint"),
+    *("source", "origin", "slug", "id", "hash"),
+)
 
 
 def _check_types(skill: Skill) -> None:
@@ -177,16 +180,13 @@ def _check_types(skill: Skill) -> None:
             put(skill, key, _texts(key, value))
     if type(skill.triggers) is not Triggers:
         put(skill, "triggers", _triggers(skill.triggers))
+    if isinstance(skill.references, str):
+        raise InvalidInput("Skill: references must be a list")
     if skill.references:
         put(skill, "references", tuple(_reference(item) for item in skill.references))
     elif type(skill.references) is not tuple:
         put(skill, "references", ())
-    if skill.metadata is None:
-        put(skill, "metadata", _EMPTY)
-    elif type(skill.metadata) is dict:
-        put(skill, "metadata", MappingProxyType(skill.metadata))
-    elif not isinstance(skill.metadata, Mapping):
-        raise InvalidInput("Skill: metadata must be a mapping")
+    put(skill, "metadata", _metadata(skill.metadata))
     for key in _TEXTS:
         value = getattr(skill, key)
         if value is not None and not isinstance(value, str):
@@ -195,6 +195,17 @@ def _check_types(skill: Skill) -> None:
         value = getattr(skill, key)
         if type(value) is not int:
             raise InvalidInput(f"Skill: {key} must be an integer")
+
+
+def _metadata(value: object) -> Mapping[str, Any]:
+    """Return a view that nobody can write through, of a copy that nobody else holds."""
+    if not value:
+        return _EMPTY
+    if isinstance(value, MappingProxyType):
+        return value
+    if not isinstance(value, Mapping):
+        raise InvalidInput("Skill: metadata must be a mapping")
+    return MappingProxyType(dict(value))
 
 
 def _texts(field: str, value: object) -> tuple[str, ...]:

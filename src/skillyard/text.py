@@ -40,19 +40,24 @@ _SURROGATES = "\ud800-\udfff"
 
 # A flag such as England's is a black flag, tag characters, and the cancel tag: legitimate.
 _FLAG = "\U0001f3f4[\U000e0020-\U000e007e]{1,16}\U000e007f"
-_JOINERS = "\u200c\u200d"
+
+# Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties, Unicode 15): characters that show
+# nothing. No name may hold one, and none may stand between the letters of a frame tag.
+_IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
 
 _HIDDEN = re.compile(f"{_FLAG}|([{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_TAGS}{_SURROGATES}])")
-_HIDDEN_IN_NAME = re.compile(
-    f"[\n\t{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_JOINERS}{_TAGS}{_SURROGATES}"
-    "\u00ad\u061c\u180e\u200e\u200f\u2061-\u2064]"
-)
+_HIDDEN_IN_NAME = re.compile(f"[\n\t{_C0}{_C1}{_SEPARATORS}{_SURROGATES}{_IGNORABLE}]")
 _BLANKS = re.compile(r"\s+")
 
 # "[" then, with blanks and invisible characters anywhere between, an optional slash, "skill" and
 # what would end the tag. The backslashes are those that escape_frame itself has put there.
-_GAP = f"[\\s{_ZERO_WIDTH}{_JOINERS}\u00ad]*"
-_FRAME_TAIL = _GAP + "/?" + "".join(_GAP + letter for letter in "skill") + _GAP + r"[\]:]"
+# The gaps are possessive, so that a long run of blanks is passed once.
+_GAP = f"[\\s{_IGNORABLE}]*+"
+_FRAME_TAIL = f"{_GAP}(?:/{_GAP})?" + "".join(_GAP + letter for letter in "skill") + _GAP + r"[\]:]"
 _FRAME = re.compile(r"\[(\\*)(?=" + _FRAME_TAIL + ")", re.IGNORECASE)
 
 _UNSAFE_IN_NAME = re.compile(r'[/\\<>"\[\]]')
@@ -92,9 +97,9 @@ def find_hidden(text: str) -> Hidden | None:
 
 # The same characters in UTF-8, without the C1 controls, which bodies hold by mistake only.
 _HIDDEN_BYTES = re.compile(
-    rb"[\x01-\x08\x0e-\x1f\x7f]|\xe2\x80[\x8b\xaa-\xae]|\xe2\x81[\xa0\xa6-\xa9]|\xf3\xa0[\x80\x81]."
+    rb"[\x01-\x08\x0e-\x1f\x7f]|\xe2\x80[\x8b\xaa-\xae]|\xe2\x81[\xa0\xa6-\xa9]|\xf3\xa0[\x80\x81].|\xef\xbb\xbf"
 )
-_HIDDEN_LEADS = (b"\xe2\x80", b"\xe2\x81", b"\xf3\xa0")
+_HIDDEN_LEADS = (b"\xe2\x80", b"\xe2\x81", b"\xf3\xa0", b"\xef\xbb\xbf")
 _CONTROLS = bytes([*range(1, 9), *range(14, 32), 127])
 
 
@@ -103,19 +108,16 @@ def hidden_in_body(data: bytes) -> tuple[int, str] | None:
 
     Works on bytes, because nearly every file is clean and bytes are ten times faster to pass.
     """
-    if data.isascii() or (
-        b"\xe2\x80" not in data and b"\xe2\x81" not in data and b"\xf3\xa0" not in data
-    ):
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if data.isascii() or not any(lead in data for lead in _HIDDEN_LEADS):
         if len(data.translate(None, _CONTROLS)) == len(data):
             return None
     elif _HIDDEN_BYTES.search(data) is None:
         return None
-    line = 1
-    for text in data.decode("utf-8", "replace").split("\n"):
-        hidden = find_hidden(text.removeprefix("\ufeff") if line == 1 else text)
+    for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        hidden = find_hidden(line.removesuffix("\r"))
         if hidden is not None:
-            return line, hidden.label
-        line += 1
+            return number, hidden.label
     return None
 
 

@@ -49,7 +49,7 @@ def test_a_hostile_query_is_answered_or_refused(
 def test_the_same_hostile_query_ranks_the_same_twice(scorer: str, catalog: Any) -> None:
     text = " ".join(query[:200] for _, query in QUERIES) + " sharpen pencil"
 
-    def ranked() -> list[tuple[str, float]]:
+    def ranked() -> list[tuple[str | None, float]]:
         return [(match.skill.id, match.score) for match in sy.rank(catalog, text, scorer=scorer)]
 
     assert ranked() == ranked()

@@ -16,14 +16,14 @@ from tests.worked_examples.running import Command
 SCORERS = ["overlap", "triggers", "confidence", "relevance"]
 
 
-BENCH = [
+BENCH: list[dict[str, object]] = [
     {"id": "o/deploy", "name": "deploy-app", "description": "Deploy the app.", "text": "Ship."},
     {"id": "o/query", "name": "query-db", "description": "Query a database.", "text": "Read."},
     {"id": "o/bread", "name": "bread", "description": "Bake.", "tags": ["food"], "text": "Knead."},
     # The corpus gives tags as one text, separated by commas.
     {"id": "o/soup", "name": "soup", "description": "Cook.", "tags": "pot, stove", "text": "Stir."},
 ]
-QUERIES = [
+QUERIES: list[dict[str, object]] = [
     {"id": "q1", "query": "deploy the app with a database"},
     {"id": "q2", "query": "xylophone"},
     {"id": "q3", "query": "food", "files": ["a.py"]},

@@ -237,7 +237,7 @@ def test_the_message_is_a_table_whose_rows_keep_their_columns() -> None:
     for result, row in zip(answer["results"], rows[2:], strict=True):
         assert result["skillName"] in row
         assert f"{round(100 * result['confidence'])}%" in row
-    assert "skill_get" in answer["message"].splitlines()[-1]
+    assert "load_skill" in answer["message"].splitlines()[-1]
 
 
 @requirement("confidence:details")

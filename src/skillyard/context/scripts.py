@@ -102,6 +102,8 @@ def run_script(
         real = real_resource_path(skill, path)
     except ResourceRefused as error:
         raise ScriptRefused(error.message, path=skill.path, hint=error.hint) from None
+    if not os.path.isfile(real):
+        raise ScriptRefused(f"there is no file {path!r}", path=skill.path, hint="see list_scripts")
     command = [*_interpreter(path, skill), real, *arguments]
     seconds = limits.script_seconds if timeout_s is None else timeout_s
     with tempfile.TemporaryDirectory(prefix="skillyard-") as private:

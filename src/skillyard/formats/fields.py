@@ -86,6 +86,7 @@ class Fields:
         field = "name" if "name" in self._mapping else "skill_name"
         if len(name) > self._limits.name_chars:
             self._too_long(field, self._limits.name_chars, "name_too_long")
+        self._long(field, name, self._limits.name_warn_chars, "name_too_long")
         fault = name_fault(name)
         if fault is not None:
             code = "name_edge_hyphen" if name.startswith("-") else "name_bad_chars"
@@ -104,6 +105,7 @@ class Fields:
         text = self.required("description")
         if len(text) > self._limits.description_chars:
             self._too_long("description", self._limits.description_chars, "description_too_long")
+        self._long("description", text, self._limits.description_warn_chars, "description_too_long")
         return text
 
     def text(self, field: str) -> str | None:
@@ -243,6 +245,15 @@ class Fields:
             code=code,
             hint=hint or f"write `{field}:` followed by text",
         )
+
+    def _long(self, field: str, text: str, limit: int, code: str) -> None:
+        if len(text) > limit:
+            self._warn(
+                field,
+                code,
+                f"{field} is {len(text):,} characters long; agentskills.io allows {limit:,}",
+                "shorten it; details belong in the body",
+            )
 
     def _too_long(self, field: str, limit: int, code: str) -> NoReturn:
         raise InvalidFrontmatter(

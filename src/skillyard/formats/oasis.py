@@ -11,6 +11,7 @@ from dataclasses import replace
 from skillyard.errors import Diagnostic
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.fields import Fields
+from skillyard.formats.yaml_guard import Scalar
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Skill
 
@@ -49,8 +50,9 @@ def _missing(skill: Skill, fields: Fields | None) -> list[str]:
     """
     if fields is None:
         return []
+    node = fields.node("id")
     given = {
-        "id": bool(fields.text("id")),
+        "id": isinstance(node, Scalar) and not node.null and bool(node.text.strip()),
         "triggers": bool(skill.triggers.phrases),
         "priority": fields.is_integer("priority"),
     }

@@ -8,6 +8,7 @@ come (spec/security.md §2.2). Values are built in the same walk: text, lists an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -81,6 +82,8 @@ def read_mapping(
     """
     if block.count("[") + block.count("{") > limits.yaml_nodes:
         raise _refuse("yaml_too_large", "too many brackets", path, first_line, 1)
+    if "\r" in block or not block.isascii():
+        _refuse_odd_breaks(block, path, first_line)
     walk = _Walk(path, limits, first_line)
     try:
         walk.run(_events(block))
@@ -106,6 +109,25 @@ def read_mapping(
             found=block.strip()[:60],
         )
     return walk.root, walk.key_lines
+
+
+_ODD_BREAK = re.compile("[\r\x85\u2028\u2029]")
+
+
+def _refuse_odd_breaks(block: str, path: str, first_line: int) -> None:
+    """Refuse the line breaks that YAML sees and most readers do not: a field could hide there."""
+    found = _ODD_BREAK.search(block)
+    if found is None:
+        return
+    start = found.start()
+    raise SkillYamlError(
+        f"the frontmatter holds U+{ord(found.group()):04X}, a line break that most readers miss",
+        path=path,
+        line=block.count("\n", 0, start) + first_line,
+        column=start - block.rfind("\n", 0, start),
+        code="hidden_character",
+        hint="remove it, or use an ordinary line break",
+    )
 
 
 class _Walk:

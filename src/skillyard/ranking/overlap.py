@@ -140,8 +140,11 @@ class ScoredOverlap(Scored):
             weight = self._bound.scorer.weight(field)
             added = weight * sum(hits.values())
             note = ", ".join(f"{t} ×{n}" if n > 1 else t for t, n in hits.items())
-            detail = Explanation(f"{weight:g} per token", added, (), "leaf", note)
-            parts.append(Explanation(field, added / divisor, (detail,), "product", note))
+            factors = (
+                Explanation(f"{weight:g} per token", added, (), "leaf", note),
+                Explanation("1 / sqrt(unique body tokens)", 1 / divisor, (), "leaf"),
+            )
+            parts.append(Explanation(field, added / divisor, factors, "product", note))
         raw = self._raw(number, held["body"])
         unique = plural(len(held["body"]), "unique body token")
         note = f"{raw:g} / sqrt({unique}) = {raw:g} / {divisor:.3f}"

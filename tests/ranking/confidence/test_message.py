@@ -26,7 +26,7 @@ def test_the_message_is_a_heading_a_table_and_a_pointer() -> None:
         "| testing-patterns | 79% | high | File patterns: *.test.ts, *.spec.ts \\| Keywords:... |",
         "| auth | 70% | medium | Keywords: login |",
         "",
-        "Use `skill_get(name)` to load a skill.",
+        "Use `load_skill(name)` to load a skill.",
     ]
 
 

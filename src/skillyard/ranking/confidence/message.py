@@ -37,7 +37,7 @@ def markdown(evaluations: Sequence[Evaluation], show_details: bool = False) -> s
         lines += ["### Match Details", ""]
         for evaluation in evaluations[:_DETAILED]:
             lines += [_detail(evaluation), ""]
-    lines.append("Use `skill_get(name)` to load a skill.")
+    lines.append("Use `load_skill(name)` to load a skill.")
     return "\n".join(lines)
 
 

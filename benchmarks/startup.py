@@ -1,0 +1,150 @@
+"""Starting: what a fresh process costs against ``python -c pass`` with the same flags.
+
+Processor time of the whole child (user and system, from ``os.wait4``), one child after the other.
+All contestants keep their bytecode in one temporary folder that unmeasured starts have filled, as
+an installed package has it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from benchmarks.corpus import COUNT, Library, corpus_file, written_out
+from benchmarks.measure import (
+    SOURCE,
+    Figure,
+    Options,
+    Sample,
+    Skipped,
+    against,
+    alternate,
+    child_environment,
+    run_child,
+)
+
+SUMMARY = "import and select in a fresh process, against python -c pass"
+ROUNDS = 15
+SKILLS = 300
+QUERY = "turn a scanned contract into a clean spreadsheet and check the totals"
+IMPORT_TARGET = 4.0
+SELECT_TARGET = 6.0
+EXAMPLES = SOURCE.parent / "examples" / "skills"
+SLOWEST = 10
+
+_PASS = (sys.executable, "-c", "pass")
+_IMPORT = (sys.executable, "-c", "import skillyard")
+
+
+def run(options: Options) -> Iterator[Figure]:
+    rounds = options.rounds or ROUNDS
+    with tempfile.TemporaryDirectory() as bytecode:
+        environment = child_environment(bytecode)
+        samples = _contest({"pass": _PASS, "import": _IMPORT}, environment, rounds)
+        yield _figure("import skillyard", _IMPORT, samples, "import", IMPORT_TARGET)
+        if options.importtime:
+            yield from _dearest((sys.executable, "-X", "importtime", *_IMPORT[1:]), environment)
+        if find_spec("skillyard.__main__") is None:
+            raise Skipped("there is no command line to start: skillyard.__main__ is absent")
+        for label, root in _libraries(options):
+            yield from _select(label, root, environment, rounds)
+            if options.importtime:
+                command = (sys.executable, "-X", "importtime", *_command((), root))
+                yield from _dearest(command, environment)
+
+
+def _libraries(options: Options) -> Iterator[tuple[str, Path]]:
+    """Yield each library that is here, written out for as long as it is looked at."""
+    if corpus_file(options.shared).is_file():
+        step = COUNT // SKILLS
+        with written_out(options.shared, SKILLS, step=step, keep=options.keep) as library:
+            yield _label(library, step), library.root
+    else:
+        print(f"  skipped: the corpus is absent: {corpus_file(options.shared)}")
+    if EXAMPLES.is_dir():
+        count = sum(1 for _ in EXAMPLES.rglob("SKILL.md"))
+        yield f"the {count} example skills", EXAMPLES
+
+
+def _label(library: Library, step: int) -> str:
+    return f"{library.files} skills, every {step}rd of the corpus ({library.megabytes:.1f} MB)"
+
+
+def _command(start: Sequence[str], root: Path) -> tuple[str, ...]:
+    start = start or ("-m", "skillyard")
+    return (*start, "select", QUERY, "--json", "--root", str(root))
+
+
+def _select(
+    label: str, root: Path, environment: Mapping[str, str], rounds: int
+) -> Iterator[Figure]:
+    commands = {"pass": _PASS, "module": _command((sys.executable, "-m", "skillyard"), root)}
+    script = _console_script()
+    if script is not None:
+        commands["script"] = _command((script,), root)
+    _check(commands["module"], environment)
+    samples = _contest(commands, environment, rounds)
+    yield Figure("library", label)
+    for name in list(commands)[1:]:
+        what = "python -m skillyard select" if name == "module" else "the installed skillyard"
+        yield _figure(f"{what}, {label.partition(',')[0]}", None, samples, name, SELECT_TARGET)
+
+
+def _console_script() -> str | None:
+    beside = Path(sys.executable).parent / "skillyard"
+    return str(beside) if beside.is_file() else shutil.which("skillyard")
+
+
+def _check(command: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Stop here when the command does not answer: its speed would mean nothing."""
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    try:
+        schema = json.loads(done.stdout).get("schema", "")
+    except ValueError:
+        schema = ""
+    if not schema.startswith("skillyard.select/"):
+        raise Skipped(f"select did not answer (exit {done.returncode}): {done.stderr[-300:]}")
+
+
+def _contest(
+    commands: Mapping[str, Sequence[str]], environment: Mapping[str, str], rounds: int
+) -> dict[str, list[Sample]]:
+    def start(command: Sequence[str]) -> Callable[[], Sample]:
+        return lambda: run_child(command, environment)
+
+    contestants = {name: start(command) for name, command in commands.items()}
+    alternate(contestants, 2)  # fills the bytecode folder and the page cache
+    return alternate(contestants, rounds)
+
+
+def _figure(
+    what: str,
+    command: Sequence[str] | None,
+    samples: Mapping[str, list[Sample]],
+    name: str,
+    target: float,
+) -> Figure:
+    ours = " ".join(("python", *command[1:])) if command else "select … --json --root …"
+    return against(what, (ours, samples[name]), ("python -c pass", samples["pass"]), target)
+
+
+def _dearest(command: Sequence[str], environment: Mapping[str, str]) -> Iterator[Figure]:
+    """Yield the modules that take longest to import, by their own time."""
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    rows = []
+    for line in done.stderr.splitlines():
+        own, _, rest = line.removeprefix("import time:").partition("|")
+        if own.strip().isdigit():
+            rows.append((int(own), rest.rpartition("|")[2].strip()))
+    rows.sort(reverse=True)
+    total = sum(own for own, _ in rows)
+    named = ", ".join(f"{name} {own / 1e3:.1f}" for own, name in rows[:SLOWEST])
+    yield Figure(
+        f"imports: {len(rows)} modules, {total / 1e3:.1f} ms; dearest by themselves", named
+    )
