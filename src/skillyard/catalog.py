@@ -476,6 +476,12 @@ def _settle_name(
         losers = [entry for entry in group if entry is not twin]
     if losers:
         _shadow([winner, *losers], winner, "name_shadowed", shadowed, diagnostics)
+    if twin is not None and len(losers) == 1:  # the pair that adk-skill advises: no fault
+        diagnostics[-1] = diagnostics[-1]._replace(
+            severity="info",
+            message=f"{twin.candidate.path} is the runtime twin and is chosen in its place",
+            hint="keep the two in step",
+        )
     rest = [e for e in here if e.skill is not None and e.skill not in shadowed]
     diagnostics.extend(
         Diagnostic(

@@ -49,7 +49,11 @@ _IGNORABLE = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 
-_HIDDEN = re.compile(f"{_FLAG}|([{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_TAGS}{_SURROGATES}])")
+# One variation selector picks a glyph; a run of them shows nothing and can carry whole sentences.
+_SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}+"
+_HIDDEN = re.compile(
+    f"{_FLAG}|([{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_TAGS}{_SURROGATES}]|{_SELECTORS})"
+)
 _HIDDEN_IN_NAME = re.compile(f"[\n\t{_C0}{_C1}{_SEPARATORS}{_SURROGATES}{_IGNORABLE}]")
 _BLANKS = re.compile(r"\s+")
 
@@ -84,22 +88,23 @@ class Hidden(NamedTuple):
 def find_hidden(text: str) -> Hidden | None:
     """Return the first control, bidi, zero-width or tag character, or None.
 
-    Line feeds and tabs, emoji joined by U+200D, joiners inside scripts that need them and the
-    tag sequences of regional flags are text, not hiding places.
+    Line feeds and tabs, emoji joined by U+200D, joiners inside scripts that need them, a single
+    variation selector and the tag sequences of regional flags are text, not hiding places.
     """
     if text.isascii() and text.isprintable():
         return None
     for match in _HIDDEN.finditer(text):
         if match.group(1) is not None:
-            return Hidden(match.start(), _label(match.group(1)))
+            return Hidden(match.start(), _label(match.group(1)[0]))
     return None
 
 
 # The same characters in UTF-8, without the C1 controls, which bodies hold by mistake only.
 _HIDDEN_BYTES = re.compile(
-    rb"[\x01-\x08\x0e-\x1f\x7f]|\xe2\x80[\x8b\xaa-\xae]|\xe2\x81[\xa0\xa6-\xa9]|\xf3\xa0[\x80\x81].|\xef\xbb\xbf"
+    rb"[\x01-\x08\x0e-\x1f\x7f]|\xe2\x80[\x8b\xaa-\xae]|\xe2\x81[\xa0\xa6-\xa9]|\xf3\xa0[\x80\x81]."
+    rb"|\xef\xbb\xbf|(?:\xef\xb8[\x80-\x8f]|\xf3\xa0[\x84-\x87].){2}"
 )
-_HIDDEN_LEADS = (b"\xe2\x80", b"\xe2\x81", b"\xf3\xa0", b"\xef\xbb\xbf")
+_HIDDEN_LEADS = (b"\xe2\x80", b"\xe2\x81", b"\xf3\xa0", b"\xef\xbb\xbf", b"\xef\xb8")
 _CONTROLS = bytes([*range(1, 9), *range(14, 32), 127])
 
 
@@ -172,9 +177,11 @@ def _label(char: str) -> str:
 
 
 def _visible(match: re.Match[str]) -> str:
-    char = match.group(1)
-    if char is None:
-        return match.group()
+    hidden = match.group(1)
+    return match.group() if hidden is None else "".join(map(_written_out, hidden))
+
+
+def _written_out(char: str) -> str:
     code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}"
 

@@ -213,19 +213,3 @@ def test_a_folder_swapped_while_it_is_listed_shows_no_way_out(racing_ground: Pat
         while swapper.running:
             listings.add(tuple(resource.path for resource in list_resources(skill)))
     assert listings == {(), ("references/guide.md",)}, "a way out, or nothing was proved"
-
-
-def test_a_skill_folder_swapped_for_a_link_never_loads_the_secret(racing_ground: Path) -> None:
-    root, outside = racing_ground / "root", racing_ground / "outside"
-    write(root / "pencil/SKILL.md", skill_bytes())
-    write(outside / "SKILL.md", skill_bytes(body=SECRET.decode()))
-    load(root)
-    bodies: set[str] = set()
-    counts: set[int] = set()
-    with hang_bound(60), _Swapper(root / "pencil", outside, racing_ground) as swapper:
-        while swapper.running:
-            catalog = load(root)
-            bodies.update(skill.body or "" for skill in catalog.skills)
-            counts.add(len(catalog.skills))
-    assert counts == {0, 1}, "the race was never lost: nothing was proved"
-    assert not any("secret" in body for body in bodies)
