@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpus import shared_folder
-from benchmarks.measure import Figure, Options, Skipped
+from benchmarks.measure import SOURCE, Figure, Options, Skipped
 
 NAMES = ("scan", "scorers", "startup", "retrieval")
 
@@ -22,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
         if name not in NAMES:
             print(f"no benchmark named {name}; known: {', '.join(NAMES)}", file=sys.stderr)
             return 2
+    sys.path.insert(0, str(SOURCE))  # this checkout, whatever is installed
     asked = Options(shared_folder(options.shared), options.rounds, options.keep, options.importtime)
     print(f"Python {platform.python_version()}, {platform.machine()}, {platform.system()}")
     print("processor time; ratio: median (lowest–highest) over alternated rounds")

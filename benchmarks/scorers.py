@@ -109,10 +109,7 @@ def _skill(record: dict[str, Any], number: int) -> Any:
     return replace(skill, triggers=Triggers(_patterns(number), (), phrases))
 
 
-_ENDINGS = tuple(
-    ending.lstrip(".")
-    for ending in ".py .ts .tsx .go .rs .md .json .yaml .sql .css .html .java .kt .rb .sh".split()
-)
+_ENDINGS = ("py", "ts", "tsx", "go", "rs", "md", "json", "yaml", "sql", "css", "html", "java", "sh")
 
 
 def _patterns(number: int) -> tuple[str, ...]:

@@ -12,8 +12,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
 from skillyard.formats.conventions import ROOT_ONLY, convention_of
@@ -21,6 +20,9 @@ from skillyard.formats.oasis import FOLDER as OASIS_FOLDER
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference
 from skillyard.text import clean
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = [
     "AGENT_FOLDERS",
@@ -132,6 +134,8 @@ def discover_skill_files(root: str | os.PathLike[str]) -> list[Path]:
 
     Raises InvalidSkillsRoot when the root is not a folder.
     """
+    from pathlib import Path  # here, because importing it costs more than a small scan
+
     found = scan([Root(_root_path(root))]).candidates
     return [Path(c.path) for c in found if c.origin != Origin.CONVENTION]
 
@@ -141,6 +145,8 @@ def discover_instruction_files(root: str | os.PathLike[str]) -> list[Path]:
 
     Raises InvalidSkillsRoot when the root is not a folder.
     """
+    from pathlib import Path
+
     return [Path(c.path) for c in scan([Root(_root_path(root))]).candidates]
 
 

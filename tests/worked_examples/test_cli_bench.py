@@ -75,3 +75,26 @@ def test_bench_run_keeps_fifty_results(run: Command, tmp_path: Path) -> None:
     files = ("--skills", str(tmp_path / "s.jsonl"), "--queries", str(tmp_path / "q.jsonl"))
     run.bare("bench", "run", *files, "--scorer", "overlap", "--out", str(out))
     assert len(json.loads(out.read_text(encoding="utf-8"))["q"]["results"]) == 50
+
+
+@requirement("cli:bench-run")
+@pytest.mark.parametrize(
+    ("skills", "queries"),
+    [
+        (lines(BENCH), b""),
+        (lines(BENCH), b'{"id": "q1", "query": \n'),
+        (lines(BENCH), b'{"query": "no id"}\n'),
+        (b"[1, 2]\n", lines(QUERIES)),
+        (b"\xff\xfe", lines(QUERIES)),
+    ],
+)
+def test_bench_run_without_a_usable_case_answers_two_and_writes_nothing(
+    run: Command, tmp_path: Path, skills: bytes, queries: bytes
+) -> None:
+    write_tree(tmp_path, {"s.jsonl": skills, "q.jsonl": queries})
+    out = tmp_path / "run.json"
+    files = ("--skills", str(tmp_path / "s.jsonl"), "--queries", str(tmp_path / "q.jsonl"))
+    answer = run.bare("bench", "run", *files, "--scorer", "overlap", "--out", str(out))
+    assert (answer.code, out.exists()) == (2, False)
+    assert answer.err.strip()
+    assert "Traceback" not in answer.err

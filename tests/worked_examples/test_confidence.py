@@ -47,7 +47,7 @@ REACT_TESTING = skill(
     tags=["testing"],
     triggers=sy.Triggers(files=("*.test.tsx",)),
 )
-CONTEXT = {
+CONTEXT: dict[str, Any] = {
     "files": ["src/Button.test.tsx"],
     "text": "Help me test this React component",
     "recentActivity": ["testing"],
@@ -76,6 +76,33 @@ def test_the_full_evaluation_combines_both_signals_and_the_boost() -> None:
     assert record["skillName"] == "react-testing"
     assert record["confidence"] == found.confidence
     assert {"level", "reason", "patternMatch", "keywordMatch"} <= set(record)
+
+
+@requirement("confidence:full-example", "confidence:options")
+def test_the_documented_options_are_the_defaults_everywhere() -> None:
+    made = scorer(REACT_TESTING)
+    assert made.evaluate(CONTEXT) == made.evaluate(CONTEXT, OPTIONS)
+    assert made.evaluate(CONTEXT) == made.evaluate(CONTEXT, dict.fromkeys(OPTIONS))
+    asked: dict[str, Any] = {
+        "files": CONTEXT["files"],
+        "text": CONTEXT["text"],
+        "recent_activity": ["testing"],
+    }
+    (result,) = sy.evaluate(catalog(REACT_TESTING), **asked)["results"]
+    (match,) = sy.rank(catalog(REACT_TESTING), scorer="confidence", **asked)
+    for confidence in (result["confidence"], match.score):
+        assert confidence == pytest.approx(1.2 * COMBINED)
+
+
+@requirement("confidence:options")
+def test_three_tenths_and_ten_results_are_the_defaults_of_the_scorer_too() -> None:
+    weak = scorer(skill("zzz", "About kubernetes."))
+    assert weak.evaluate({"text": "kubernetes"}) == []
+    assert len(weak.evaluate({"text": "kubernetes"}, {"threshold": 0.24})) == 1
+    triggers = sy.Triggers(files=("*.ts",))
+    many = scorer(*[skill(f"skill-{letter}", triggers=triggers) for letter in "abcdefghijkl"])
+    assert len(many.evaluate({"files": ["a.ts"]})) == 10
+    assert len(many.evaluate({"files": ["a.ts"]}, {"limit": 12})) == 12
 
 
 @requirement("confidence:camel-options")
@@ -212,6 +239,10 @@ REQUEST: dict[str, Any] = {
 @requirement("confidence:tool-response", "confidence:reason")
 def test_the_answer_has_the_documented_shape() -> None:
     answer = sy.evaluate(SKILLS, **REQUEST)
+    assert answer == sy.evaluate(SKILLS, files=REQUEST["files"], text=REQUEST["text"])
+    context = {"files": REQUEST["files"], "text": REQUEST["text"]}
+    found = scorer(*SKILLS).evaluate(context)
+    assert [one.skill_name for one in found] == [one["skillName"] for one in answer["results"]]
     assert set(answer) == {"results", "message"}
     for result in answer["results"]:
         assert set(result) == {"skillName", "confidence", "level", "reason"}

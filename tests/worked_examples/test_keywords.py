@@ -86,6 +86,17 @@ def test_a_repeated_word_counts_by_the_logarithm_of_its_number() -> None:
 
 
 @requirement("confidence:frequency")
+@pytest.mark.parametrize(
+    ("others", "damping"), [(7, 1.0), (8, 1 + 0.5 * log(9 / 8)), (15, 1 + 0.5 * log(2))]
+)
+def test_beyond_eight_distinct_words_a_long_text_counts_a_little_less(
+    others: int, damping: float
+) -> None:
+    text = " ".join(["kubernetes", *[f"zq{chr(97 + number)}x" for number in range(others)]])
+    assert confidence(text, keywords=["kubernetes"]) == pytest.approx(saturated(0.35 / damping))
+
+
+@requirement("confidence:frequency")
 def test_more_matching_metadata_never_lowers_the_score() -> None:
     text = "deploy kubernetes cluster"
     one = confidence(text, keywords=["kubernetes"])

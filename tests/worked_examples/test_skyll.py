@@ -91,6 +91,8 @@ def test_a_query_without_a_word_of_the_skill_matches_nothing(query: str) -> None
         ("react react perf", "react-x1", 0.25),
         ("anything at all", "---", 0.0),
         ("pd", "pdf", 0.0),
+        ("rese", "gpt-researcher", 0.9),
+        ("res", "gpt-researcher", 0.0),
     ],
 )
 def test_edge_cases_of_the_id_have_the_ruled_share(query: str, slug: str, share: float) -> None:
@@ -200,10 +202,11 @@ def test_a_curated_skill_that_does_not_match_gets_no_nudge() -> None:
 
 @requirement("relevance:window")
 def test_only_the_first_two_thousand_characters_of_a_body_match() -> None:
-    inside = remote(body="pad " * 497 + "x kubernetes")
-    outside = remote(body="pad " * 500 + "kubernetes")
-    assert signals("kubernetes", inside)["query_match"] == pytest.approx(4.5)
-    assert signals("kubernetes", outside)["query_match"] == 0
+    inside = remote(body="pad " * 498 + "ab zq7x9")  # ends with character 2,000
+    cut = remote(body="pad " * 498 + "abc zq7x9")
+    outside = remote(body="pad " * 500 + "zq7x9")
+    found = [signals("zq7x9", one)["query_match"] for one in (inside, cut, outside)]
+    assert found == [pytest.approx(4.5), 0, 0]
 
 
 @requirement("relevance:limit")

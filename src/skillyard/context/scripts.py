@@ -88,8 +88,10 @@ def run_script(
     ``path`` is as :func:`list_scripts` gives it. The script sees PATH, the language, ``env`` and
     nothing else of our environment; it runs in ``cwd``, or in a temporary folder that is removed.
     Raises ScriptRefused when it is not allowed, not below ``scripts/`` or of no known kind,
-    InvalidInput for arguments that are no strings.
+    InvalidInput for arguments that are no list of strings.
     """
+    if isinstance(allow, str) or isinstance(arguments, str):
+        raise InvalidInput("allow and arguments must be lists of strings, not one string")
     if path not in allow:
         raise ScriptRefused(
             f"{path!r} is not in the allow list", path=skill.path, hint="add it if you trust it"

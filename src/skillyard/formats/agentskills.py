@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from skillyard.errors import Diagnostic, SkillYamlError
 from skillyard.formats.fields import Fields
 from skillyard.formats.frontmatter import Fenced, split, unify_lines
-from skillyard.formats.repair import quote_plain_values
-from skillyard.formats.yaml_guard import Node, Scalar, read_mapping
+from skillyard.formats.nodes import Node, Scalar
+from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Reference, Skill, Triggers, document_id
 
@@ -77,6 +77,12 @@ def content_digest(content: str) -> str:
 def _mapping(
     fenced: Fenced, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
 ) -> tuple[dict[str, Node], dict[str, int]]:
+    plain = read_plain_lines(fenced.block, limits, fenced.block_line)
+    if plain is not None:
+        return plain
+    from skillyard.formats.repair import quote_plain_values
+    from skillyard.formats.yaml_guard import read_mapping  # imports the YAML parser
+
     try:
         return read_mapping(fenced.block, path, limits, fenced.block_line)
     except SkillYamlError as error:

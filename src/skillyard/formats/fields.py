@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from skillyard.errors import Diagnostic, InvalidFrontmatter, MissingField, SkillYamlError
-from skillyard.formats.yaml_guard import Node, Scalar, plain_value
+from skillyard.formats.nodes import Node, Scalar, plain_value
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.text import find_hidden, name_fault
 
@@ -155,7 +155,10 @@ class Fields:
         for item in node:
             if not isinstance(item, Scalar):
                 self._complain(
-                    field, f"{field}_not_list", "holds a nested list or mapping", "write text items"
+                    field,
+                    f"{field}_not_list",
+                    "holds a nested list or mapping",
+                    "write text items",
                 )
                 continue
             text = item.text.strip()
@@ -224,7 +227,9 @@ class Fields:
     def warn(self, field: str, code: str, message: str, hint: str, severity: str) -> None:
         """Report something about a field."""
         self.diagnostics.append(
-            Diagnostic(code, severity, self._path, message, hint, self.line(field))
+            Diagnostic(
+                code.replace("-", "_"), severity, self._path, message, hint, self.line(field)
+            )
         )
 
     def _warn(self, field: str, code: str, message: str, hint: str) -> None:
@@ -242,7 +247,7 @@ class Fields:
             path=self._path,
             line=self.line(field),
             column=1,
-            code=code,
+            code=code.replace("-", "_"),
             hint=hint or f"write `{field}:` followed by text",
         )
 

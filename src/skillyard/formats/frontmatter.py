@@ -80,14 +80,15 @@ def split(text: str, path: str, limits: Limits = DEFAULT_LIMITS) -> Fenced:
     start = end_of_first + 1
     position = start
     while True:
-        if text.startswith("---", position):
-            line_end = text.find("\n", position)
-            stop = len(text) if line_end < 0 else line_end
-            if not text[position + 3 : stop].strip(" \t"):
-                break
-        position = text.find("\n", position) + 1
-        if position == 0:
-            raise _unclosed(path)
+        if not text.startswith("---", position):
+            position = text.find("\n---", position) + 1
+            if position == 0:
+                raise _unclosed(path)
+        line_end = text.find("\n", position)
+        stop = len(text) if line_end < 0 else line_end
+        if not text[position + 3 : stop].strip(" \t"):
+            break
+        position = stop
     block = text[start:position]
     if len(block) > limits.frontmatter_bytes or (
         not block.isascii() and len(block.encode("utf-8", "replace")) > limits.frontmatter_bytes

@@ -11,7 +11,7 @@ from dataclasses import replace
 from skillyard.errors import Diagnostic
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.fields import Fields
-from skillyard.formats.yaml_guard import Scalar
+from skillyard.formats.nodes import Scalar
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Skill
 

@@ -112,7 +112,7 @@ def eligible(
     """
     pairs = list(scored.scores())
     skills = catalog.skills if isinstance(catalog, Catalog) else tuple(catalog)
-    if zeros and len(pairs) < len(skills):
+    if zeros and not scored.exhaustive and len(pairs) < len(skills):
         scores = {id(skill): score for skill, score in pairs}
         pairs = [(skill, scores.get(id(skill), 0.0)) for skill in skills]
     out = _left_out(catalog, skills, query)

@@ -24,6 +24,9 @@ DESCRIPTION_WEIGHT = 2.5
 TAGS_WEIGHT = 2.0
 BODY_WEIGHT = 1.0
 
+SMALL_CATALOG = 1_000
+"""Skills up to which the first query is answered without inverting everything."""
+
 _FIELDS = ("name", "description", "tags", "body")
 
 # Everything but ASCII letters and digits becomes a blank; capitals become small letters.
@@ -73,56 +76,86 @@ def _field_tokens(skill: Skill) -> dict[str, frozenset[str]]:
     }
 
 
-class BoundOverlap:
-    """Overlap over one snapshot: postings from token to (skill, weight) pairs."""
+class _Postings:
+    """Which skills hold which tokens, for all tokens or for those in ``only``."""
 
-    def __init__(self, scorer: Overlap, skills: tuple[Skill, ...]) -> None:
-        self.scorer = scorer
-        self.skills: Sequence[Skill] = skills
-        self.position = {skill: number for number, skill in enumerate(skills)}
+    __slots__ = ("divisor", "elsewhere", "in_body")
+
+    def __init__(
+        self, scorer: Overlap, skills: Sequence[Skill], only: frozenset[str] | None = None
+    ) -> None:
         self.divisor: list[float] = []
         # Per token: the skills whose body alone holds it, and the others with their weight.
         self.in_body: dict[str, list[int]] = {}
         self.elsewhere: dict[str, dict[int, float]] = {}
         for number, skill in enumerate(skills):
-            self._add(number, _field_tokens(skill))
+            fields = _field_tokens(skill)
+            self.divisor.append(sqrt(max(1, len(fields["body"]))))
+            if only is not None:
+                fields = {field: only & held for field, held in fields.items()}
+            self._add(number, fields, scorer)
 
-    def _add(self, number: int, fields: dict[str, frozenset[str]]) -> None:
-        body = fields["body"]
-        self.divisor.append(sqrt(max(1, len(body))))
+    def _add(self, number: int, fields: dict[str, frozenset[str]], scorer: Overlap) -> None:
         in_body = self.in_body
-        for token in body:
-            in_body.setdefault(token, []).append(number)
+        for token in fields["body"]:
+            row = in_body.get(token)
+            if row is None:
+                in_body[token] = [number]
+            else:
+                row.append(number)
         for field in ("name", "description", "tags"):
-            weight = self.scorer.weight(field)
+            weight = scorer.weight(field)
             for token in fields[field]:
-                row = self.elsewhere.setdefault(token, {})
-                row[number] = row.get(number, 0.0) + weight
+                weights = self.elsewhere.setdefault(token, {})
+                weights[number] = weights.get(number, 0.0) + weight
+
+
+class BoundOverlap:
+    """Overlap over one snapshot.
+
+    The first query of a small catalog gets postings of its own tokens only: a command line asks
+    once, and inverting every body would cost it more than all the rest of the ranking.
+    """
+
+    def __init__(self, scorer: Overlap, skills: tuple[Skill, ...]) -> None:
+        self.scorer = scorer
+        self.skills: Sequence[Skill] = skills
+        self.position = {skill: number for number, skill in enumerate(skills)}
+        self._asked_once = False
+        self._whole = _Postings(scorer, skills) if len(skills) > SMALL_CATALOG else None
 
     def prepare(self, query: Query) -> ScoredOverlap:
         """Add up the postings of the query's tokens; each occurrence of a token counts."""
-        return ScoredOverlap(self, Counter(tokens(query.text)))
+        asked = Counter(tokens(query.text))
+        postings = self._whole
+        if postings is None:
+            only = None if self._asked_once else frozenset(asked)
+            postings = _Postings(self.scorer, self.skills, only)
+            # Threads may both get here: each builds the same.
+            self._asked_once, self._whole = True, postings if only is None else None
+        return ScoredOverlap(self, postings, asked)
 
 
 class ScoredOverlap(Scored):
     """The overlap scores of one query."""
 
-    def __init__(self, bound: BoundOverlap, asked: Counter[str]) -> None:
+    def __init__(self, bound: BoundOverlap, postings: _Postings, asked: Counter[str]) -> None:
         self._bound = bound
+        self._postings = postings
         self._asked = asked
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return the skills that hold at least one token of the query."""
-        bound = self._bound
+        bound, postings = self._bound, self._postings
         raw = [0.0] * len(bound.skills)
         body_weight = bound.scorer.body_weight
         for token, count in self._asked.items():
             weight = count * body_weight
-            for number in bound.in_body.get(token, ()):
+            for number in postings.in_body.get(token, ()):
                 raw[number] += weight
-            for number, weight in bound.elsewhere.get(token, {}).items():
+            for number, weight in postings.elsewhere.get(token, {}).items():
                 raw[number] += count * weight
-        skills, divisor = bound.skills, bound.divisor
+        skills, divisor = bound.skills, postings.divisor
         return [
             (skills[number], total / divisor[number]) for number, total in enumerate(raw) if total
         ]
@@ -130,7 +163,7 @@ class ScoredOverlap(Scored):
     def explain(self, skill: Skill) -> Explanation:
         """Return one part for each field that matched, already divided."""
         number = self._bound.position[skill]
-        divisor = self._bound.divisor[number]
+        divisor = self._postings.divisor[number]
         held = _field_tokens(skill)
         parts = []
         for field in _FIELDS:
@@ -156,7 +189,7 @@ class ScoredOverlap(Scored):
         for token, count in self._asked.items():
             if token in body:
                 raw += count * self._bound.scorer.body_weight
-            raw += count * self._bound.elsewhere.get(token, {}).get(number, 0.0)
+            raw += count * self._postings.elsewhere.get(token, {}).get(number, 0.0)
         return raw
 
 

@@ -48,6 +48,13 @@ class RankerScorer:
         self._ranker = ranker
         self.name = str(getattr(ranker, "name", type(ranker).__name__))
 
+    def __eq__(self, other: object) -> bool:
+        # One ranker is one scorer, so that asking it again does not bind the catalog again.
+        return isinstance(other, RankerScorer) and other._ranker is self._ranker
+
+    def __hash__(self) -> int:
+        return id(self._ranker)
+
     def bind(self, skills: Iterable[Skill]) -> _BoundRanker:
         """Keep the skills; a ranker is given all of them with each query."""
         return _BoundRanker(self._ranker, tuple(skills))
@@ -69,6 +76,7 @@ class _BoundRanker:
 
 class _RankerScored(Scored):
     tiered = True
+    exhaustive = True
 
     def __init__(self, ranked: Sequence[RankedSkill]) -> None:
         self._place = {id(view.skill): place for place, view in enumerate(ranked)}

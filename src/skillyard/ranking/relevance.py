@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import log10
 from typing import Any, NamedTuple
 
+from skillyard.ranking.overlap import tokens
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Scored
 from skillyard.skill import Skill
@@ -48,6 +49,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 )
 _WORD = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
+_SPACED_WORD = re.compile(r"[^\W_]+")
 _FIRST_UNSPACED = "\u0e00"
 _BREAKS = re.compile(r"[\s\-_/]+")
 
@@ -60,8 +62,13 @@ def _fold(text: str) -> str:
 
 def terms(text: str) -> list[str]:
     """Return the words, folded, in order: letters and digits; unspaced scripts as pairs."""
+    if text.isascii():
+        return tokens(text)
+    folded = _fold(text)
+    if _IS_UNSPACED.search(folded) is None:
+        return _SPACED_WORD.findall(folded)
     words: list[str] = []
-    for run in _WORD.findall(_fold(text)):
+    for run in _WORD.findall(folded):
         if run[0] < _FIRST_UNSPACED or not _is_unspaced(run[0]) or len(run) <= 2:
             words.append(run)
         else:
@@ -174,7 +181,11 @@ class BoundRelevance:
         for field, words in fields.items():
             postings = self.postings[field]
             for word in words:
-                postings.setdefault(word, []).append(number)
+                row = postings.get(word)
+                if row is None:
+                    postings[word] = [number]
+                else:
+                    row.append(number)
         self.facts.append(
             _Facts(
                 self.scorer.content_points if body.strip() else 0.0,
@@ -247,6 +258,8 @@ class ScoredRelevance(Scored):
     def _rules(self, number: int) -> dict[str, float]:
         """Return each rule that applies to a skill, with its value in 0 to 1."""
         n, hits, facts = len(self._terms), self._hits, self._bound.facts[number]
+        if not n:
+            return {"no match": 0.0}
         rules: dict[str, float] = {}
         in_id, either = hits.id[number], hits.id_or_title[number]
         if in_id:

@@ -85,6 +85,8 @@ class Scored(ABC):
 
     tiered = False
     """True when :meth:`tier` tells skills apart."""
+    exhaustive = False
+    """True when a skill that :meth:`scores` leaves out may not be chosen at all."""
 
     @abstractmethod
     def scores(self) -> Sequence[tuple[Skill, float]]:

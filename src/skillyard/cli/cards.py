@@ -1,0 +1,182 @@
+"""How skills and findings look, as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, line
+from skillyard.text import clean_line, plural
+
+if TYPE_CHECKING:
+    from skillyard.errors import Diagnostic
+    from skillyard.resources import Resource
+    from skillyard.service import Card, Checked, Heading, Listing, Shown
+
+__all__ = ["findings", "listing", "shown"]
+
+UNLOADED_SHOWN = 10
+
+
+def listing(found: Listing) -> Iterator[Block]:
+    """Draw every skill in one table, then what did not load."""
+    scopes = {card.skill.scope for card in found.cards}
+    yield _cards(found.cards, len(scopes) > 1 or scopes == {"user"})
+    tokens = sum(card.tokens for card in found.cards)
+    yield line(Span(f"{plural(len(found.cards), 'skill')}, about {tokens:,} tokens", "dim"))
+    lost = [found for found in found.diagnostics if found.severity == "error"]
+    if lost:
+        yield line()
+        yield line(Span("did not load", "error"))
+        columns = (Column("path"), Column("message", "dim", wide=True))
+        rows = [[_where(item), item.message] for item in lost[:UNLOADED_SHOWN]]
+        yield Table(columns, rows, head=False)
+        if len(lost) > UNLOADED_SHOWN:
+            yield line(Span(f"and {len(lost) - UNLOADED_SHOWN:,} more", "dim"))
+
+
+def _cards(cards: Sequence[Card], scoped: bool) -> Table:
+    remarked = any(map(_remarks, cards))
+    columns = [Column("skill", "name"), Column("layout", "dim")]
+    columns += [Column("scope")] if scoped else []
+    columns += [Column("tokens", right=True), Column("tags", "tag", wide=True, cut="end")]
+    columns += [Column("remarks", "warning")] if remarked else []
+    columns += [Column("path", "dim", wide=True, cut="start")]
+    rows = []
+    for card in cards:
+        skill = card.skill
+        row = [skill.name, skill.origin or "-", *([skill.scope] if scoped else [])]
+        row += [f"{card.tokens:,}", ", ".join(skill.tags)]
+        rows.append([*row, *([_remarks(card)] if remarked else []), skill.path])
+    return Table(tuple(columns), rows)
+
+
+def _remarks(card: Card) -> str:
+    said = ["hidden"] if card.skill.hidden else []
+    said += ["shadowed"] if card.shadowed_by is not None else []
+    others = card.remarks - (card.shadowed_by is not None)
+    said += [plural(others, "remark")] if others > 0 else []
+    return ", ".join(said)
+
+
+def _where(found: Diagnostic) -> str:
+    path = clean_line(found.path)
+    if found.line is None:
+        return path
+    return f"{path}:{found.line}" + (f":{found.column}" if found.column is not None else "")
+
+
+def findings(found: Checked) -> Iterator[Block]:
+    """Draw findings in their files, then the counts."""
+    path = None
+    for item in found.diagnostics:
+        if item.path != path:
+            if path is not None:
+                yield line()
+            path = item.path
+            yield line(Span(clean_line(path) or ".", "head"))
+        yield from _finding(item)
+    if found.diagnostics:
+        yield line()
+    yield _counts(found)
+
+
+def _finding(item: Diagnostic) -> Iterator[Line]:
+    place = "" if item.line is None else f"line {item.line}: "
+    yield line(
+        Span(item.severity, item.severity),
+        f" {place}{clean_line(item.message)} ",
+        Span(f"[{item.code}]", "dim"),
+        indent=2,
+    )
+    if item.found:
+        yield line(Span("found: ", "dim"), clean_line(item.found), indent=4)
+    if item.hint:
+        yield line(Span("hint: ", "dim"), clean_line(item.hint), indent=4)
+
+
+def _counts(found: Checked) -> Line:
+    counts = found.counts
+    profile = Span(f"  (profile {found.profile})", "dim")
+    if not found.diagnostics:
+        return line(Span("no findings", "good"), profile)
+    said = [
+        plural(counts["error"], "error"),
+        plural(counts["warning"], "warning"),
+        plural(counts["info"], "remark"),
+    ]
+    return line(", ".join(said), profile)
+
+
+def shown(found: Shown) -> Iterator[Block]:
+    """Draw one skill, or the part of it that was asked for."""
+    part = found.section.lower() if found.section else None
+    if part in (None, "card"):
+        yield from _card(found.card)
+    if part in (None, "outline") and found.outline:
+        yield from _outline(found.outline, part is None)
+    if part in (None, "files") and found.files:
+        yield from _files(found.files, part is None)
+    if part not in ("card", "outline", "files"):
+        if part is None:
+            yield line()
+            yield line(Span("instructions", "head"))
+            yield line()
+        yield Text(found.body)
+    for document in found.references:
+        yield line()
+        yield line(Span(document.path, "head"))
+        yield line()
+        yield Text(document.text if document.text is not None else f"({document.error})")
+
+
+def _card(card: Card) -> Iterator[Block]:
+    skill = card.skill
+    yield line(Span(skill.name, "name"), *([f"  {skill.title}"] if skill.title else []))
+    yield line(clean_line(skill.description), indent=2)
+    yield line()
+    yield Table((Column("field", "dim"), Column("value", wide=True)), _facts(card), head=False)
+
+
+def _facts(card: Card) -> list[list[Span | str]]:
+    """Return the rows of a card; what a skill does not have has no row."""
+    skill = card.skill
+    facts = {
+        "path": skill.path,
+        "id": skill.id,
+        "slug": skill.slug if skill.slug != skill.name else "",
+        "layout": f"{skill.origin or 'built in code'}, {skill.scope} scope",
+        "tokens": f"about {card.tokens:,}",
+        "tags": ", ".join(skill.tags),
+        "keywords": ", ".join(skill.keywords),
+        "file patterns": ", ".join(skill.triggers.files),
+        "trigger keywords": ", ".join(skill.triggers.keywords),
+        "trigger phrases": ", ".join(skill.triggers.phrases),
+        "priority": str(skill.priority) if skill.priority else "",
+        "version": skill.version,
+        "license": skill.license,
+        "compatibility": skill.compatibility,
+        "allowed tools": ", ".join(skill.allowed_tools),
+        "safety notes": "; ".join(skill.safety_notes),
+        "hidden": f"yes: call it by @{skill.name}" if skill.hidden else "",
+        "shadowed by": card.shadowed_by,
+        "remarks": f"{card.remarks:,}: skillyard check says which" if card.remarks else "",
+    }
+    return [[label, value] for label, value in facts.items() if value]
+
+
+def _outline(outline: Sequence[Heading], titled: bool) -> Iterator[Block]:
+    if titled:
+        yield line()
+        yield line(Span("outline", "head"))
+    top = min(heading.level for heading in outline)
+    for heading in outline:
+        yield line(clean_line(heading.title), indent=2 * (heading.level - top + 1))
+
+
+def _files(files: Sequence[Resource], titled: bool) -> Iterator[Block]:
+    if titled:
+        yield line()
+        yield line(Span("files", "head"))
+    columns = (Column("path"), Column("kind", "dim"), Column("bytes", right=True))
+    yield Table(columns, [[file.path, file.kind, f"{file.size:,}"] for file in files])

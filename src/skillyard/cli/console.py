@@ -1,0 +1,114 @@
+"""Where output goes: data to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import IO, TYPE_CHECKING, Any
+
+from skillyard.text import clean
+
+if TYPE_CHECKING:
+    from skillyard.cli.blocks import Block
+    from skillyard.cli.fancy import Screen
+
+__all__ = ["Console", "columns", "complain", "is_terminal"]
+
+_FILE_COLUMNS = 100
+"""Width of drawn tables where there is no terminal to ask."""
+
+
+def is_terminal(stream: IO[str]) -> bool:
+    """True when the stream is a terminal; a closed one is none."""
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+def columns(stream: IO[str]) -> int | None:
+    """Return the width of the terminal behind a stream, or None when it is none."""
+    if not is_terminal(stream):
+        return None
+    from shutil import get_terminal_size
+
+    return get_terminal_size((100, 24)).columns
+
+
+class Console:
+    """The two output streams of one run."""
+
+    def __init__(self, *, json: bool = False, color: str = "auto", quiet: bool = False) -> None:
+        self.json = json
+        self.quiet = quiet
+        self._color = color
+        self._screen: Screen | None = None
+        self._ready = False
+
+    def print(self, *blocks: Block) -> None:
+        """Print blocks on standard output, drawn on a terminal and plain elsewhere."""
+        if not self._ready:
+            self._prepare()
+        if self._screen is not None:
+            for block in blocks:
+                self._screen.print(block)
+            return
+        from skillyard.cli.plain import render
+
+        width, ascii_only = columns(sys.stdout), not _writes_lines(sys.stdout)
+        for block in blocks:
+            for line in render(block, width, ascii_only):
+                sys.stdout.write(line + "\n")
+
+    def write(self, text: str) -> None:
+        """Print text of several lines as it stands, cleaned, ending with one line end."""
+        sys.stdout.write(clean(text).rstrip("\n") + "\n")
+
+    def document(self, value: dict[str, Any]) -> None:
+        """Print one JSON document: on one line, or indented on a terminal."""
+        from json import dumps
+
+        indent = 2 if is_terminal(sys.stdout) else None
+        sys.stdout.write(dumps(value, ensure_ascii=True, indent=indent) + "\n")
+
+    def note(self, text: str) -> None:
+        """Print one remark on standard error, unless it was asked to be quiet."""
+        if not self.quiet:
+            complain(text)
+
+    def _prepare(self) -> None:
+        self._ready = True
+        terminal = is_terminal(sys.stdout)
+        if not _wants_color(self._color, terminal):
+            return
+        try:
+            from skillyard.cli.fancy import Screen
+
+            self._screen = Screen(sys.stdout, None if terminal else _FILE_COLUMNS)
+        except ImportError:  # without rich the plain text serves as well
+            self._screen = None
+
+
+def _wants_color(color: str, terminal: bool) -> bool:
+    """Decide by ``--color``, then by NO_COLOR (set and not empty) and TERM=dumb."""
+    if color != "auto":
+        return color == "always"
+    return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _writes_lines(stream: IO[str]) -> bool:
+    """True when the stream's encoding has box-drawing characters."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        "├─…".encode(encoding)
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def complain(text: str) -> None:
+    """Print one line on standard error, cleaned."""
+    try:
+        print(clean(text), file=sys.stderr)
+    except (OSError, ValueError, AttributeError):  # standard error is closed: nobody listens
+        pass

@@ -1,0 +1,119 @@
+"""Blocks for a terminal, drawn by rich. Markup in the text is text: nothing is interpreted."""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, Tree, safe
+from skillyard.cli.plain import cut, fitted
+from skillyard.text import clean, clean_line
+
+__all__ = ["Screen"]
+
+_STYLES = {
+    "head": "bold",
+    "name": "bold cyan",
+    "score": "bold",
+    "dim": "dim",
+    "high": "green",
+    "medium": "yellow",
+    "low": "dim",
+    "good": "green",
+    "error": "bold red",
+    "warning": "yellow",
+    "info": "blue",
+    "tag": "magenta",
+}
+
+
+class Screen:
+    """A rich console on one stream."""
+
+    def __init__(self, stream: IO[str], width: int | None) -> None:
+        from rich.console import Console
+
+        self._console = Console(
+            file=stream,
+            force_terminal=True,
+            width=width,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+
+    def print(self, block: Block) -> None:
+        """Draw one block."""
+        if isinstance(block, Text):
+            from rich.text import Text as RichText
+
+            self._console.print(RichText(clean(block.text).rstrip("\n")), soft_wrap=True)
+        elif isinstance(block, Line):
+            self._console.print(_line(block))
+        elif isinstance(block, Tree):
+            self._console.print(_tree(block))
+        else:
+            self._console.print(_table(block, self._console.width))
+
+
+def _style(name: str) -> str:
+    return _STYLES.get(name, "")
+
+
+def _line(block: Line) -> Any:
+    from rich.padding import Padding
+    from rich.text import Text as RichText
+
+    text = RichText()
+    for span in block.spans:
+        text.append(safe(span.text), _style(span.style))
+    return Padding(text, (0, 0, 0, block.indent)) if block.indent else text
+
+
+def _table(table: Table, width: int) -> Any:
+    """Draw a table in fixed widths: rich would take room from every column alike."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text as RichText
+
+    texts = [
+        [clean_line(cell if isinstance(cell, str) else cell.text) for cell in row]
+        for row in table.rows
+    ]
+    titles = [[column.title for column in table.columns]] if table.head else []
+    # rich counts the padding of both edges, drawn or not.
+    gap, edges = (3, 4) if table.head else (2, 2)
+    room = width - gap * (len(table.columns) - 1) - edges
+    widths = fitted([*titles, *texts], table.columns, room)
+    shape = box.SIMPLE_HEAD if table.head else None
+    drawn = RichTable(box=shape, show_header=table.head, pad_edge=False, header_style="bold dim")
+    for column, fixed in zip(table.columns, widths, strict=True):
+        drawn.add_column(
+            column.title,
+            justify="right" if column.right else "left",
+            width=fixed,
+            no_wrap=bool(column.cut) or not column.wide,
+            overflow="fold" if column.wide else "ellipsis",
+        )
+    for cells, row in zip(texts, table.rows, strict=True):
+        drawn.add_row(
+            *(
+                RichText(cut(text, fixed, column.cut) if column.cut else text, _cell(cell, column))
+                for text, cell, column, fixed in zip(cells, row, table.columns, widths, strict=True)
+            )
+        )
+    return drawn
+
+
+def _cell(cell: Span | str, column: Column) -> str:
+    """Return the style of a cell."""
+    own = cell.style if isinstance(cell, Span) else ""
+    return _style(own or column.style)
+
+
+def _tree(tree: Tree) -> Any:
+    from rich.tree import Tree as RichTree
+
+    drawn = RichTree(_line(tree.line), guide_style="dim")
+    for child in tree.children:
+        drawn.children.append(_tree(child))
+    return drawn

@@ -1,0 +1,349 @@
+"""The grammar of the command line as data: every command and every option, each with its help.
+
+The parser, the help, the completion scripts and the tests are made from these tables. Exit codes:
+0 done, 1 the command's own negative answer, 2 wrong use or unreadable input, 3 interrupted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["COMMANDS", "GLOBAL", "PROGRAM", "Command", "Option", "find"]
+
+PROGRAM = "skillyard"
+
+
+class Option(NamedTuple):
+    """One option, or one argument when ``flag`` has no dashes."""
+
+    flag: str
+    help: str
+    kind: str = "value"
+    """``value``, ``flag`` (takes none), ``repeat``; for arguments also ``maybe`` and ``words``."""
+    metavar: str = ""
+    type: str = "text"
+    """``text``, ``count`` (a whole number from 0), ``number``, ``path`` or ``folder``."""
+    choices: tuple[str, ...] = ()
+    default: str | int | float | None = None
+    required: bool = False
+
+    @property
+    def dest(self) -> str:
+        """The attribute that holds the value."""
+        return self.flag.lstrip("-").replace("-", "_").lower()
+
+    @property
+    def positional(self) -> bool:
+        """True for an argument."""
+        return not self.flag.startswith("-")
+
+
+class Command(NamedTuple):
+    """One command. ``words`` is what is typed; ``run`` is the function, ``module:name``."""
+
+    words: tuple[str, ...]
+    help: str
+    run: str
+    options: tuple[Option, ...]
+    about: str = ""
+    """More for its help page."""
+    examples: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The words with blanks between."""
+        return " ".join(self.words)
+
+
+SCORERS = ("confidence", "overlap", "relevance", "triggers")
+"""Offered by completion; installed packages may bring more."""
+LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
+
+GLOBAL = (
+    Option(
+        "--root",
+        "look for skills below this folder; may repeat, the first one wins (default: .)",
+        "repeat",
+        "DIR",
+        "folder",
+    ),
+    Option("--scope", "also read the user's agent folders", "repeat", "SCOPE", choices=("user",)),
+    Option("--json", "print one JSON document with a schema field", "flag"),
+    Option(
+        "--color",
+        "colours and tables: auto (on a terminal, unless NO_COLOR is set), always, never",
+        metavar="WHEN",
+        choices=("auto", "always", "never"),
+        default="auto",
+    ),
+    Option("--quiet", "no notes and no progress on standard error", "flag"),
+)
+
+_QUERY = Option("QUERY", "what is to be done, in words; - reads it from standard input", "words")
+_SCORER = Option("--scorer", "how to score (default: overlap)", metavar="NAME", choices=SCORERS)
+_TAG = Option("--tag", "only skills with this tag; may repeat", "repeat", "TAG")
+_NOT_TAG = Option("--not-tag", "no skills with this tag; may repeat", "repeat", "TAG")
+_FILES = Option(
+    "--files",
+    "a path in play, matched with file patterns, never opened; may repeat",
+    "repeat",
+    "PATH",
+    "path",
+)
+_RECENT = Option("--recent", "something that was done recently; may repeat", "repeat", "WHAT")
+_EXPLAIN = Option("--explain", "show the tree behind each score", "flag")
+_REFERENCES = Option("--references", "count reference documents (relevance only)", "flag")
+_MIN_SCORE = Option(
+    "--min-score",
+    "the floor below which nothing is chosen (default: the scorer's own)",
+    metavar="X",
+    type="number",
+)
+_FALLBACK = Option("--fallback", "when nothing passes, take a skill with this tag", metavar="TAG")
+
+
+def _limit(what: str, default: int | None) -> Option:
+    shown = f" (default: {default})" if default is not None else ""
+    return Option("--limit", f"{what}{shown}", metavar="K", type="count", default=default)
+
+
+COMMANDS = (
+    Command(
+        ("list",),
+        "every skill found",
+        "reading:list_",
+        (
+            Option(
+                "PLACE", "the folder to look below, instead of --root", "maybe", "ROOT", "folder"
+            ),
+            _TAG,
+            Option("--layout", "only skills of this layout", metavar="LAYOUT", choices=LAYOUTS),
+        ),
+        "Lists name, layout, estimated tokens and tags of every skill, and the files that did not"
+        " load.",
+        ("skillyard list", "skillyard list ~/skills --tag git", "skillyard list --json"),
+    ),
+    Command(
+        ("check",),
+        "look for faults in skill files",
+        "reading:check",
+        (
+            Option(
+                "PATH", "skill files, skill folders or roots (default: .)", "repeat", type="path"
+            ),
+            Option(
+                "--profile",
+                "lenient (what loads), spec (agentskills.io) or reference (its validator)",
+                metavar="NAME",
+                choices=("lenient", "spec", "reference"),
+                default="lenient",
+            ),
+            Option(
+                "--format",
+                "how to print: text, json, sarif, github",
+                metavar="NAME",
+                choices=("text", "json", "sarif", "github"),
+                default="text",
+            ),
+        ),
+        "Exits with 1 when a finding is an error.",
+        (
+            "skillyard check",
+            "skillyard check --profile spec skills/",
+            "skillyard check --format sarif",
+        ),
+    ),
+    Command(
+        ("show",),
+        "one skill: card, outline, instructions, files",
+        "reading:show",
+        (
+            Option("NAME", "name, id or slug of the skill"),
+            Option(
+                "--section",
+                "only this part: card, outline, body, files, or a heading of the instructions",
+                metavar="S",
+            ),
+            Option("--references", "also print the documents beside the skill", "flag"),
+        ),
+        examples=("skillyard show git-bisect", "skillyard show git-bisect --section Steps"),
+    ),
+    Command(
+        ("rank",),
+        "rank the skills for a request",
+        "choosing:rank",
+        (
+            _QUERY,
+            _FILES,
+            _RECENT,
+            _SCORER,
+            _limit("show at most K skills", 10),
+            _TAG,
+            _NOT_TAG,
+            _REFERENCES,
+            _EXPLAIN,
+        ),
+        "Shows the ranking as it is, without a floor. Exits with 1 when no skill has a score.",
+        ('skillyard rank "review a terraform plan"', "skillyard rank fix the flaky test --explain"),
+    ),
+    Command(
+        ("select",),
+        "choose skills for a request, or abstain",
+        "choosing:select",
+        (
+            _QUERY,
+            _FILES,
+            _RECENT,
+            _SCORER,
+            _MIN_SCORE,
+            Option(
+                "--top-k", "choose at most K (default: the scorer's own)", metavar="K", type="count"
+            ),
+            _FALLBACK,
+            _limit("name at most K of the others", None),
+            _TAG,
+            _NOT_TAG,
+            _REFERENCES,
+            _EXPLAIN,
+        ),
+        "Exits with 1 when it abstains.",
+        ('skillyard select "clean this csv file"', 'skillyard select "hello" --fallback general'),
+    ),
+    Command(
+        ("evaluate",),
+        "confidence by file patterns and keywords (skill_evaluate)",
+        "choosing:evaluate",
+        (
+            Option("--text", "the user's words; - reads them from standard input", metavar="T"),
+            _FILES,
+            _RECENT,
+            Option(
+                "--threshold",
+                "least confidence, 0 to 1 (default: 0.3)",
+                metavar="X",
+                type="number",
+                default=0.3,
+            ),
+            _limit("at most K results", 10),
+            Option("--details", "add the details of the best matches to the message", "flag"),
+        ),
+        "Exits with 1 when no skill reaches the threshold.",
+        ('skillyard evaluate --text "test the login form" --files tests/login.spec.ts',),
+    ),
+    Command(
+        ("why",),
+        "why a skill stands where it stands, and what beats it",
+        "choosing:why",
+        (
+            Option("NAME", "name, id or slug of the skill"),
+            _QUERY,
+            _FILES,
+            _RECENT,
+            _SCORER,
+            _limit("show at most K skills that rank higher", 5),
+            _TAG,
+            _NOT_TAG,
+            _REFERENCES,
+            Option("--explain", "also show the trees of the skills that rank higher", "flag"),
+        ),
+        examples=('skillyard why git-bisect "find the commit that broke the build"',),
+    ),
+    Command(
+        ("summary",),
+        "the catalogue of skills for a system prompt",
+        "prompting:summary",
+        (
+            Option(
+                "--format",
+                "lines, xml or markdown (default: lines)",
+                metavar="NAME",
+                choices=("lines", "xml", "markdown"),
+                default="lines",
+            ),
+            Option("--budget-tokens", "fit into N estimated tokens", metavar="N", type="count"),
+            Option("--query", "when not all fit, keep those that rank first for Q", metavar="Q"),
+            _SCORER,
+        ),
+        examples=("skillyard summary --format xml --budget-tokens 800",),
+    ),
+    Command(
+        ("inject",),
+        "the prompt with the best skill's instructions before it",
+        "prompting:inject",
+        (
+            Option(
+                "QUERY",
+                "the prompt; with --file, what to choose the skill by (default: the prompt)",
+                "words",
+            ),
+            Option(
+                "--max-chars",
+                "at most N characters of instructions (default: 2000)",
+                metavar="N",
+                type="count",
+                default=2_000,
+            ),
+            Option(
+                "--file",
+                "read the prompt from this file; - is standard input",
+                metavar="PROMPT",
+                type="path",
+            ),
+            _SCORER,
+            _MIN_SCORE,
+            _FALLBACK,
+            _TAG,
+            _NOT_TAG,
+        ),
+        "When no skill fits, the prompt is printed as it is, and the exit code is 0.",
+        ('skillyard inject "clean this csv file"', "skillyard inject --file prompt.txt"),
+    ),
+    Command(
+        ("bench", "run"),
+        "rank the skills of one file for the queries of another",
+        "measuring:bench_run",
+        (
+            Option(
+                "--skills",
+                "one JSON skill a line, .gz or not",
+                metavar="FILE",
+                type="path",
+                required=True,
+            ),
+            Option(
+                "--queries", "one JSON query a line", metavar="FILE", type="path", required=True
+            ),
+            _SCORER,
+            Option("--out", "the run file to write", metavar="FILE", type="path", required=True),
+        ),
+        "Ignores every policy. Up to 50 skills with a score above zero for each query.",
+        ("skillyard bench run --skills s.jsonl.gz --queries q.jsonl --out run.json",),
+    ),
+    Command(
+        ("bench", "score"),
+        "measure a run against judged queries",
+        "measuring:bench_score",
+        (
+            Option("--run", "a run file", metavar="FILE", type="path", required=True),
+            Option(
+                "--queries", "judged queries; may repeat", "repeat", "FILE", "path", required=True
+            ),
+        ),
+        examples=("skillyard bench score --run run.json --queries q.jsonl",),
+    ),
+    Command(
+        ("completion",),
+        "print a completion script for a shell",
+        "completion:completion",
+        (Option("SHELL", "the shell", choices=("bash", "zsh", "fish")),),
+        examples=('eval "$(skillyard completion bash)"',),
+    ),
+)
+
+
+def find(words: list[str]) -> Command | None:
+    """Return the command that the words begin with, or None."""
+    for command in COMMANDS:
+        if tuple(words[: len(command.words)]) == command.words:
+            return command
+    return None

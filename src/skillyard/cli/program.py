@@ -1,0 +1,127 @@
+"""One run of the command line: parse, load, run, and turn every end into an exit code.
+
+0 done; 1 the command's own negative answer; 2 wrong use or unreadable input; 3 interrupted. A
+reader that goes away (``| head``) is a clean end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from skillyard.cli.console import Console, complain
+from skillyard.cli.quick import Values, read
+from skillyard.errors import SkillError, SkillyardError
+
+if TYPE_CHECKING:
+    from skillyard.cli.grammar import Command
+
+__all__ = ["run"]
+
+BAD = 2
+INTERRUPTED = 3
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code. Never raises, but under SKILLYARD_DEBUG=1."""
+    if sys.stdout is None:  # closed by the caller: `>&-`
+        from contextlib import redirect_stdout
+
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+            return _guarded(arguments)
+    code = _guarded(arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        return 0
+    except (OSError, ValueError) as error:
+        return _failed_write(error) if isinstance(error, OSError) else code
+    return code
+
+
+def _guarded(arguments: list[str]) -> int:
+    """Run one command; every error becomes a line on standard error and an exit code."""
+    try:
+        return _run(arguments)
+    except BrokenPipeError:
+        _drop_output()
+        return 0
+    except KeyboardInterrupt:
+        complain("skillyard: interrupted")
+        return INTERRUPTED
+    except SkillyardError as error:
+        return _refused(error)
+    except OSError as error:
+        return _failed_write(error)
+    except Exception as error:  # noqa: BLE001 - the one place where a bug must not end in a trace
+        return _bug(error)
+
+
+def _run(arguments: list[str]) -> int:
+    _write_anything()
+    try:
+        command, values = _parse(arguments)
+    except SystemExit as end:  # help, version, or wrong use that is already explained
+        return end.code if isinstance(end.code, int) else BAD
+    from importlib import import_module
+
+    module, _, name = command.run.partition(":")
+    console = Console(json=values.json, color=values.color, quiet=values.quiet)
+    code: Any = getattr(import_module(f"skillyard.cli.{module}"), name)(values, console)
+    return int(code)
+
+
+def _parse(arguments: list[str]) -> tuple[Command, Values]:
+    plain = read(arguments)
+    if plain is not None:
+        return plain
+    from skillyard.cli.parsing import parse
+
+    return parse(arguments)
+
+
+def _write_anything() -> None:
+    """Make characters that an output encoding lacks come out as escapes instead of as an error."""
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    encoding = getattr(sys.stdout, "encoding", None) or ""
+    if reconfigure is not None and encoding.lower().replace("_", "-") != "utf-8":
+        reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Point standard output at nothing, so that the interpreter's last flush does not complain."""
+    try:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
+    except (OSError, ValueError, AttributeError):
+        pass
+
+
+def _refused(error: SkillyardError) -> int:
+    """Say what was wrong and what to do next."""
+    if isinstance(error, SkillError):
+        where = error.path + (f":{error.line}" if error.line is not None else "")
+        message = f"{where}: {error.message}" if where else error.message
+        complain(f"skillyard: {message}" + (f"; {error.hint}" if error.hint else ""))
+    else:
+        complain(f"skillyard: {error}")
+    return BAD
+
+
+def _failed_write(error: OSError) -> int:
+    _drop_output()
+    complain(f"skillyard: {error.filename or 'output'}: {error.strerror or error}")
+    return BAD
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("SKILLYARD_DEBUG"):
+        raise error
+    complain(
+        f"skillyard: internal error ({type(error).__name__}: {error}); please report it with what"
+        " SKILLYARD_DEBUG=1 prints"
+    )
+    return BAD

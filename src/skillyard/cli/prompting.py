@@ -1,0 +1,65 @@
+"""``summary`` and ``inject``."""
+
+from __future__ import annotations
+
+from skillyard.cli.console import Console
+from skillyard.cli.quick import Values
+from skillyard.cli.source import load, note_unloaded, policy_of, read_text, scorer_of, words_of
+from skillyard.errors import InvalidInput
+
+__all__ = ["inject", "summary"]
+
+
+def summary(values: Values, console: Console) -> int:
+    """Print the catalogue for a system prompt."""
+    from skillyard.ranking.query import Query
+    from skillyard.service import summary_of
+
+    catalog = load(values, console)
+    found = summary_of(
+        catalog,
+        format=values.format,
+        budget_tokens=values.budget_tokens,
+        query=None if values.query is None else Query(words_of([values.query]) or ""),
+        scorer=scorer_of(values),
+    )
+    if console.json:
+        console.document(found.to_dict())
+    elif found.text:
+        console.write(found.text)
+    else:
+        console.note("no skill to list: skillyard list shows what was found")
+    note_unloaded(found.diagnostics, values, console)
+    return 0
+
+
+def inject(values: Values, console: Console) -> int:
+    """Print the prompt with the block of the best skill before it, or as it is."""
+    from skillyard.ranking.query import Query
+    from skillyard.service import inject_prompt
+
+    words = words_of(values.query)
+    if values.file is None and words is None:
+        raise InvalidInput("no prompt: give it in words, or with --file (- is standard input)")
+    prompt = words or "" if values.file is None else read_text(values.file)
+    other = None if words is None or values.file is None else Query(words)
+    catalog = load(values, console)
+    found = inject_prompt(
+        catalog,
+        prompt,
+        other,
+        policy_of(values, tags=True),
+        scorer=scorer_of(values),
+        max_chars=values.max_chars,
+    )
+    if console.json:
+        console.document(found.to_dict())
+    else:
+        console.write(found.prompt)
+    if found.match is None:
+        console.note(f"no skill fits ({found.scorer}); the prompt is unchanged")
+    else:
+        match = found.match
+        console.note(f"injected {match.skill.name} ({found.scorer} {match.score:.2f})")
+    note_unloaded(found.diagnostics, values, console)
+    return 0

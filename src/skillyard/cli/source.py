@@ -1,0 +1,116 @@
+"""What every command reads: the catalog of its roots, its query, its policy."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.quick import Values
+from skillyard.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from skillyard.catalog import Catalog
+    from skillyard.errors import Diagnostic
+    from skillyard.ranking.query import Query
+    from skillyard.selection import SelectionPolicy
+
+__all__ = [
+    "load",
+    "note_unloaded",
+    "policy_of",
+    "query_of",
+    "read_text",
+    "scorer_of",
+    "words_of",
+]
+
+
+def load(values: Values, console: Console, place: str | None = None) -> Catalog:
+    """Load the catalog of ``--root`` and ``--scope``; ``place`` goes before the roots."""
+    from skillyard.catalog import load_catalog
+    from skillyard.cli.progress import progress
+
+    roots = [place, *values.root] if place is not None else values.root or ["."]
+    with progress("reading", console) as step:
+        return load_catalog(roots, scopes=tuple(dict.fromkeys(values.scope)), progress=step)
+
+
+def note_unloaded(diagnostics: tuple[Diagnostic, ...], values: Values, console: Console) -> None:
+    """Say on standard error how many files did not load, and which command says why."""
+    from skillyard.text import plural
+
+    paths = {found.path for found in diagnostics if found.severity == "error"}
+    if paths and not values.json:
+        from shlex import quote
+
+        roots = [quote(root) for root in [getattr(values, "place", None), *values.root] if root]
+        where = " ".join(roots or ["."])
+        console.note(f"{plural(len(paths), 'file')} did not load: skillyard check {where} says why")
+
+
+def words_of(words: list[str]) -> str | None:
+    """Return the words as one text, None when there are none; ``-`` reads standard input."""
+    if not words:
+        return None
+    return read_text("-") if words == ["-"] else " ".join(words)
+
+
+def query_of(values: Values) -> Query:
+    """Return the query of a ranking command. Raises InvalidInput when nothing was asked."""
+    from skillyard.ranking.query import Query
+
+    text = words_of(values.query)
+    if text is None and not (values.files or values.tag):
+        raise InvalidInput("nothing was asked: give a request in words, or --files")
+    return Query(
+        text or "",
+        tuple(values.files),
+        tuple(values.recent),
+        tuple(values.tag),
+        tuple(values.not_tag),
+        values.references,
+    )
+
+
+def scorer_of(values: Values) -> str:
+    """Return the scorer that was named, or the default."""
+    from skillyard.ranking.scorer import DEFAULT_SCORER
+
+    return str(values.scorer or DEFAULT_SCORER)
+
+
+def policy_of(values: Values, *, tags: bool = False) -> SelectionPolicy:
+    """Return the policy of a choosing command; its tags are the query's business, if not asked."""
+    from skillyard.selection import SelectionPolicy
+
+    return SelectionPolicy(
+        getattr(values, "top_k", None),
+        values.min_score,
+        tuple(values.tag) if tags else (),
+        tuple(values.not_tag) if tags else (),
+        values.fallback,
+    )
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file that the user named, ``-`` for standard input, lines ended by LF.
+
+    Raises InvalidInput when it cannot be read or is not UTF-8.
+    """
+    name = "standard input" if path == "-" else path
+    try:
+        if path == "-":
+            source = getattr(sys.stdin, "buffer", None)
+            data = source.read() if source is not None else sys.stdin.read().encode()
+        else:
+            with open(path, "rb") as file:
+                data = file.read()
+        text: str = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{name} is not UTF-8 text (byte {error.start}); convert it") from None
+    except OSError as error:
+        raise InvalidInput(f"cannot read {name}: {error.strerror}; check the path") from None
+    except AttributeError:  # standard input is closed
+        raise InvalidInput("standard input is closed; give the text as an argument") from None
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")

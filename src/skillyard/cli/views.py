@@ -1,0 +1,219 @@
+"""How the answers of the choosing commands look, as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, line
+from skillyard.text import clean_line, plural, shorten
+
+if TYPE_CHECKING:
+    from skillyard.ranking.match import Match
+    from skillyard.ranking.scorer import Explanation
+    from skillyard.service import BenchRun, BenchScore, Ranked, Selected, Why
+    from skillyard.service.reasons import Ahead
+
+__all__ = ["bench_line", "bench_table", "ranking", "reasons", "selection"]
+
+DESCRIPTION_CHARS = 160
+_LEVEL_STYLES = {"high": "high", "specific": "high", "medium": "medium", "broad": "medium"}
+
+
+def _level(match: Match) -> Span:
+    level = match.level or ""
+    return Span(level, _LEVEL_STYLES.get(level, "low"))
+
+
+def _score(match: Match) -> str:
+    return f"{match.score:.2f}"
+
+
+def ranking(found: Ranked) -> Iterator[Block]:
+    """Draw a ranking: rank, name, score, level and reason; the trees below it where asked."""
+    if not found.total:
+        yield line(
+            "No skill has a score",
+            Span(f" ({found.scorer}, {plural(found.considered, 'skill')} looked at).", "dim"),
+        )
+        return
+    yield _ranks(found.matches, found.total > 0 and any(match.level for match in found.matches))
+    shown = len(found.matches)
+    counted = f"{found.total:,} of {plural(found.considered, 'skill')} with a score"
+    first = f", the first {shown:,} shown" if shown < found.total else ""
+    yield line(Span(f"{counted}{first}; by {found.scorer}", "dim"))
+    if found.explain:
+        for match in found.matches:
+            yield line()
+            yield line(Span(match.skill.name, "name"), Span(f"  {match.skill.path}", "dim"))
+            yield tree(match.explanation)
+
+
+def _ranks(matches: Sequence[Match], levels: bool) -> Table:
+    columns = [
+        Column("#", "dim", right=True),
+        Column("skill", "name"),
+        Column("score", "score", True),
+    ]
+    columns += [Column("level")] if levels else []
+    rows: list[list[Span | str]] = []
+    for place, match in enumerate(matches, 1):
+        row: list[Span | str] = [str(place), match.skill.name, _score(match)]
+        rows.append([*row, *([_level(match)] if levels else []), match.reason])
+    return Table((*columns, Column("why", wide=True)), rows)
+
+
+def tree(node: Explanation) -> Tree:
+    """Draw an explanation: value, label and note of every node."""
+    note = clean_line(node.note)
+    shown = line(Span(f"{node.value:.4g}", "score"), f"  {node.label}")
+    if note:
+        shown = Line((*shown.spans, Span(f"  {note}", "dim")))
+    return Tree(shown, tuple(tree(part) for part in node.parts))
+
+
+def selection(found: Selected) -> Iterator[Block]:
+    """Draw a choice: what and why, what was not chosen and why not, the question when close."""
+    chosen = found.selection
+    if chosen.abstained:
+        yield from _abstention(found)
+    for match in chosen.selected:
+        yield from _chosen(match, found)
+    if found.question:
+        yield line()
+        # The question is Markdown, for a chat; a terminal would show the asterisks.
+        yield line(Span(found.question.replace("**", ""), "warning"))
+    if chosen.rejected:
+        yield line()
+        yield line(Span("not chosen", "head"))
+        yield _others(chosen.rejected)
+    yield line()
+    yield line(Span(f"{plural(chosen.considered, 'candidate')}; by {chosen.scorer}", "dim"))
+
+
+def _abstention(found: Selected) -> Iterator[Block]:
+    best = found.selection.rejected[0] if found.selection.rejected else None
+    if found.top_k == 0:
+        yield line(Span("Nothing was chosen: --top-k is 0.", "head"))
+    elif best is None:
+        yield line(Span("No skill fits:", "head"), " none has anything in common with the request.")
+    else:
+        yield line(
+            Span("No skill fits:", "head"),
+            " the best, ",
+            Span(best.skill.name, "name"),
+            f", scores {_score(best)}, below the floor of {found.min_score:g}.",
+        )
+
+
+def _chosen(match: Match, found: Selected) -> Iterator[Block]:
+    level = _level(match)
+    parts = [Span(match.skill.name, "name"), Span(f"  {_score(match)}", "score")]
+    if level.text:
+        parts += [Span(" "), level]
+    yield line(*parts)
+    yield line(shorten(match.skill.description, DESCRIPTION_CHARS), indent=2)
+    if found.selection.fallback:
+        yield _fact("why", "nothing passed the floor; it is the generalist that was asked for")
+    else:
+        yield _fact("why", match.reason)
+    yield _fact("path", match.skill.path)
+    if found.explain:
+        yield tree(match.explanation)
+
+
+def _fact(label: str, text: str) -> Line:
+    return line(Span(f"{label:<5}", "dim"), clean_line(text), indent=2)
+
+
+def _others(matches: Sequence[Match]) -> Table:
+    columns = (
+        Column("skill", "name"),
+        Column("score", "score", right=True),
+        Column("why not", "dim", wide=True),
+        Column("what matched", wide=True),
+    )
+    rows = [
+        [match.skill.name, _score(match), match.rejected_because, match.reason] for match in matches
+    ]
+    return Table(columns, rows, head=False)
+
+
+def reasons(found: Why, *, trees: bool = False) -> Iterator[Block]:
+    """Draw why a skill stands where it stands."""
+    match = found.match
+    place = "not ranked" if found.rank is None else f"rank {found.rank:,} of {found.total:,}"
+    yield line(Span(match.skill.name, "name"), f"  {place}; by {found.scorer}")
+    yield line(Span(clean_line(match.skill.path), "dim"))
+    yield line()
+    yield line(*_verdict(found))
+    yield tree(match.explanation)
+    if found.ahead:
+        yield line()
+        left = found.before - len(found.ahead)
+        more = f" (and {left:,} more)" if left else ""
+        yield line(Span(f"what ranks higher{more}", "head"))
+        yield _ahead(found.ahead)
+        if trees:
+            for other in found.ahead:
+                yield line()
+                yield line(Span(other.match.skill.name, "name"))
+                yield tree(other.match.explanation)
+    if found.hints:
+        yield line()
+        yield line(Span("hints", "head"))
+        for hint in found.hints:
+            yield line("- ", clean_line(hint), indent=2)
+
+
+def _verdict(found: Why) -> Iterator[Span | str]:
+    level = _level(found.match)
+    yield f"score {_score(found.match)}"
+    if level.text:
+        yield " ("
+        yield level
+        yield ")"
+    yield f", floor {found.min_score:g}, top {found.top_k}: "
+    yield (
+        Span("would be chosen", "good") if found.chosen else Span("would not be chosen", "warning")
+    )
+
+
+def _ahead(others: Sequence[Ahead]) -> Table:
+    columns = (
+        Column("#", "dim", right=True),
+        Column("skill", "name"),
+        Column("score", "score", right=True),
+        Column("by", wide=True),
+    )
+    rows = []
+    for other in others:
+        by = [f"{signal.label} {signal.lead:+.3g}" for signal in other.signals]
+        by += [other.because] if other.because else []
+        rows.append([str(other.rank), other.match.skill.name, _score(other.match), ", ".join(by)])
+    return Table(columns, rows)
+
+
+def bench_line(done: BenchRun) -> Line:
+    """Say what a run was made of."""
+    asked = (
+        f"{plural(done.skills, 'skill')}, {done.answered:,} of {done.queries:,} queries answered"
+    )
+    return line(Span(done.out, "name"), f"  {asked}; by {done.scorer}")
+
+
+def bench_table(found: BenchScore) -> Table:
+    """Draw the measures: a row for all queries, then one for each kind."""
+    rows = {"all": found.all, **found.by_kind}
+    names = [name for name in found.all if name != "unanswerable"]
+    columns = (Column("queries of kind", "name"), *(Column(name, right=True) for name in names))
+    return Table(
+        columns,
+        [[kind, *(_measure(values.get(name)) for name in names)] for kind, values in rows.items()],
+    )
+
+
+def _measure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"

@@ -1,0 +1,78 @@
+"""The use cases that the command line, MCP and HTTP share: one function each, values in and out.
+
+A surface reads its input, calls one of these and prints the result. Every result is an immutable
+value whose ``to_dict()`` is the documented JSON, with its ``schema``. Each name loads its room when
+it is used: a command pays for its own use case only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skillyard.service.checking import Checked, check_paths
+    from skillyard.service.choosing import (
+        Evaluated,
+        Ranked,
+        Selected,
+        evaluate_skills,
+        rank_skills,
+        select_skills,
+    )
+    from skillyard.service.measuring import BenchRun, BenchScore, bench_run, bench_score
+    from skillyard.service.prompting import Injected, Summarised, inject_prompt, summary_of
+    from skillyard.service.reading import Card, Listing, list_skills
+    from skillyard.service.reasons import Why, why_skill
+    from skillyard.service.showing import Shown, show_skill
+
+__all__ = [
+    "BenchRun",
+    "BenchScore",
+    "Card",
+    "Checked",
+    "Evaluated",
+    "Injected",
+    "Listing",
+    "Ranked",
+    "Selected",
+    "Shown",
+    "Summarised",
+    "Why",
+    "bench_run",
+    "bench_score",
+    "check_paths",
+    "evaluate_skills",
+    "inject_prompt",
+    "list_skills",
+    "rank_skills",
+    "select_skills",
+    "show_skill",
+    "summary_of",
+    "why_skill",
+]
+
+_ROOMS = {
+    "checking": ("Checked", "check_paths"),
+    "choosing": (
+        "Evaluated",
+        "Ranked",
+        "Selected",
+        "evaluate_skills",
+        "rank_skills",
+        "select_skills",
+    ),
+    "measuring": ("BenchRun", "BenchScore", "bench_run", "bench_score"),
+    "prompting": ("Injected", "Summarised", "inject_prompt", "summary_of"),
+    "reading": ("Card", "Listing", "list_skills"),
+    "reasons": ("Why", "why_skill"),
+    "showing": ("Shown", "show_skill"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    for room, names in _ROOMS.items():
+        if name in names:
+            return getattr(import_module(f"skillyard.service.{room}"), name)
+    raise AttributeError(f"module 'skillyard.service' has no attribute {name!r}")

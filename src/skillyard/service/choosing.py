@@ -1,0 +1,203 @@
+"""Choosing: rank, select, evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from skillyard.catalog import Catalog
+from skillyard.errors import Diagnostic, InvalidInput
+from skillyard.ranking.match import Match, eligible, in_order, score_query
+from skillyard.ranking.query import Query
+from skillyard.ranking.scorer import DEFAULT_SCORER, level_of
+from skillyard.selection import Selection, SelectionPolicy, menu_text, select
+
+__all__ = [
+    "Evaluated",
+    "Ranked",
+    "Selected",
+    "evaluate_skills",
+    "query_dict",
+    "rank_skills",
+    "select_skills",
+]
+
+
+def query_dict(query: Query) -> dict[str, Any]:
+    """Return the JSON shape of a query."""
+    return {
+        "text": query.text,
+        "files": list(query.files),
+        "recent_activity": list(query.recent_activity),
+        "include_tags": list(query.include_tags),
+        "exclude_tags": list(query.exclude_tags),
+        "include_references": query.include_references,
+    }
+
+
+class Ranked(NamedTuple):
+    """A ranking as it is: no floor, no abstention."""
+
+    query: Query
+    scorer: str
+    matches: tuple[Match, ...]
+    """Best first, up to the limit."""
+    total: int
+    """How many skills have a score at all."""
+    considered: int
+    """How many skills the catalog offers for choice."""
+    diagnostics: tuple[Diagnostic, ...]
+    explain: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.rank/1``."""
+        return {
+            "schema": "skillyard.rank/1",
+            "query": query_dict(self.query),
+            "scorer": self.scorer,
+            "matches": [match.to_dict(explain=self.explain) for match in self.matches],
+            "total": self.total,
+            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
+        }
+
+
+def rank_skills(
+    catalog: Catalog,
+    query: Query,
+    *,
+    scorer: str = DEFAULT_SCORER,
+    limit: int | None = 10,
+    explain: bool = False,
+) -> Ranked:
+    """Rank the catalog's skills for a query.
+
+    ``explain`` puts the explanation trees into the JSON. Raises UnknownName for an unknown
+    scorer, InvalidInput for a limit below zero.
+    """
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise InvalidInput("limit must be None or an integer of at least 0")
+    resolved, scored = score_query(catalog, query, scorer)
+    pairs = eligible(catalog, query, zeros=False, scored=scored)
+    matches = tuple(
+        Match(skill, score, level_of(resolved.levels, score), scored)
+        for skill, score in in_order(pairs, scored, limit)
+    )
+    considered = len(catalog.candidates)
+    return Ranked(
+        query, resolved.name, matches, len(pairs), considered, catalog.diagnostics, explain
+    )
+
+
+class Selected(NamedTuple):
+    """A choice, or an abstention."""
+
+    query: Query
+    selection: Selection
+    min_score: float
+    """The floor that was applied."""
+    top_k: int
+    diagnostics: tuple[Diagnostic, ...]
+    explain: bool = False
+
+    @property
+    def question(self) -> str:
+        """The question for the user when skills are too close to choose between, else empty."""
+        return menu_text(self.selection)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.select/1``."""
+        chosen = self.selection
+        return {
+            "schema": "skillyard.select/1",
+            "query": query_dict(self.query),
+            "scorer": chosen.scorer,
+            "policy": {"min_score": self.min_score, "top_k": self.top_k},
+            "selected": [match.to_dict(explain=self.explain) for match in chosen.selected],
+            "rejected": [match.to_dict(explain=self.explain) for match in chosen.rejected],
+            "considered": chosen.considered,
+            "abstained": chosen.abstained,
+            "fallback": chosen.fallback,
+            "menu": [match.skill.id for match in chosen.menu],
+            "question": self.question,
+            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
+        }
+
+
+def select_skills(
+    catalog: Catalog,
+    query: Query,
+    policy: SelectionPolicy | None = None,
+    *,
+    scorer: str = DEFAULT_SCORER,
+    limit: int | None = None,
+    explain: bool = False,
+) -> Selected:
+    """Choose skills for a query, or abstain.
+
+    ``limit`` bounds how many of the skills that were not chosen are named (the selection itself
+    names ten). Raises UnknownName, InvalidInput.
+    """
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise InvalidInput("limit must be None or an integer of at least 0")
+    policy = policy or SelectionPolicy()
+    selection = select(catalog, query, policy, scorer=scorer)
+    if limit is not None:
+        selection = selection._replace(rejected=selection.rejected[:limit])
+    min_score, top_k = bounds(policy, scorer)
+    return Selected(query, selection, min_score, top_k, catalog.diagnostics, explain)
+
+
+def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:
+    """Return (floor, top_k) that a policy means under a scorer."""
+    from skillyard.ranking.scorer import resolve
+
+    default = resolve(scorer).default_policy
+    min_score = default.min_score if policy.min_score is None else policy.min_score
+    return min_score, default.top_k if policy.top_k is None else policy.top_k
+
+
+class Evaluated(NamedTuple):
+    """The documented answer of ``skill_evaluate``."""
+
+    results: tuple[dict[str, Any], ...]
+    message: str
+    """Markdown, safe to print."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.evaluate/1``: the documented shape and the schema."""
+        return {
+            "schema": "skillyard.evaluate/1",
+            "results": [dict(result) for result in self.results],
+            "message": self.message,
+        }
+
+
+def evaluate_skills(
+    catalog: Catalog,
+    text: str | None = None,
+    files: Iterable[str] | None = None,
+    recent_activity: Iterable[str] | None = None,
+    *,
+    threshold: float = 0.3,
+    limit: int = 10,
+    show_details: bool = False,
+) -> Evaluated:
+    """Return the skills whose confidence reaches the threshold.
+
+    None means that the field was not given. With ``text`` and ``files`` both absent InvalidInput
+    names them, unless there is recent activity, which alone gives an empty answer.
+    """
+    if text is None and not files and not recent_activity:
+        raise InvalidInput("evaluate needs files or text: give at least one of them")
+    from skillyard.ranking.confidence import evaluate
+
+    answer = evaluate(
+        catalog,
+        text or "",
+        tuple(files or ()),
+        tuple(recent_activity or ()),
+        threshold=threshold,
+        limit=limit,
+        show_details=show_details,
+    )
+    return Evaluated(tuple(answer["results"]), answer["message"])

@@ -1,0 +1,204 @@
+"""Rules over a whole library: what one skill does to another.
+
+Source: what the documents advise authors (specific patterns, mutually exclusive descriptions,
+unique triggers and tags, tools that exist), and look-alike names of the threat model. Nothing
+here stops a skill from loading; each finding says what to change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from skillyard.catalog import Catalog
+from skillyard.errors import Diagnostic, InvalidInput
+from skillyard.skill import Origin, Skill
+from skillyard.text import plural
+from skillyard.validation.lookalikes import look_alikes
+from skillyard.validation.profiles import DEFAULT_PROFILE, graded
+from skillyard.validation.rule import quoted
+from skillyard.validation.similar import near_pairs, words
+from skillyard.validation.view import view_of
+
+__all__ = ["TEXTS", "library_rules"]
+
+_ADVICE = "skill evaluation system: best practices"
+TEXTS = {
+    "descriptions_confusable": (
+        "Two descriptions say nearly the same",
+        "rulings: author guidance",
+        "say in each what the other does not do, or make one skill of the two",
+    ),
+    "name_lookalike": (
+        "Two names are easily taken for one another",
+        "threat model: look-alike names",
+        "rename one of them, unless you know both and trust them",
+    ),
+    "pattern_generic": (
+        "A file pattern matches every file",
+        _ADVICE,
+        "name the files that the skill is for, such as `*.test.ts`",
+    ),
+    "tag_on_every_skill": (
+        "Every skill carries the same tag",
+        "rulings: author guidance",
+        "drop it: it can neither find nor filter anything",
+    ),
+    "tool_unknown": (
+        "A tool that the skill asks for does not exist here",
+        "adk-skill: context coordinator",
+        "correct the name, or provide the tool",
+    ),
+    "trigger_shared": (
+        "Two skills have the same trigger",
+        _ADVICE,
+        "leave the trigger to one of them, or make each more specific",
+    ),
+}
+"""Code -> title, source, hint."""
+
+_MIN_SKILLS_FOR_TAGS = 3
+_GENERIC = frozenset("*?./!")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def library_rules(catalog: Catalog, *, tools: Iterable[str] | None = None) -> list[Diagnostic]:
+    """Return what the skills of a catalog do to each other, sorted by path, line and code.
+
+    ``tools`` are the names of the tools that exist; None leaves tools alone. Convention documents
+    and shadowed skills are left out. Raises InvalidInput when ``tools`` is no list of text.
+    """
+    skills = [skill for skill in catalog.candidates if skill.origin != Origin.CONVENTION]
+    found = [
+        *_generic_patterns(skills),
+        *_shared_triggers(skills),
+        *_confusable(skills),
+        *_lookalike_names(skills),
+        *_useless_tags(skills),
+        *_unknown_tools(skills, tools),
+    ]
+    return sorted(found, key=lambda d: (d.path, d.line or 0, d.code, d.message))
+
+
+def _finding(
+    code: str, skill: Skill, message: str, field: str, found: str = "", hint: str = ""
+) -> Diagnostic:
+    return Diagnostic(
+        code,
+        graded(DEFAULT_PROFILE, code),
+        skill.path or skill.name,
+        message,
+        hint or TEXTS[code][2],
+        view_of(skill).line(field),
+        None,
+        found[:80],
+    )
+
+
+def _named(skill: Skill) -> str:
+    where = f" ({skill.path})" if skill.path else ""
+    return f"{quoted(skill.name)}{where}"
+
+
+def _generic_patterns(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    for skill in skills:
+        broad = [pattern for pattern in skill.triggers.files if _generic(pattern)]
+        if broad:
+            message = f"the file pattern {quoted(broad[0])} matches every file"
+            yield _finding("pattern_generic", skill, message, "triggers", broad[0])
+
+
+def _generic(pattern: str) -> bool:
+    """True for ``*``, ``**``, ``**/*``, ``*.*`` and the like: stars that leave nothing out."""
+    text = pattern.strip()
+    hidden_files_only = text.rsplit("/", 1)[-1].startswith(".")
+    return "*" in text and _GENERIC.issuperset(text) and not hidden_files_only
+
+
+def _shared_triggers(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    by_trigger: dict[str, list[int]] = {}
+    for number, skill in enumerate(skills):
+        for trigger in _triggers(skill):
+            by_trigger.setdefault(trigger, []).append(number)
+    for number, skill in enumerate(skills):
+        shared = [trigger for trigger in _triggers(skill) if len(by_trigger[trigger]) > 1]
+        if shared:
+            owners = by_trigger[shared[0]]
+            other = skills[owners[0] if owners[0] != number else owners[1]]
+            yield _finding(
+                "trigger_shared",
+                skill,
+                f"the trigger {quoted(shared[0])} is also that of {_named(other)}"
+                + (f" and {plural(len(owners) - 2, 'other skill')}" if len(owners) > 2 else "")
+                + (f"; so {_are(len(shared) - 1)}" if len(shared) > 1 else ""),
+                "triggers",
+                shared[0],
+            )
+
+
+def _are(count: int) -> str:
+    return f"{'is' if count == 1 else 'are'} {plural(count, 'other trigger')}"
+
+
+def _triggers(skill: Skill) -> list[str]:
+    """Return the phrases and trigger keywords without case and punctuation, each once."""
+    texts = (*skill.triggers.phrases, *skill.triggers.keywords)
+    folded = (" ".join(_WORD.findall(text.casefold())) for text in texts)
+    return list(dict.fromkeys(text for text in folded if text))
+
+
+def _confusable(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    for pair in near_pairs([words(skill.description) for skill in skills]):
+        skill, other = skills[pair.later], skills[pair.earlier]
+        share = "all" if pair.likeness == 1 else f"{pair.likeness:.0%}"
+        message = f"the description shares {share} of its words with that of {_named(other)}"
+        yield _finding("descriptions_confusable", skill, message, "description")
+
+
+def _lookalike_names(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    first: dict[str, Skill] = {}
+    for skill in skills:
+        first.setdefault(skill.name, skill)
+    for name, other in look_alikes(list(first)).items():
+        message = f"the name {quoted(name)} is easily taken for {_named(first[other])}"
+        yield _finding("name_lookalike", first[name], message, "name", name)
+
+
+def _useless_tags(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    if len(skills) < _MIN_SKILLS_FOR_TAGS:
+        return
+    common = {tag.casefold() for tag in skills[0].tags}
+    for skill in skills[1:]:
+        common &= {tag.casefold() for tag in skill.tags}
+    for tag in sorted(common):
+        message = f"all {len(skills):,} skills carry the tag {quoted(tag)}"
+        yield _finding("tag_on_every_skill", skills[0], message, "tags", tag)
+
+
+def _unknown_tools(skills: Sequence[Skill], tools: Iterable[str] | None) -> Iterator[Diagnostic]:
+    if tools is None:
+        return
+    known = frozenset() if isinstance(tools, str | bytes) else frozenset(tools)
+    if isinstance(tools, str | bytes) or not all(isinstance(tool, str) for tool in known):
+        raise InvalidInput("tools must be a list of tool names")
+    for skill in skills:
+        for entry in skill.allowed_tools:
+            tool = entry.partition("(")[0].strip()
+            if not _exists(tool, known):
+                yield _unknown_tool(skill, tool, known)
+
+
+def _exists(tool: str, known: frozenset[str]) -> bool:
+    """True when the tool is known; a star at the end stands for any ending."""
+    if tool.endswith("*"):
+        return any(name.startswith(tool[:-1]) for name in known)
+    return tool in known or not tool
+
+
+def _unknown_tool(skill: Skill, tool: str, known: frozenset[str]) -> Diagnostic:
+    from difflib import get_close_matches
+
+    near = get_close_matches(tool[:80], sorted(known), 1, 0.6)
+    hint = f"did you mean `{quoted(near[0])[1:-1]}`?" if near else ""
+    message = f"no tool is called {quoted(tool)}"
+    return _finding("tool_unknown", skill, message, "allowed-tools", tool, hint)

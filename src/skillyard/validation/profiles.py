@@ -1,0 +1,202 @@
+"""The three profiles, as one table: for each code its severity under each of them.
+
+``lenient``
+    What loads is no error. Its errors are those of reading, exactly; everything else that an
+    author should know is a warning or a note.
+``spec``
+    The text of the agentskills.io specification, with YAML 1.2 types. What our own documents
+    define beyond it is a warning.
+``reference``
+    The verdict of the specification's reference validator: six fields, its YAML dialect, its
+    fences, its idea of a letter. It says nothing about bodies.
+
+A finding of *reading* keeps at least the severity that it was reported with: no profile hides
+that a file does not load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from skillyard.errors import InvalidInput, UnknownName
+
+__all__ = [
+    "DEFAULT_PROFILE",
+    "ERROR",
+    "INFO",
+    "OFF",
+    "PROFILES",
+    "REFERENCE",
+    "RENAMED",
+    "WARNING",
+    "graded",
+    "profile_of",
+    "regraded",
+]
+
+ERROR = "error"
+WARNING = "warning"
+INFO = "info"
+OFF = "off"
+DEFAULT_PROFILE = "lenient"
+REFERENCE = "reference"
+
+_WORDS = {"E": ERROR, "W": WARNING, "I": INFO, "-": OFF}
+_RANK = {OFF: 0, INFO: 1, WARNING: 2, ERROR: 3}
+
+# code, then lenient, spec, reference: Error, Warning, Info, - for off.
+_TABLE = """
+allowed_tools_commas      - W -
+allowed_tools_not_list    W W -
+allowed_tools_not_string  - W -
+argument_hint_not_string  W W -
+binary_file               E E E
+body_empty                I I -
+body_too_long             W W -
+changed_while_reading     E E E
+compatibility_empty       I E -
+compatibility_not_string  W E E
+compatibility_too_long    W E E
+description_empty         E E E
+description_missing       E E E
+description_not_string    E E E
+description_too_long      W E E
+descriptions_confusable   W W -
+encoding_not_utf8         E E E
+extension_fields          - W E
+field_alias               W E E
+field_too_long            E E E
+file_name_case            W E -
+file_too_large            E E E
+files_not_list            W W -
+folder_unreadable         W W W
+frontmatter_missing       E E E
+frontmatter_too_large     E E E
+frontmatter_unclosed      E E E
+hidden_character          W W -
+hint_not_string           W W -
+html_comment              W W -
+id_not_string             W W -
+inputs_not_list           W W -
+io_error                  E E E
+keywords_not_list         W W -
+license_not_string        W E -
+link_broken               W W W
+link_loop                 W W W
+link_outside              W W W
+list_from_text            W W -
+list_too_long             E E E
+metadata_not_map          W E -
+metadata_not_string_map   - E -
+name_bad_chars            W E E
+name_dir_mismatch         W E E
+name_double_hyphen        W E E
+name_edge_hyphen          W E E
+name_empty                E E E
+name_file_mismatch        I I -
+name_lookalike            W W -
+name_missing              E E E
+name_not_ascii            W W -
+name_not_lowercase        W E E
+name_not_string           E E E
+name_shadowed             I I -
+name_shared               I I -
+name_too_long             W E E
+not_a_regular_file        W W W
+not_boolean               W W -
+not_integer               W W -
+oasis_id_not_folder       I I -
+oasis_id_not_slug         W W -
+oasis_id_twice            W W -
+oasis_incomplete          W W -
+odd_file_name             W W W
+outputs_not_list          W W -
+pattern_generic           W W -
+phrases_not_list          W W -
+reference_deep            - I -
+reference_missing         W W -
+reference_outside         W W -
+references_not_list       W W -
+resource_refused          E E E
+safety_notes_not_list     W W -
+skill_md_missing          W E E
+tag_on_every_skill        I I -
+tags_not_list             W W -
+title_not_string          W W -
+too_many_folders          E E E
+tool_unknown              W W -
+tree_too_deep             W W W
+trigger_files_not_list    W W -
+trigger_keywords_not_list W W -
+trigger_looks_like_glob   W W -
+trigger_shared            W W -
+triggers_not_list         W W -
+unexpected_fields         I E E
+version_not_string        W W -
+yaml_alias                E E E
+yaml_anchor               E E E
+yaml_bad_key              E E E
+yaml_directive            E E E
+yaml_duplicate_key        E E E
+yaml_invalid              E E E
+yaml_merge_key            E E E
+yaml_not_mapping          E E E
+yaml_repaired             W E E
+yaml_tag                  E E E
+yaml_too_deep             E E E
+yaml_too_large            E E E
+"""
+
+_YAML_CODES = (
+    *("yaml_alias", "yaml_anchor", "yaml_bad_key", "yaml_directive", "yaml_duplicate_key"),
+    *("yaml_merge_key", "yaml_tag", "yaml_too_deep", "yaml_too_large"),
+)
+RENAMED: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        REFERENCE: MappingProxyType(
+            dict.fromkeys(_YAML_CODES, "yaml_invalid")
+            | dict.fromkeys(("extension_fields", "field_alias"), "unexpected_fields")
+        )
+    }
+)
+"""Codes that a profile reports under a coarser name, as its own source knows no finer one."""
+
+
+def _profiles() -> Mapping[str, Mapping[str, str]]:
+    rows = [line.split() for line in _TABLE.strip().split("\n")]
+    return MappingProxyType(
+        {
+            name: MappingProxyType({row[0]: _WORDS[row[column]] for row in rows})
+            for column, name in enumerate((DEFAULT_PROFILE, "spec", REFERENCE), 1)
+        }
+    )
+
+
+PROFILES = _profiles()
+"""Profile name -> code -> ``error``, ``warning``, ``info`` or ``off``."""
+
+
+def profile_of(name: str) -> Mapping[str, str]:
+    """Return the severities of a profile. Raises UnknownName, or InvalidInput for no text."""
+    if not isinstance(name, str):
+        raise InvalidInput(f"profile must be a string, not {type(name).__name__}")
+    if name not in PROFILES:
+        raise UnknownName("profile", name, PROFILES)
+    return PROFILES[name]
+
+
+def graded(profile: str, code: str) -> str:
+    """Return the severity of a rule's finding under a profile."""
+    return PROFILES[profile].get(code, WARNING)
+
+
+def regraded(profile: str, code: str, reported: str) -> str:
+    """Return the severity of a finding of reading: that of the profile, and never a milder one.
+
+    A code that the table does not hold keeps the severity that it was reported with.
+    """
+    severity = PROFILES[profile].get(code, reported)
+    if profile == DEFAULT_PROFILE or (severity == OFF and reported == ERROR):
+        return reported
+    return severity if severity == OFF else max(severity, reported, key=_RANK.__getitem__)

@@ -1,0 +1,135 @@
+"""What stands in a Markdown body outside its code: links, comments, and paths that are named.
+
+Not a Markdown parser: a scanner that knows fences and inline code, so that samples are not taken
+for the text. Linear in the text; what is looked for behind a mark is bounded in length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote
+
+__all__ = ["Place", "comments", "links", "named_paths"]
+
+_MAX_TARGET_CHARS = 500
+_MAX_LINKS = 5_000
+"""Links looked at in one body: with the length above, a bound on the work."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:")
+_PLACEHOLDER = re.compile(r"[<>{}$*|\\\s]|\.\.\.")
+_MARKS = re.compile("`+")
+# A bundled path as documents write it: in running text, in inline code and in commands.
+_NAMED = re.compile(r"(?:scripts|references|assets)/[A-Za-z0-9_./-]{1,200}")
+_BEFORE_NAMED = frozenset(" \t\n`'\"(=")
+
+
+class Place(NamedTuple):
+    """Something found in a body."""
+
+    text: str
+    line: int
+    """0-based line of the body."""
+
+
+def _prose_lines(body: str) -> Iterator[tuple[int, str]]:
+    """Yield (0-based line, text) of every line outside fenced code, inline code blanked out."""
+    fence = ""
+    for number, line in enumerate(body.split("\n")):
+        mark = line.lstrip()
+        if fence:
+            if mark.startswith(fence) and not mark.strip(fence[0] + " \t\r"):
+                fence = ""
+            continue
+        opening = _opening(mark)
+        if opening:
+            fence = opening
+        else:
+            yield number, _without_code(line)
+
+
+def _opening(mark: str) -> str:
+    """Return the run of marks that opens a fence, or an empty text."""
+    char = mark[:1]
+    if char not in ("`", "~") or not mark.startswith(char * 3):
+        return ""
+    run = len(mark) - len(mark.lstrip(char))
+    return "" if char == "`" and "`" in mark[run:] else char * run
+
+
+def _without_code(line: str) -> str:
+    if "`" not in line:
+        return line
+    parts = _MARKS.split(line)
+    if len(parts) % 2 == 0:  # a lone mark at the end opens nothing
+        parts[-2:] = [parts[-2] + " " + parts[-1]]
+    return " ".join(parts[::2])
+
+
+def links(body: str) -> Iterator[Place]:
+    """Yield the target of every inline link and image that names a file: no URL, no anchor."""
+    if "](" not in body:
+        return
+    left = _MAX_LINKS
+    for number, line in _prose_lines(body):
+        at = line.find("](")
+        while at >= 0 and left > 0:
+            left -= 1
+            target = _file_target(_up_to_closing(line, at + 2))
+            if target:
+                yield Place(target, number)
+            at = line.find("](", at + 2)
+
+
+def _up_to_closing(line: str, start: int) -> str:
+    """Return what stands before the parenthesis that closes a target; empty when none does."""
+    window = line[start : start + _MAX_TARGET_CHARS]
+    depth = 0
+    for offset, char in enumerate(window):
+        if char == "(":
+            depth += 1
+        elif char == ")":
+            if depth == 0:
+                return window[:offset]
+            depth -= 1
+    return ""
+
+
+def _file_target(text: str) -> str:
+    """Return the path of a link target without title and anchor; empty when it names no file."""
+    target = text.strip()
+    if target.startswith("<"):
+        target = target[1:].partition(">")[0]
+    else:
+        target = target.partition(" ")[0]
+    target = target.partition("#")[0].partition("?")[0]
+    if _PLACEHOLDER.search(target) or target.startswith("//"):
+        return ""
+    if _SCHEME.match(target) and not target.lower().startswith("file:"):
+        return ""
+    return unquote(target)
+
+
+def comments(body: str) -> list[int]:
+    """Return the 0-based lines on which an HTML comment opens."""
+    if "<!--" not in body:
+        return []
+    return [number for number, line in _prose_lines(body) if "<!--" in line]
+
+
+def named_paths(body: str) -> Iterator[Place]:
+    """Yield every path below scripts/, references/ or assets/ that the body names as a file."""
+    line = 0
+    counted = 0
+    for found in _NAMED.finditer(body):
+        start, end = found.span()
+        path = found.group().rstrip(".-")
+        before = body[start - 1] if start else "\n"
+        alone = before in _BEFORE_NAMED and body[end : end + 1] not in _CONTINUES
+        if alone and "." in path.rsplit("/", 1)[-1]:
+            line += body.count("\n", counted, start)
+            counted = start
+            yield Place(path, line)
+
+
+_CONTINUES = ("*", "<", "{", "$", "[", "…")

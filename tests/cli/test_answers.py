@@ -1,0 +1,204 @@
+"""What the commands answer beyond the documented minimum: sections, reasons, policies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.making import write
+
+
+@pytest.mark.parametrize(
+    ("wanted", "begins"),
+    [("Encoding", "### Encoding"), ("enc", "### Encoding"), ("## check", "## Check")],
+)
+def test_a_section_is_found_by_its_heading(
+    run: Run, skills: Path, wanted: str, begins: str
+) -> None:
+    shown = run("show", "csv-cleaning", "--section", wanted, "--root", "skills")
+    assert shown.code == 0
+    assert shown.out.startswith(begins)
+
+
+def test_a_section_ends_where_the_next_of_its_rank_begins(run: Run, skills: Path) -> None:
+    shown = run("show", "csv-cleaning", "--section", "Steps", "--root", "skills").out
+    assert "### Encoding" in shown
+    assert "## Check" not in shown
+
+
+def test_a_section_that_is_not_there_lists_those_that_are(run: Run, skills: Path) -> None:
+    answer = run("show", "csv-cleaning", "--section", "nowhere", "--root", "skills")
+    assert answer.code == 2
+    assert "CSV cleaning, Steps, Encoding, Check" in answer.err
+    assert "outline" in answer.err
+
+
+def test_a_heading_in_a_fence_is_no_heading(run: Run, skills: Path) -> None:
+    shown = run("show", "csv-cleaning", "--root", "skills", "--json").json
+    assert [heading["title"] for heading in shown["outline"]] == [
+        "CSV cleaning",
+        "Steps",
+        "Encoding",
+        "Check",
+    ]
+    assert shown["body"].split("\n")[shown["outline"][1]["line"] - 1] == "## Steps"
+
+
+def test_references_are_shown_with_their_text(run: Run, skills: Path) -> None:
+    shown = run("show", "csv-cleaning", "--references", "--root", "skills", "--json").json
+    assert shown["references"] == [
+        {"path": "references/dates.md", "text": "# Dates\n\nISO 8601.\n"}
+    ]
+    assert run("show", "csv-cleaning", "--root", "skills", "--json").json["references"] == []
+
+
+def test_a_reference_that_leads_out_is_named_and_not_read(run: Run, skills: Path) -> None:
+    notes = skills / "csv-cleaning" / "references" / "dates.md"
+    (skills.parent / "secret.md").write_text("secret", encoding="utf-8")
+    listed = run("show", "csv-cleaning", "--references", "--root", "skills", "--json")
+    notes.unlink()
+    notes.symlink_to(skills.parent / "secret.md")
+    answer = run("show", "csv-cleaning", "--references", "--root", "skills", "--json")
+    assert "ISO 8601" in listed.out
+    assert "secret" not in answer.json["body"]
+    assert all(document["text"] is None for document in answer.json["references"])
+
+
+def test_a_single_document_has_no_files(run: Run, skills: Path) -> None:
+    assert run("show", "generalist", "--root", "skills", "--json").json["files"] == []
+
+
+def test_list_keeps_a_layout_or_a_tag(run: Run, skills: Path) -> None:
+    def named(*options: str) -> list[str]:
+        shown = run("list", "--root", "skills", "--json", *options).json
+        return [card["name"] for card in shown["skills"]]
+
+    assert named("--layout", "runtime") == ["generalist", "wipe-disk"]
+    assert named("--tag", "ETL", "--tag", "debugging") == ["csv-cleaning", "git-bisect"]
+
+
+def test_a_card_says_what_is_hidden_and_what_is_shadowed(run: Run, skills: Path) -> None:
+    body = (skills / "git-bisect" / "SKILL.md").read_text(encoding="utf-8")
+    write(skills.parent, {"later/git-bisect/SKILL.md": body})
+    shown = run("list", "--root", "skills", "--root", "later", "--json").json
+    cards = {card["path"]: card for card in shown["skills"]}
+    later = cards["later/git-bisect/SKILL.md"]
+    assert later["shadowed_by"] == "skills/git-bisect/SKILL.md"
+    assert cards["skills/.skills/wipe-disk.md"]["hidden"] is True
+    assert "shadowed" in run("list", "--root", "skills", "--root", "later").out
+
+
+def test_an_empty_folder_lists_nothing_and_says_so(run: Run, tmp_path: Path) -> None:
+    answer = run("list", str(tmp_path))
+    assert (answer.code, answer.out) == (0, "")
+    assert "no skills below" in answer.err
+
+
+def test_why_says_what_beats_a_skill_and_by_which_signals(run: Run, skills: Path) -> None:
+    query = "find the commit that broke the build"
+    shown = run("why", "git-bisect", query, "--root", "skills", "--json").json
+    assert (shown["rank"], shown["before"], shown["chosen"]) == (2, 1, False)
+    (first,) = shown["ahead"]
+    assert first["match"]["name"] == "git-revert"
+    for signal in first["by"]:
+        assert signal["lead"] == pytest.approx(signal["theirs"] - signal["ours"])
+    lead = sum(signal["lead"] for signal in first["by"])
+    assert lead == pytest.approx(first["match"]["score"] - shown["match"]["score"])
+    assert any("rank higher" in hint for hint in shown["hints"])
+
+
+def test_why_explains_the_same_score_that_rank_gives(run: Run, skills: Path) -> None:
+    words = ("find the commit", "--root", "skills", "--json")
+    ranked = run("rank", *words).json["matches"]
+    for place, match in enumerate(ranked, 1):
+        shown = run("why", match["name"], *words).json
+        assert (shown["rank"], shown["match"]["score"]) == (place, match["score"])
+        assert shown["match"]["explanation"]["value"] == match["score"]
+        assert [ahead["match"]["name"] for ahead in shown["ahead"]] == [
+            earlier["name"] for earlier in ranked[: place - 1]
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "hint"),
+    [
+        ("wipe-disk", ("erases a disk",), "hidden"),
+        ("git-bisect", ("xylophone",), "no word of the query matches"),
+        ("git-bisect", ("--files", "a.py"), "declares no file patterns"),
+        ("csv-cleaning", ("--files", "a.py"), "no file of the query matches"),
+        ("git-bisect", ("good",), "short of the floor"),
+        ("git-bisect", ("commit", "--tag", "data"), "none of the tags data"),
+        ("git-bisect", ("commit", "--not-tag", "git"), "was excluded"),
+        ("agents", ("house rules",), "convention document"),
+    ],
+)
+def test_why_hints_at_what_the_numbers_do_not_show(
+    run: Run, skills: Path, name: str, words: tuple[str, ...], hint: str
+) -> None:
+    shown = run("why", name, *words, "--root", "skills", "--json").json
+    assert any(hint in said for said in shown["hints"]), shown["hints"]
+
+
+def test_why_says_that_a_skill_is_shadowed_and_by_which(run: Run, skills: Path) -> None:
+    content = "---\nname: git-bisect\ndescription: Another.\n---\nOther text.\n"
+    write(skills.parent, {"later/git-bisect/SKILL.md": content})
+    both = ("--root", "skills", "--root", "later")
+    cards = run("list", *both, "--json").json["skills"]
+    later = next(card for card in cards if card["path"].startswith("later/"))
+    shown = run("why", later["id"], "another", *both, "--json").json
+    assert shown["rank"] is None
+    assert any("skills/git-bisect/SKILL.md" in hint for hint in shown["hints"])
+
+
+def test_equal_scores_say_what_decided(run: Run, skills: Path) -> None:
+    twin = "---\nname: {0}\ndescription: Bake bread.\n---\nKnead.\n"
+    write(skills, {"a/SKILL.md": twin.format("bake-a"), "b/SKILL.md": twin.format("bake-b")})
+    shown = run("why", "bake-b", "knead bread", "--root", "skills", "--json").json
+    assert "name, path" in shown["ahead"][0]["because"]
+
+
+def test_a_menu_asks_the_user_without_markup(run: Run, skills: Path) -> None:
+    words = ("commit that broke the build", "--root", "skills")
+    shown = run("select", *words, "--json").json
+    assert shown["question"].startswith("Several skills could help.")
+    assert len(shown["menu"]) == 2
+    assert "git-revert or git-bisect?" in run("select", *words).out
+
+
+def test_the_policy_that_was_applied_is_in_the_answer(run: Run, skills: Path) -> None:
+    words = ("commit", "--root", "skills", "--json")
+    assert run("select", *words).json["policy"] == {"min_score": 1.0, "top_k": 1}
+    asked = run("select", *words, "--min-score", "0.5", "--top-k", "0").json
+    assert asked["policy"] == {"min_score": 0.5, "top_k": 0}
+    assert asked["abstained"] is True
+    assert "--top-k is 0" in run("select", "commit", "--root", "skills", "--top-k", "0").out
+
+
+def test_limits_bound_what_is_named(run: Run, skills: Path) -> None:
+    words = ("the csv commit", "--root", "skills", "--json")
+    ranked = run("rank", *words, "--limit", "1").json
+    assert (len(ranked["matches"]), ranked["total"]) == (1, 3)
+    assert run("rank", *words, "--limit", "0").code == 0
+    assert run("select", *words, "--limit", "1").json["rejected"][1:] == []
+    assert run("why", "csv-cleaning", *words, "--limit", "0").json["ahead"] == []
+
+
+def test_check_says_what_two_paths_share_only_once(run: Run, skills: Path) -> None:
+    once = run("check", "skills/broken", "--json").json
+    twice = run("check", "skills/broken", "skills/broken/SKILL.md", "--json").json
+    assert once["counts"]["error"] == 1
+    assert twice["diagnostics"] == once["diagnostics"]
+
+
+def test_a_clean_skill_has_no_findings(run: Run, skills: Path) -> None:
+    answer = run("check", "skills/git-revert")
+    assert (answer.code, answer.out) == (0, "no findings  (profile lenient)\n")
+
+
+def test_a_hidden_skill_is_called_by_its_name(run: Run, skills: Path) -> None:
+    words = ("erases a disk", "--root", "skills")
+    assert run("select", *words).code == 1
+    called = run("select", f"@wipe-disk {words[0]}", *words[1:], "--json").json
+    assert called["selected"][0]["name"] == "wipe-disk"

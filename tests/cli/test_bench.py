@@ -1,0 +1,250 @@
+"""``bench run`` and ``bench score``: reading, writing, and measures that agree with the scorer."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import os
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.errors import SkillIoError
+from skillyard.evals import retrieval
+from skillyard.evals.retrieval import BenchQuery, Judged, measures, read_run, write_json
+from skillyard.ranking.match import score_query
+from skillyard.ranking.query import Query
+from tests.cli.conftest import Answer, Run
+from tests.cli.making import BENCH_QUERIES, BENCH_SKILLS, write
+from tests.requirements import requirement
+
+
+def lines(records: Sequence[Mapping[str, object]]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"s.jsonl": lines(BENCH_SKILLS), "q.jsonl": lines(BENCH_QUERIES)})
+
+
+def bench(run: Run, *options: str, skills: str = "s.jsonl", queries: str = "q.jsonl") -> Answer:
+    names = ("--skills", skills, "--queries", queries, "--out", "run.json")
+    return run("bench", "run", *names, "--scorer", "overlap", *options)
+
+
+@requirement("cli:bench-run")
+def test_a_run_says_what_it_was_made_of(run: Run) -> None:
+    answer = bench(run, "--json")
+    assert answer.json == {
+        "schema": "skillyard.bench-run/1",
+        "scorer": "overlap",
+        "skills": 3,
+        "queries": 3,
+        "answered": 2,
+        "out": "run.json",
+        "complete": True,
+    }
+    assert "3 skills, 2 of 3 queries answered; by overlap" in bench(run).out
+
+
+@requirement("cli:bench-run")
+def test_the_run_is_the_same_whatever_the_order_of_the_skills(run: Run, tmp_path: Path) -> None:
+    bench(run)
+    first = Path("run.json").read_bytes()
+    write(tmp_path, {"turned.jsonl": lines(BENCH_SKILLS[::-1])})
+    assert bench(run, skills="turned.jsonl").code == 0
+    assert Path("run.json").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"id": "x"', "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[1]", "not a JSON object"),
+        ('{"id": "x", "name": "x", "description": "x"}', "text must be text"),
+        ('{"id": 7, "name": "x", "description": "x", "text": "x"}', "id must be text"),
+        ('{"id": "x", "name": "x", "description": "x", "text": "x", "tags": [1]}', "tags"),
+        (json.dumps(BENCH_SKILLS[0]), "twice"),
+    ],
+)
+def test_a_bad_skill_is_an_error_with_its_line(
+    run: Run, tmp_path: Path, line: str, said: str
+) -> None:
+    write(tmp_path, {"bad.jsonl": f"{lines(BENCH_SKILLS)}\n{line}\n"})
+    answer = bench(run, skills="bad.jsonl")
+    assert (answer.code, answer.out) == (2, "")
+    assert "bad.jsonl:5: " in answer.err
+    assert said in answer.err
+    assert not Path("run.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"id": "q9"}', "query must be text"),
+        ('{"id": "q9", "query": "x", "files": "a.py"}', "files must be a list"),
+        ('{"id": "q9", "query": "x", "relevant": {"a": true}}', "relevant"),
+        ('{"id": "q1", "query": "x"}', "twice"),
+        (b"\xff", "not UTF-8"),
+    ],
+)
+def test_a_bad_query_is_an_error_with_its_line(
+    run: Run, tmp_path: Path, line: str | bytes, said: str
+) -> None:
+    content = lines(BENCH_QUERIES).encode() + (line if isinstance(line, bytes) else line.encode())
+    write(tmp_path, {"bad.jsonl": content})
+    answer = bench(run, queries="bad.jsonl")
+    assert answer.code == 2
+    assert "bad.jsonl:4: " in answer.err
+    assert said in answer.err
+
+
+@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"{}\n" * 50)[:-9]])
+def test_a_damaged_archive_is_an_error(run: Run, tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, {"s.jsonl.gz": content})
+    answer = bench(run, skills="s.jsonl.gz")
+    assert answer.code == 2
+    assert "s.jsonl.gz" in answer.err
+
+
+def test_a_run_file_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.json"
+    write_json(str(path), {"old": 1})
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for call in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, refuse)
+            with pytest.raises(SkillIoError, match="No space left"):
+                write_json(str(path), {"new": 2})
+        assert json.loads(path.read_text()) == {"old": 1}
+        assert [item.name for item in tmp_path.glob("*.tmp")] == []
+
+
+def test_an_interrupted_run_keeps_what_was_done_beside_the_target(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def once(*arguments: Any) -> Any:
+        asked.append(arguments)
+        if len(asked) > 1:
+            raise KeyboardInterrupt
+        return score_query(*arguments)
+
+    monkeypatch.setattr(retrieval, "score_query", once)
+    answer = bench(run, "--json")
+    assert answer.code == 3
+    assert (answer.json["complete"], answer.json["out"]) == (False, "run.json.partial")
+    assert not Path("run.json").exists()
+    assert list(json.loads(Path("run.json.partial").read_text())) == ["q1"]
+    assert "interrupted" in answer.err
+
+
+def judged(rows: Mapping[str, Mapping[str, int]]) -> list[BenchQuery]:
+    return [BenchQuery(key, Query(key), relevant) for key, relevant in rows.items()]
+
+
+def test_the_measures_of_a_run_worked_out_by_hand() -> None:
+    queries = judged({"a": {"x": 3, "y": 2, "z": 1}, "b": {"x": 2}, "n": {}, "m": {}})
+    run = {
+        "a": Judged(("z", "x", "w"), 5.0),
+        "b": Judged(("x",), 1.0),
+        "n": Judged(("x",), 2.0),
+        "m": Judged((), float("-inf")),
+    }
+    found = measures(queries, run)
+    assert (found["queries"], found["unanswerable"]) == (2, 2)
+    assert found["hit@1"] == 0.5
+    assert found["mrr@10"] == 0.75
+    gained = (1 + 7 / 1.5849625007211562) / (7 + 3 / 1.5849625007211562 + 1 / 2)
+    assert found["ndcg@10"] == pytest.approx((gained + 1) / 2)
+    assert found["recall@10"] == 0.75
+    assert found["auroc"] == 0.75
+    assert found["best_f1"] == pytest.approx(0.8)
+    assert found["false_fire@95"] == 0.5
+
+
+def test_a_query_without_an_answer_in_the_run_counts_as_missed() -> None:
+    found = measures(judged({"a": {"x": 3}}), {})
+    assert found["ndcg@10"] == found["recall@50"] == 0.0
+
+
+def reference_scorer(shared: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("score", shared / "bench" / "score.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def random_run(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return (queries by id, run) with ties, holes, repeated ids and every kind of judgement."""
+    source = random.Random(seed)
+    skills = [f"s{number}" for number in range(70)]
+    queries, run = {}, {}
+    for number in range(60):
+        key = f"q{number}"
+        graded = source.sample(skills, source.choice((0, 1, 3, 15)))
+        relevant = {skill: source.choice((1, 2, 3)) for skill in graded}
+        queries[key] = {"id": key, "query": key, "relevant": relevant}
+        listed = source.choices(skills, k=source.choice((0, 1, 12, 60)))
+        results = [[skill, float(60 - place)] for place, skill in enumerate(listed)]
+        entry = {"results": results, "confidence": source.choice((0.1, 0.5, 0.5, 0.9))}
+        if source.random() < 0.9:
+            run[key] = entry
+    return queries, run
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_measures_agree_with_the_scorer_that_defines_them(
+    seed: int, shared: Path, tmp_path: Path
+) -> None:
+    queries, run = random_run(seed)
+    path = tmp_path / "random.json"
+    write_json(str(path), run)
+    scorer = reference_scorer(shared)
+    expected = scorer.summary(*scorer.evaluate(queries, run))
+    found = measures(judged({k: q["relevant"] for k, q in queries.items()}), read_run(str(path)))
+    names = {"queries": "n", "unanswerable": "n_none"}
+    for name, value in found.items():
+        assert value == pytest.approx(expected[names.get(name, name)]), name
+    assert set(found) == {*expected} - {"n", "n_none", "ndcg@10_ci95"} | set(names)
+
+
+def test_a_score_is_printed_for_all_queries_and_by_kind(run: Run) -> None:
+    bench(run)
+    shown = run("bench", "score", "--run", "run.json", "--queries", "q.jsonl", "--json").json
+    assert shown["schema"] == "skillyard.bench-score/1"
+    assert shown["all"]["hit@1"] == 1.0
+    assert list(shown["by_kind"]) == ["kw", "plain"]
+    text = run("bench", "score", "--run", "run.json", "--queries", "q.jsonl").out
+    assert text.splitlines()[0].split()[-1] == "FALSE_FIRE@95"
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", "{", '{"q": 1}', '{"q": [["a"]]}', '{"q": {"results": [["a", "b"]]}}']
+)
+def test_a_file_that_is_no_run_is_refused(run: Run, tmp_path: Path, content: str) -> None:
+    write(tmp_path, {"no.json": content})
+    answer = run("bench", "score", "--run", "no.json", "--queries", "q.jsonl")
+    assert (answer.code, answer.out) == (2, "")
+    assert "no.json" in answer.err
+
+
+def test_a_query_in_two_files_is_refused(run: Run) -> None:
+    bench(run)
+    twice = ("--queries", "q.jsonl", "--queries", "q.jsonl")
+    assert run("bench", "score", "--run", "run.json", *twice).code == 2

@@ -1,0 +1,153 @@
+"""How blocks look: aligned and plain when piped, drawn on a terminal, both from the same values."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from skillyard.cli.blocks import Column, Line, Span, Table, Tree, line
+from skillyard.cli.console import Console
+from skillyard.cli.plain import cut, render, width_of
+from skillyard.cli.progress import progress
+from tests.cli.conftest import Run
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def table(*rows: list[str], head: bool = True) -> Table:
+    return Table((Column("name"), Column("size", right=True), Column("why", wide=True)), rows, head)
+
+
+def test_columns_are_aligned_and_lines_have_no_blank_at_the_end() -> None:
+    shown = list(render(table(["a", "1", ""], ["long-name", "1,000", "because"])))
+    assert shown == [
+        "NAME        SIZE  WHY",
+        "a              1",
+        "long-name  1,000  because",
+    ]
+
+
+def test_wide_characters_take_two_columns() -> None:
+    assert width_of("数据") == 4
+    assert width_of("e\u0301") == 1
+    shown = list(render(table(["数据", "1", "x"], ["abcd", "2", "y"], head=False)))
+    assert shown == ["数据  1  x", "abcd  2  y"]
+
+
+def test_piped_text_is_never_cut() -> None:
+    long = "w" * 5_000
+    assert long in "\n".join(render(table(["a", "1", long])))
+
+
+def test_a_terminal_without_drawing_gets_lines_that_fit() -> None:
+    for width in (40, 60, 79):
+        shown = list(render(table(["name", "1", "word " * 40]), width))
+        assert max(map(width_of, shown)) <= width
+        assert shown[1].endswith("…")
+
+
+def test_cutting_counts_columns_and_can_keep_the_end() -> None:
+    assert cut("数据清洗", 5) == "数据…"
+    assert width_of(cut("数据清洗" * 50, 30)) <= 30
+    assert cut("a/long/path.md", 8, "start") == "…path.md"
+    assert cut("short", 8, "start") == "short"
+
+
+def test_a_tree_is_drawn_with_branches_or_with_plain_signs() -> None:
+    leaf = Tree(line("leaf"))
+    tree = Tree(line("root"), (Tree(line("one"), (leaf,)), Tree(line("two"))))
+    assert list(render(tree)) == ["root", "├─ one", "│  └─ leaf", "└─ two"]
+    assert list(render(tree, None, True)) == ["root", "|- one", "|  `- leaf", "`- two"]
+
+
+def test_an_indent_is_kept_and_an_empty_line_is_empty() -> None:
+    assert list(render(line("a", Span("b"), indent=2))) == ["  ab"]
+    assert list(render(Line())) == [""]
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, color: str = "auto", terminal: bool = True) -> str:
+    stream = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr("sys.stdout", stream)
+    Console(color=color).print(line(Span("name", "name")), table(["a", "1", "b"]))
+    return stream.getvalue()
+
+
+def test_colours_come_on_a_terminal_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rich")
+    assert "\x1b[" in shown(monkeypatch)
+    assert "\x1b[" not in shown(monkeypatch, terminal=False)
+    assert "\x1b[" in shown(monkeypatch, "always", terminal=False)
+    assert "\x1b[" not in shown(monkeypatch, "never")
+
+
+def test_no_color_and_a_dumb_terminal_are_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in shown(monkeypatch)
+    monkeypatch.setenv("NO_COLOR", "")
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b[" not in shown(monkeypatch)
+
+
+def test_without_rich_a_terminal_gets_plain_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "rich", None)
+    assert shown(monkeypatch, "always").startswith("name\nNAME")
+
+
+def test_piped_output_does_not_import_rich(
+    run: Run, skills: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
+        monkeypatch.delitem(sys.modules, name)
+    assert run("rank", "commit", "--root", "skills").code == 0
+    assert "rich" not in sys.modules
+
+
+def test_json_is_one_line_in_a_pipe_and_indented_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    piped, terminal = io.StringIO(), Terminal()
+    for stream in (piped, terminal):
+        monkeypatch.setattr("sys.stdout", stream)
+        Console(json=True).document({"schema": "x/1", "text": "é\x1b"})
+    assert piped.getvalue() == '{"schema": "x/1", "text": "\\u00e9\\u001b"}\n'
+    assert terminal.getvalue().count("\n") == 4
+
+
+def steps(console: Console, times: list[float], stream: io.StringIO) -> str:
+    """Return what a progress line of three steps at these times leaves on a stream."""
+    sys.stderr = stream
+    clock = iter([0.0, *times])
+    with progress("reading", console, lambda: next(clock)) as step:
+        for number, _ in enumerate(times):
+            if step is not None:
+                step(number + 1, len(times))
+    return stream.getvalue()
+
+
+def test_a_long_job_says_how_far_it_is_and_cleans_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", sys.stderr)
+    said = steps(Console(), [0.1, 0.4, 0.45, 1.0], Terminal())
+    assert "2 of 4" in said
+    assert "3 of 4" not in said  # too soon after the one before
+    assert "4 of 4" in said
+    assert said.endswith("\r")
+    assert said.rsplit("\r", 2)[1].strip() == ""
+
+
+def test_a_short_job_a_pipe_and_quiet_show_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", sys.stderr)
+    assert steps(Console(), [0.1, 0.2], Terminal()) == ""
+    assert steps(Console(), [0.5, 1.0], io.StringIO()) == ""
+    assert steps(Console(quiet=True), [0.5, 1.0], Terminal()) == ""

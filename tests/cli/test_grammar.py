@@ -1,0 +1,151 @@
+"""One grammar: parser, help and completion say the same, and every word of it has help."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from skillyard.cli.completion import script
+from skillyard.cli.grammar import COMMANDS, GLOBAL, LAYOUTS, SCORERS, Command
+from skillyard.ranking.scorer import DEFAULT_SCORER, scorer_names
+from skillyard.skill import Origin
+from tests.cli.conftest import Run
+
+SHELLS = ("bash", "zsh", "fish")
+NAMES = [command.name for command in COMMANDS]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+def test_every_command_and_every_option_has_help(command: Command, run: Run) -> None:
+    page = run(*command.words, "--help")
+    assert (page.code, page.err) == (0, "")
+    said = " ".join(page.out.split())
+    assert command.help
+    assert command.examples
+    for option in (*command.options, *GLOBAL):
+        assert option.help
+        assert (option.metavar or option.flag if option.positional else option.flag) in page.out
+        assert option.help.split()[0] in said
+    for example in command.examples:
+        assert example in page.out
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+def test_every_command_runs_a_function_that_exists(command: Command) -> None:
+    module, _, name = command.run.partition(":")
+    assert callable(getattr(import_module(f"skillyard.cli.{module}"), name))
+
+
+def test_the_help_names_the_default_scorer_and_the_known_words() -> None:
+    options = {option.flag: option for command in COMMANDS for option in command.options}
+    assert f"(default: {DEFAULT_SCORER})" in options["--scorer"].help
+    assert set(SCORERS) <= set(scorer_names())
+    words = {value for name, value in vars(Origin).items() if name.isupper()}
+    assert set(LAYOUTS) == words
+
+
+def test_commands_of_later_releases_are_not_announced(run: Run) -> None:
+    page = run("--help").out
+    for word in ("search", "add", "index", "eval", "serve", "hook"):
+        assert not re.search(rf"^  {word} ", page, re.MULTILINE)
+        assert run(word).code == 2
+
+
+def test_shared_options_are_understood_before_and_after_the_command(run: Run, skills: Path) -> None:
+    before = run("--json", "--root", "skills", "list")
+    assert before.code == 0
+    assert before.out == run("list", "--root", "skills", "--json").out
+    assert before.out == run("--root=skills", "list", "--json").out
+    both = run("--root", "skills/csv-cleaning", "list", "--root", "skills/git-bisect", "--json")
+    assert sorted(card["name"] for card in both.json["skills"]) == ["csv-cleaning", "git-bisect"]
+
+
+def test_an_option_of_a_command_before_it_is_explained(run: Run) -> None:
+    answer = run("--limit", "3", "rank", "x")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--limit" in answer.err
+    assert "after" in answer.err
+
+
+def test_words_need_no_quotes_and_may_come_from_standard_input(
+    run: Run, skills: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+
+    quoted = run("rank", "broke the build", "--root", "skills")
+    assert run("rank", "broke", "the", "build", "--root", "skills").out == quoted.out
+    monkeypatch.setattr("sys.stdin", io.StringIO("broke the build"))
+    assert run("rank", "-", "--root", "skills").out == quoted.out
+
+
+def test_the_version_is_that_of_the_package(run: Run) -> None:
+    import skillyard
+
+    assert run("--version").out == f"skillyard {skillyard.__version__}\n"
+    assert run("--version", "list").out == run("--version").out
+
+
+def test_options_are_not_abbreviated_so_that_new_ones_break_no_script(run: Run) -> None:
+    assert run("list", "--js").code == 2
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completion_knows_every_command_and_every_option(shell: str, run: Run) -> None:
+    text = run("completion", shell).out
+    assert text == script(shell)
+    for command in COMMANDS:
+        assert all(word in text for word in command.words)
+        for option in command.options:
+            if not option.positional:
+                assert option.flag.removeprefix("--") in text
+            assert all(choice in text for choice in option.choices)
+
+
+def test_completion_of_another_shell_is_wrong_use(run: Run) -> None:
+    answer = run("completion", "tcsh")
+    assert answer.code == 2
+    assert "bash" in answer.err
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Path) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    path = tmp_path / "script"
+    path.write_text(script(shell), encoding="utf-8")
+    done = subprocess.run([program, "-n", str(path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["s"], {"show", "select", "summary"}),
+        (["--root", "x", "ra"], {"rank"}),
+        (["bench", ""], {"run", "score"}),
+        (["bench", "run", "--q"], {"--queries", "--quiet"}),
+        (["rank", "--scorer", ""], set(SCORERS)),
+        (["rank", "words", "--color", "a"], {"auto", "always"}),
+        (["completion", "f"], {"fish"}),
+    ],
+)
+def test_bash_completes_what_is_typed(typed: list[str], offered: set[str], tmp_path: Path) -> None:
+    program = shutil.which("bash")
+    if program is None:
+        pytest.skip("bash is not installed")
+    path = tmp_path / "script"
+    path.write_text(
+        f'{script("bash")}COMP_WORDS=(skillyard "$@"); COMP_CWORD=$#\n'
+        "_skillyard; printf '%s\\n' \"${COMPREPLY[@]}\"\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [program, "--norc", str(path), *typed], capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) == offered

@@ -1,0 +1,138 @@
+"""The program as a process: exit codes, pipes that close, streams that cannot be written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.making import library, write
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
+    return {**kept, "PYTHONPATH": str(SOURCE), "PYTHONWARNINGS": "error", **more}
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "skillyard", *arguments]
+
+
+def call(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments),
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(**more),
+        check=False,
+        timeout=60,
+    )
+
+
+def test_the_module_runs_and_its_exit_code_is_the_answer(tmp_path: Path) -> None:
+    root = str(library(tmp_path))
+    found = call("select", "commit that broke the build", "--json", "--root", root)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert json.loads(found.stdout)["selected"][0]["name"] == "git-revert"
+    assert call("select", "xylophone", "--root", root).returncode == 1
+    assert call("rank").returncode == 2
+
+
+def test_a_reader_that_goes_away_is_a_clean_end(tmp_path: Path) -> None:
+    body = "line\n" * 100_000  # more than a pipe holds
+    root = write(tmp_path, {"long/SKILL.md": f"---\nname: long\ndescription: D.\n---\n{body}"})
+    process = subprocess.Popen(
+        command("show", "long", "--root", str(root)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline() == b"long\n"
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(60), said) == (0, b"")
+
+
+def test_a_reader_that_was_never_there_is_a_clean_end_too(tmp_path: Path) -> None:
+    root = str(library(tmp_path))
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = subprocess.run(
+        command("list", "--root", root, "--quiet"),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        check=False,
+        timeout=60,
+    )
+    os.close(writing)
+    assert (process.returncode, process.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        process = subprocess.run(
+            command("list", "--root", str(library(tmp_path)), "--quiet"),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=environment(),
+            check=False,
+            timeout=60,
+        )
+    assert process.returncode == 2
+    assert len(process.stderr.splitlines()) == 1
+    assert "space" in process.stderr
+
+
+def test_an_output_encoding_without_the_characters_gets_escapes(tmp_path: Path) -> None:
+    root = str(library(tmp_path))
+    done = subprocess.run(
+        command("rank", "清洗 commit", "--explain", "--root", root),
+        capture_output=True,
+        env=environment(PYTHONIOENCODING="ascii"),
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+    assert b"|- " in done.stdout or b"`- " in done.stdout
+
+
+UNWANTED = (
+    "argparse",
+    *("asyncio", "difflib", "email", "importlib.metadata", "rich", "shutil", "subprocess"),
+    *("tempfile", "textwrap", "unittest", "urllib.request"),
+    *("skillyard.cli.blocks", "skillyard.cli.cards", "skillyard.cli.completion"),
+    *("skillyard.cli.fancy", "skillyard.cli.plain", "skillyard.cli.views"),
+    *("skillyard.service.reading", "skillyard.service.reasons", "skillyard.validation"),
+    *("skillyard.ranking.relevance", "skillyard.ranking.confidence"),
+)
+
+
+def test_a_choice_as_json_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    program = (
+        "import sys; from skillyard.cli import main;"
+        f"main(['select', 'commit', '--json', '--root', {str(library(tmp_path))!r}]);"
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(),
+        check=True,
+        timeout=60,
+    )
+    loaded = set(done.stderr.split())
+    assert [name for name in UNWANTED if name in loaded] == []

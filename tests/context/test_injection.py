@@ -1,0 +1,146 @@
+"""Injection: which prompts are changed, where the block goes, and what stays as it was."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from tests.parity.trees import write_tree
+from tests.worked_examples.making import catalog, document, message, skill
+
+SKILLS = catalog(skill("deploy", "Deploy apps.", "Steps."), skill("review", "Reviews."))
+BLOCK = "[skill:deploy]\nSteps.\n[/skill]"
+TEXT = "deploy the apps"
+PUT = f"{BLOCK}\n\n{TEXT}"
+
+
+def inject(prompt: Any, **options: Any) -> sy.Injection:
+    return sy.inject(prompt, SKILLS, **options)
+
+
+class TestForms:
+    def test_a_string(self) -> None:
+        injection = inject(TEXT)
+        assert injection.prompt == PUT
+        assert injection.match is not None
+        assert injection.match.skill.name == "deploy"
+
+    @pytest.mark.parametrize("field", ["content", "parts"])
+    @pytest.mark.parametrize(
+        ("given", "put"),
+        [
+            (TEXT, PUT),
+            ([TEXT], [PUT]),
+            ([{"text": TEXT}], [{"text": PUT}]),
+            ([{"type": "text", "text": TEXT, "k": 1}], [{"type": "text", "text": PUT, "k": 1}]),
+            ([{"type": "input_text", "text": TEXT}], [{"type": "input_text", "text": PUT}]),
+            (({"type": "image"}, {"text": TEXT}), [{"type": "image"}, {"text": PUT}]),
+        ],
+    )
+    def test_a_message_of_the_user(self, field: str, given: Any, put: Any) -> None:
+        prompt = {"role": "user", field: given, "id": 7}
+        before = copy.deepcopy(prompt)
+        injection = inject(prompt)
+        assert injection.prompt == {"role": "user", field: put, "id": 7}
+        assert prompt == before
+
+    def test_the_last_message_of_a_list(self) -> None:
+        prompt = [message("hello", role="system"), message(TEXT), message(TEXT)]
+        injection = inject(tuple(prompt))
+        assert injection.prompt[:2] == prompt[:2]
+        assert injection.prompt[2]["content"][0]["text"] == PUT
+
+    def test_the_parts_are_one_query_and_only_the_first_text_is_changed(self) -> None:
+        prompt = {
+            "role": "user",
+            "content": [{"type": "image"}, {"text": "the"}, {"text": "deploy"}, "apps"],
+        }
+        put = inject(prompt).prompt["content"]
+        assert put == [{"type": "image"}, {"text": f"{BLOCK}\n\nthe"}, {"text": "deploy"}, "apps"]
+
+
+class TestUnchanged:
+    @pytest.mark.parametrize(
+        "prompt",
+        [
+            "",
+            "  \n",
+            "unheard of",
+            [],
+            {"role": "system", "content": TEXT},
+            {"role": "USER", "content": TEXT},
+            {"content": TEXT},
+            {"role": "user"},
+            {"role": "user", "content": None, "parts": [TEXT]},
+            {"role": "user", "content": ""},
+            {"role": "user", "content": []},
+            {"role": "user", "content": [{"type": "tool_result", "text": TEXT}]},
+            {"role": "user", "content": [{"type": "text", "text": 5}, 5]},
+            [{"role": "user", "content": TEXT}, {"role": "assistant", "content": "ok"}],
+        ],
+    )
+    def test_what_is_no_text_of_the_user_or_fits_no_skill_stays(self, prompt: Any) -> None:
+        before = copy.deepcopy(prompt)
+        injection = inject(prompt)
+        assert (injection.prompt, injection.match) == (before, None)
+        assert isinstance(prompt, str) or injection.prompt is not prompt
+
+    @pytest.mark.parametrize(
+        "prompt", [None, 5, b"bytes", ["text"], {1, 2}, {"role": "user", "content": 5}]
+    )
+    def test_another_shape_is_wrong_use(self, prompt: Any) -> None:
+        with pytest.raises(sy.InvalidInput):
+            inject(prompt)
+
+    def test_a_block_that_is_already_there_is_not_put_there_again(self) -> None:
+        once = inject(TEXT)
+        again = inject(once.prompt)
+        assert again.prompt == once.prompt
+        assert again.match is not None
+
+
+class TestChoice:
+    def test_the_policy_decides(self) -> None:
+        policy = sy.SelectionPolicy(min_score=100)
+        assert inject(TEXT, policy=policy).match is None
+        assert inject({"role": "user", "content": TEXT}, policy=policy).match is None
+        assert sy.select_prompt_block(SKILLS, TEXT, policy) is None
+
+    def test_the_body_is_cut_and_the_frame_is_not(self) -> None:
+        assert inject(TEXT, max_chars=2).prompt == f"[skill:deploy]\nSt\n[/skill]\n\n{TEXT}"
+        found = sy.select_prompt_block(SKILLS, TEXT, max_chars=None)
+        assert found is not None
+        assert found[0] == BLOCK
+
+    def test_the_scorer_decides(self) -> None:
+        assert inject("reviews, deploys", scorer="overlap").match is not None
+        assert inject("reviews, deploys", scorer="triggers").match is None
+
+
+class TestInjector:
+    def test_it_applies_its_configuration_to_every_prompt(self) -> None:
+        config = sy.InjectorConfig(sy.SelectionPolicy(min_score=1), 2, "triggers")
+        injector = sy.SkillInjector(SKILLS, config)
+        assert injector.apply("deploy").prompt == "[skill:deploy]\nSt\n[/skill]\n\ndeploy"
+        assert injector.apply("unheard").match is None
+        assert injector.catalog is SKILLS
+
+    def test_it_takes_any_skills_or_a_root(self, tmp_path: Path) -> None:
+        assert sy.SkillInjector(iter(SKILLS)).apply(TEXT).prompt == PUT
+        root = write_tree(tmp_path / "p", {"deploy/SKILL.md": document("deploy", body="Steps.")})
+        injector = sy.SkillInjector.from_root(root)
+        assert injector.apply(TEXT).prompt == PUT
+        with pytest.raises(sy.InvalidSkillsRoot):
+            sy.SkillInjector.from_root(tmp_path / "gone")
+
+    def test_it_is_made_anew_from_what_is_on_disk(self, tmp_path: Path) -> None:
+        root = write_tree(tmp_path / "p", {"deploy/SKILL.md": document("deploy", body="Old.")})
+        before = sy.SkillInjector.from_root(root, sy.InjectorConfig(max_injected_chars=3))
+        write_tree(root, {"deploy/SKILL.md": document("deploy", body="New steps.")})
+        after = before.reloaded()
+        assert before.apply("deploy").prompt.startswith("[skill:deploy]\nOld\n")
+        assert after.apply("deploy").prompt.startswith("[skill:deploy]\nNew\n")

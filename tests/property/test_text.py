@@ -1,0 +1,134 @@
+"""Laws of making text safe: what is clean stays clean, what is escaped comes back, frames hold."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skillyard as sy
+from skillyard.context.budget import cut, estimate_tokens
+from skillyard.text import (
+    clean,
+    clean_line,
+    escape_frame,
+    find_hidden,
+    hidden_in_body,
+    name_fault,
+    shorten,
+    unescape_frame,
+    xml_escape,
+)
+from tests.property.strategies import few, hostile_text, many, tag_soup
+
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\ufe0f"
+any_text = st.one_of(hostile_text, tag_soup)
+
+
+def tags(text: str) -> list[int]:
+    """Return where frame tags start, found by reading on from every bracket."""
+    found = []
+    for start, char in enumerate(text):
+        if char != "[":
+            continue
+        rest = (c for c in text[start + 1 :] if not c.isspace() and c not in INVISIBLE)
+        seen = "".join(c for c, _ in zip(rest, range(8), strict=False)).casefold()
+        seen = seen.removeprefix("/")
+        if seen.startswith(("skill]", "skill:")):
+            found.append(start)
+    return found
+
+
+@many
+@given(any_text)
+def test_cleaning_a_clean_text_changes_nothing(text: str) -> None:
+    once = clean(text)
+    assert clean(once) == once
+    assert find_hidden(once) is None
+    assert clean_line(clean_line(text)) == clean_line(text)
+    assert "\n" not in clean_line(text)
+
+
+@many
+@given(any_text)
+def test_a_text_with_nothing_hidden_is_left_as_it_is_and_any_other_is_not(text: str) -> None:
+    assert (clean(text) == text) == (find_hidden(text) is None)
+
+
+@many
+@given(any_text)
+def test_hidden_text_found_in_bytes_is_hidden_text_of_that_line(text: str) -> None:
+    data = text.encode("utf-8", "replace")
+    found = hidden_in_body(data)
+    if found is not None:
+        line, label = found
+        assert label.startswith("U+")
+        hidden = find_hidden(data.decode().removeprefix("\ufeff").split("\n")[line - 1])
+        assert hidden is not None
+        assert hidden.label == label
+
+
+@many
+@given(any_text)
+def test_escaping_leaves_no_frame_tag_and_can_be_taken_back(text: str) -> None:
+    escaped = escape_frame(text)
+    assert tags(escaped) == []
+    assert unescape_frame(escaped) == text
+    assert unescape_frame(unescape_frame(escape_frame(escaped))) == text
+
+
+@many
+@given(any_text)
+def test_escaping_touches_nothing_but_the_tags(text: str) -> None:
+    assert len(escape_frame(text)) >= len(text)
+    if not tags(text) and "\\" not in text and "ı" not in text and "İ" not in text:
+        assert escape_frame(text) == text
+
+
+@few
+@given(any_text, any_text)
+def test_no_body_and_no_name_closes_its_frame_at_any_cut(body: str, name: str) -> None:
+    skill = sy.Skill(name, "d", body)
+    for max_chars in range(len(clean(body)) * 2 + 2):
+        block = sy.prompt_block(skill, max_chars=max_chars)
+        assert tags(block) == [0, len(block) - len("[/skill]")]
+    whole = sy.prompt_block(skill)
+    inside = whole.split("\n", 1)[1].rsplit("\n", 1)[0]
+    assert unescape_frame(inside) == clean(body)
+
+
+@few
+@given(any_text, st.integers(0, 40))
+def test_a_token_budget_holds_and_keeps_the_frame(body: str, max_tokens: int) -> None:
+    kept = cut(body, max_tokens)
+    assert estimate_tokens(kept) <= max_tokens
+    block = sy.prompt_block(sy.Skill("n", "d", body), max_tokens=max_tokens)
+    assert tags(block) == [0, len(block) - len("[/skill]")]
+
+
+@many
+@given(any_text, st.integers(1, 70))
+def test_a_shortened_text_is_one_line_within_its_limit(text: str, limit: int) -> None:
+    short = shorten(text, limit)
+    assert len(short) <= limit
+    assert len(short.splitlines()) <= 1
+
+
+@many
+@given(any_text)
+def test_what_is_escaped_for_xml_is_read_back_as_it_was(text: str) -> None:
+    shown = "".join(c for c in clean(text) if c not in "\ufffe\uffff")
+    root = ElementTree.fromstring(f"<a b='{xml_escape(shown)}'>{xml_escape(shown)}</a>")
+    assert (root.text or "") == shown
+    assert root.attrib["b"] == shown.replace("\n", " ").replace("\t", " ")
+
+
+@many
+@given(hostile_text)
+def test_a_name_that_is_let_through_is_safe_in_a_line_a_path_and_a_frame(name: str) -> None:
+    if name_fault(name) is None:
+        assert clean(name) == name
+        assert not set(name) & set("/\\<>\"[]\n\t\0")
+        assert name not in {"", ".", ".."}
+        assert not name.startswith("-")
