@@ -20,7 +20,7 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types bench docs-check format coverage lock clean
+.PHONY: help demo test lint types bench docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,9 @@ types: $(DEV) ## Check types, strictly
 
 bench: $(DEMO) ## Print the benchmarks' ratios
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(DEV) ## Rewrite the generated pages of docs/reference
+	@$(BIN)/python tools/reference.py
 
 docs-check: $(DEV) ## Run the examples in the documentation
 	@$(BIN)/python -m pytest tests/docs $(ARGS)

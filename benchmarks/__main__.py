@@ -78,7 +78,7 @@ def _run(name: str, options: Options) -> dict[str, Any]:
 def _show(figure: Figure) -> None:
     head = f"  {figure.what}"
     if figure.ratios is not None:
-        head = f"{head:58} {figure.ratios}"
+        head = f"{head:76} {figure.ratios}"
         if figure.target is not None:
             head += f"   target {figure.target:g}x: {figure.verdict}"
     print(head)

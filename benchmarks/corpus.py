@@ -15,7 +15,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,10 +86,10 @@ def _escape(char: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def write(target: Path, shared: Path, count: int = COUNT, step: int = 1) -> Library:
-    """Write the records that :func:`records` gives below ``target``; return what was written."""
+def write(target: Path, chosen: Iterable[dict[str, Any]]) -> Library:
+    """Write the records below ``target`` and return what was written."""
     files = size = 0
-    for record in records(shared, count, step):
+    for record in chosen:
         folder = target / record["id"]
         folder.mkdir(parents=True, exist_ok=True)
         size += (folder / "SKILL.md").write_bytes(skill_md(record).encode("utf-8", "replace"))
@@ -98,13 +98,11 @@ def write(target: Path, shared: Path, count: int = COUNT, step: int = 1) -> Libr
 
 
 @contextlib.contextmanager
-def written_out(
-    shared: Path, count: int = COUNT, *, step: int = 1, keep: bool = False
-) -> Iterator[Library]:
-    """Write the skills into a temporary folder, which is removed at the end unless kept."""
+def written_out(chosen: Iterable[dict[str, Any]], *, keep: bool = False) -> Iterator[Library]:
+    """Write the records into a temporary folder, which is removed at the end unless kept."""
     target = Path(tempfile.mkdtemp(prefix="skillyard-corpus-"))
     try:
-        yield write(target, shared, count, step)
+        yield write(target, chosen)
     finally:
         if not keep:
             shutil.rmtree(target)
@@ -121,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
     shared = shared_folder(options.shared)
     if not corpus_file(shared).is_file():
         parser.exit(2, f"no corpus: {corpus_file(shared)} is absent\n")
-    library = write(options.target, shared, options.count)
+    library = write(options.target, records(shared, options.count))
     print(f"{library.files:,} skills, {library.megabytes:.1f} MB, below {library.root}")
     return 0
 

@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from benchmarks.corpus import Library, corpus_file, written_out
+from benchmarks.corpus import Library, corpus_file, records, written_out
 from benchmarks.measure import (
     Figure,
     Options,
@@ -46,7 +46,7 @@ def run(options: Options) -> Iterator[Figure]:
         raise Skipped(f"the corpus is absent: {corpus_file(options.shared)}")
     with (
         tempfile.TemporaryDirectory() as bytecode,
-        written_out(options.shared, keep=options.keep) as library,
+        written_out(records(options.shared), keep=options.keep) as library,
     ):
         library.settle()
         yield from _contest(library, child_environment(bytecode), options.rounds or ROUNDS)

@@ -19,7 +19,6 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,7 +105,7 @@ def _skill(record: dict[str, Any], number: int) -> Any:
     said = words(skill.description)
     starts = range(0, min(len(said), 12), 4)
     phrases = tuple(" ".join(said[start : start + 2]) for start in starts)
-    return replace(skill, triggers=Triggers(_patterns(number), (), phrases))
+    return skill.replace(triggers=Triggers(_patterns(number), (), phrases))
 
 
 _ENDINGS = ("py", "ts", "tsx", "go", "rs", "md", "json", "yaml", "sql", "css", "html", "java", "sh")

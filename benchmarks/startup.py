@@ -14,9 +14,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from benchmarks.corpus import COUNT, Library, corpus_file, written_out
+from benchmarks.corpus import COUNT, corpus_file, records, written_out
 from benchmarks.measure import (
     SOURCE,
     Figure,
@@ -62,18 +64,24 @@ def run(options: Options) -> Iterator[Figure]:
 def _libraries(options: Options) -> Iterator[tuple[str, Path]]:
     """Yield each library that is here, written out for as long as it is looked at."""
     if corpus_file(options.shared).is_file():
-        step = COUNT // SKILLS
-        with written_out(options.shared, SKILLS, step=step, keep=options.keep) as library:
-            yield _label(library, step), library.root
+        short = (record for record in records(options.shared) if _is_short(record))
+        for label, chosen in (
+            ("short skills", islice(short, SKILLS)),
+            ("skills of all lengths", records(options.shared, SKILLS, COUNT // SKILLS)),
+        ):
+            with written_out(chosen, keep=options.keep) as library:
+                mean = library.size / library.files / 1000
+                yield f"{library.files} {label}, {mean:.1f} KB each", library.root
     else:
         print(f"  skipped: the corpus is absent: {corpus_file(options.shared)}")
     if EXAMPLES.is_dir():
         count = sum(1 for _ in EXAMPLES.rglob("SKILL.md"))
-        yield f"the {count} example skills", EXAMPLES
+        yield f"{count} example skills", EXAMPLES
 
 
-def _label(library: Library, step: int) -> str:
-    return f"{library.files} skills, every {step}rd of the corpus ({library.megabytes:.1f} MB)"
+def _is_short(record: dict[str, Any]) -> bool:
+    """Whether a record is about as long as most skills are, with as many tags as they have."""
+    return 1_000 < len(record["text"]) < 5_500 and len(record.get("tags", ())) < 12
 
 
 def _command(start: Sequence[str], root: Path) -> tuple[str, ...]:
@@ -90,10 +98,9 @@ def _select(
         commands["script"] = _command((script,), root)
     _check(commands["module"], environment)
     samples = _contest(commands, environment, rounds)
-    yield Figure("library", label)
     for name in list(commands)[1:]:
         what = "python -m skillyard select" if name == "module" else "the installed skillyard"
-        yield _figure(f"{what}, {label.partition(',')[0]}", None, samples, name, SELECT_TARGET)
+        yield _figure(f"{what}: {label}", None, samples, name, SELECT_TARGET)
 
 
 def _console_script() -> str | None:

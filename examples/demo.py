@@ -13,26 +13,24 @@ from pathlib import Path
 
 from skillyard.cli import main as skillyard
 
+RANK = (
+    'skillyard rank "our docker image is 1.8 GB and runs as root" --files Dockerfile'
+    " --scorer confidence --limit 3"
+)
+WHY = (
+    'skillyard why csv-cleaning "this csv export has broken umlauts and duplicate rows"'
+    " --scorer confidence"
+)
+SELECT = 'skillyard select "who won the world cup in 1994" --scorer confidence'
+INJECT = (
+    'skillyard inject "terraform wants to replace our database, is this plan safe to apply?"'
+    " --max-chars 240"
+)
 COMMANDS = (
-    (
-        "Which skills fit a request? Files in play count too.",
-        'skillyard rank "our docker image is 1.8 GB and runs as root" --files Dockerfile'
-        " --scorer confidence --limit 3",
-    ),
-    (
-        "Why that one?",
-        'skillyard why csv-cleaning "this csv export has broken umlauts and duplicate rows"'
-        " --scorer confidence",
-    ),
-    (
-        "Choose one, or say that none fits.",
-        'skillyard select "who won the world cup in 1994" --scorer confidence',
-    ),
-    (
-        "Put the chosen skill into the prompt.",
-        'skillyard inject "terraform wants to replace our database, is this plan safe to apply?"'
-        " --max-chars 240",
-    ),
+    ("Which skills fit a request? Files in play count too.", RANK),
+    ("Why that one?", WHY),
+    ("Choose one, or say that none fits.", SELECT),
+    ("Put the chosen skill into the prompt.", INJECT),
 )
 
 

@@ -46,14 +46,14 @@ class TestValue:
         assert one in catalog
         assert other not in catalog
         assert (len(catalog), list(catalog)) == (1, [one])
-        assert repr(catalog) == "<Catalog of 1 skills, 0 diagnostics>"
+        assert repr(catalog) == "<Catalog of 1 skill, 0 diagnostics>"
         assert (catalog.roots, catalog.diagnostics, catalog.shadowed) == ((), (), {})
 
     def test_a_catalog_built_in_code_never_changes(self) -> None:
         catalog = sy.Catalog.from_skills([skill("a")])
         diff = catalog.reload()
-        assert diff == ((), (), (), catalog)
         assert diff.catalog is catalog
+        assert diff[:3] == ((), (), ())
         assert not diff
 
     def test_what_shadows_what_cannot_be_changed_from_outside(self, tmp_path: Path) -> None:
@@ -127,6 +127,13 @@ class TestTags:
     ) -> None:
         assert has_tag(skill(tags=tags), asked) is has
 
+    def test_skills_are_found_by_tag_and_by_origin(self) -> None:
+        one, two = skill("a", tags=["ops"], origin="runtime"), skill("b", origin="runtime")
+        skills = sy.Catalog.from_skills([one, two])
+        assert skills.find() == skills.find(origin="runtime") == (one, two)
+        assert skills.find("OPS") == skills.find("ops", "runtime") == (one,)
+        assert skills.find("ops", "oasis") == ()
+
     def test_the_oasis_registry_is_ordered_by_id_in_bytes(self, tmp_path: Path) -> None:
         ids = ["b", "a-2", "a-10", "é", "Z"]
         files = {f"key_skills/f{n}/SKILL.md": oasis(f"n{n}", one) for n, one in enumerate(ids)}
@@ -137,9 +144,7 @@ class TestTags:
 
 class TestCollisions:
     def test_an_earlier_root_wins_over_all_later_ones(self, tmp_path: Path) -> None:
-        roots = [
-            write_tree(tmp_path / name, {"x/SKILL.md": document("x", name)}) for name in "zya"
-        ]
+        roots = [write_tree(tmp_path / name, {"x/SKILL.md": document("x", name)}) for name in "zya"]
         catalog = sy.load_catalog(*roots)
         assert catalog.get("x").description == "z"
         assert {one.description: won.description for one, won in catalog.shadowed.items()} == {
@@ -222,6 +227,13 @@ class TestCollisions:
         }
         assert [one.name for one in catalog.find(origin="oasis")] == ["B", "C"]
         assert {code for code, _, _ in remarks(catalog, root)} == {"oasis_id_twice"}
+
+    def test_an_oasis_id_belongs_to_the_first_root_that_has_it(self, tmp_path: Path) -> None:
+        first = write_tree(tmp_path / "2", {"key_skills/a/SKILL.md": oasis("First", "x")})
+        second = write_tree(tmp_path / "1", {"key_skills/x/SKILL.md": oasis("Second", "x")})
+        catalog = sy.load_catalog(first, second)
+        assert [one.name for one in catalog.find(origin="oasis")] == ["First"]
+        assert [one.name for one in catalog.shadowed] == ["Second"]
 
     def test_a_winner_is_never_itself_shadowed(self, tmp_path: Path) -> None:
         first = write_tree(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import skillyard as sy
-from skillyard import catalog as catalog_module
+from skillyard import resources
 from skillyard.discovery import Scan
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
@@ -27,28 +28,26 @@ def root(tmp_path: Path) -> Path:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths that are read from now on."""
     paths: list[str] = []
-    real = catalog_module.read_file
 
     def read_file(path: str, max_bytes: int, shown: str = "") -> object:
         paths.append(path)
-        return real(path, max_bytes, shown)
+        return resources.read_file(path, max_bytes, shown)
 
-    monkeypatch.setattr(catalog_module, "read_file", read_file)
+    monkeypatch.setattr("skillyard.catalog.read_file", read_file)
     return paths
 
 
 @pytest.fixture
-def an_hour_later(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the catalog see its files as old enough to be trusted by their stamps."""
-    real = catalog_module.time.time_ns
-    monkeypatch.setattr(catalog_module.time, "time_ns", lambda: real() + LATER_NS)
-    yield
+    clock = SimpleNamespace(time_ns=lambda: time.time_ns() + LATER_NS)
+    monkeypatch.setattr("skillyard.catalog.time", clock)
 
 
 def same_stamps(monkeypatch: pytest.MonkeyPatch, catalog: sy.Catalog) -> None:
     """Let every later scan report the files as they were: an edit within one tick of the clock."""
     candidates = tuple(entry.candidate for entry in catalog._entries.values())
-    monkeypatch.setattr(catalog_module, "scan", lambda *_: Scan(candidates, (), 1))
+    monkeypatch.setattr("skillyard.catalog.scan", lambda *_: Scan(candidates, (), 1))
 
 
 class TestRead:
@@ -90,11 +89,10 @@ class TestRead:
         assert len(read) == 3
 
     def test_a_young_file_that_stayed_the_same_settles(
-        self, root: Path, monkeypatch: pytest.MonkeyPatch, read: list[str]
+        self, root: Path, read: list[str], request: pytest.FixtureRequest
     ) -> None:
         before = sy.load_catalog(root)
-        real = catalog_module.time.time_ns
-        monkeypatch.setattr(catalog_module.time, "time_ns", lambda: real() + LATER_NS)
+        request.getfixturevalue("an_hour_later")
         assert before.reload().catalog is before
         assert len(read) == 6
         assert before.reload().catalog is before

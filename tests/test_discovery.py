@@ -1,4 +1,4 @@
-"""From roots to candidate files: layouts, links, folders that are skipped, order, and the user's."""
+"""From roots to candidate files: layouts, links, skipped folders, order, the user's folders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import discovery
 from skillyard.discovery import (
     AGENT_FOLDERS,
     BUILD_FOLDERS,
@@ -86,9 +85,7 @@ class TestWhichFiles:
         }
 
     @pytest.mark.parametrize("folder", sorted(HEAVY_FOLDERS))
-    def test_a_heavy_folder_is_never_entered_in_any_case(
-        self, tmp_path: Path, folder: str
-    ) -> None:
+    def test_a_heavy_folder_is_never_entered_in_any_case(self, tmp_path: Path, folder: str) -> None:
         root = tree(tmp_path / "p", [f"{folder}/SKILL.md", f"a/{folder.upper()}/b/SKILL.md"])
         assert paths(look(root), root) == []
 
@@ -142,7 +139,7 @@ def refuse_to_open(monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
             raise PermissionError(13, "Permission denied")
         return real(path, flags, dir_fd=dir_fd)
 
-    monkeypatch.setattr(discovery.os, "open", refusing)
+    monkeypatch.setattr(os, "open", refusing)
 
 
 class TestReferences:
@@ -321,7 +318,7 @@ class TestOrder:
             def __exit__(self, *_: object) -> None:
                 pass
 
-        monkeypatch.setattr(discovery.os, "scandir", Reversed)
+        monkeypatch.setattr(os, "scandir", Reversed)
         assert look(root) == before
 
     def test_of_overlapping_roots_the_first_has_the_file(self, tmp_path: Path) -> None:

@@ -37,8 +37,11 @@ def test_every_cap_is_positive_and_can_be_overridden_alone() -> None:
         value = getattr(sy.DEFAULT_LIMITS, field)
         assert value > 0, field
         changed = sy.DEFAULT_LIMITS._replace(**{field: value + 1})
-        differing = [name for name in sy.Limits._fields
-                     if getattr(changed, name) != getattr(sy.DEFAULT_LIMITS, name)]
+        differing = [
+            name
+            for name in sy.Limits._fields
+            if getattr(changed, name) != getattr(sy.DEFAULT_LIMITS, name)
+        ]
         assert differing == [field]
 
 
@@ -96,6 +99,10 @@ def test_the_walk_stops_at_its_cap_and_says_so_once(tmp_path: Path) -> None:
     found = scan([Root(str(root))], sy.DEFAULT_LIMITS._replace(folders_walked=3))
     assert [candidate.folder for candidate in found.candidates] == ["a", "b"]
     assert [(d.code, d.severity) for d in found.diagnostics] == [("too_many_folders", "error")]
+    twice = scan(
+        [Root(str(root)), Root(str(tmp_path))], sy.DEFAULT_LIMITS._replace(folders_walked=3)
+    )
+    assert [d.code for d in twice.diagnostics] == ["too_many_folders"]
 
 
 def test_a_folder_below_the_deepest_level_is_named_and_not_entered(tmp_path: Path) -> None:

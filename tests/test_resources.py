@@ -85,13 +85,13 @@ class TestReadFile:
     def test_a_file_that_changes_its_size_meanwhile_is_read_as_it_is(
         self, root: Path, monkeypatch: pytest.MonkeyPatch, size: int, cap: int, read: bytes
     ) -> None:
-        monkeypatch.setattr(resources.os, "fstat", status_of_size(size))
+        monkeypatch.setattr(os, "fstat", status_of_size(size))
         assert read_file(str(root / "secret.txt"), cap).data == read
 
     def test_a_file_that_grows_beyond_the_cap_meanwhile_is_refused(
         self, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(resources.os, "fstat", status_of_size(3))
+        monkeypatch.setattr(os, "fstat", status_of_size(3))
         with pytest.raises(sy.SkillIoError) as caught:
             read_file(str(root / "secret.txt"), 5)
         assert caught.value.code == "file_too_large"
@@ -102,7 +102,7 @@ class TestReadFile:
         def fail(*_: object) -> bytes:
             raise OSError(5, "Input/output error")
 
-        monkeypatch.setattr(resources.os, "read", fail)
+        monkeypatch.setattr(os, "read", fail)
         with pytest.raises(sy.SkillIoError, match="Input/output error"):
             read_file(str(root / "secret.txt"), 100)
         with pytest.raises(sy.ResourceRefused, match="Input/output error"):
@@ -156,9 +156,29 @@ class TestList:
                 raise PermissionError(13, "Permission denied")
             return real(path)
 
-        monkeypatch.setattr(resources.os, "scandir", scandir)
+        monkeypatch.setattr(os, "scandir", scandir)
         assert "scripts/run.py" not in {item.path for item in sy.list_resources(skill)}
         assert "notes.MD" in {item.path for item in sy.list_resources(skill)}
+
+    def test_a_folder_that_fails_while_it_is_listed_is_left_out(
+        self, skill: sy.Skill, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def scandir(path: str) -> object:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(os, "scandir", scandir)
+        assert sy.list_resources(skill) == ()
+
+    def test_a_path_that_cannot_be_resolved_is_refused(
+        self, skill: sy.Skill, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def realpath(path: str) -> str:
+            raise OSError(40, "Too many levels of symbolic links")
+
+        monkeypatch.setattr(os.path, "realpath", realpath)
+        for call in (sy.list_resources, lambda one: sy.read_resource(one, "notes.MD")):
+            with pytest.raises(sy.ResourceRefused, match="Too many levels"):
+                call(skill)
 
 
 class TestFolder:
@@ -251,7 +271,7 @@ class TestPaths:
     def test_where_folders_cannot_be_opened_by_handle_the_last_link_is_still_refused(
         self, root: Path, skill: sy.Skill, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(resources.os, "supports_dir_fd", set())
+        monkeypatch.setattr(os, "supports_dir_fd", set())
         assert sy.read_resource(skill, "references/a.md") == b"reference"
         (root / "link").symlink_to("secret.txt")
         with pytest.raises(OSError, match="link"):
@@ -271,9 +291,9 @@ class TestDeclared:
 
     def test_the_path_of_a_single_document_is_seen_from_its_folder(self, tmp_path: Path) -> None:
         root = write_tree(tmp_path / "r", {".skills/x.md": "x", ".skills/a/y.md": "y"})
-        one = sy.Skill("x", "d", "b", str(root / ".skills/x.md"), declared_references=["a/y.md"])
+        one = sy.Skill("x", "d", "b", str(root / ".skills/x.md"), declared_references=("a/y.md",))
         assert read_declared(one, "a/y.md") == b"y"
 
     def test_a_skill_without_a_file_has_nothing_to_read(self) -> None:
         with pytest.raises(sy.ResourceRefused, match="comes from no file"):
-            read_declared(sy.Skill("x", "d", "b", declared_references=["a.md"]), "a.md")
+            read_declared(sy.Skill("x", "d", "b", declared_references=("a.md",)), "a.md")

@@ -44,7 +44,9 @@ class TestPolicy:
 
 class TestSelect:
     def test_it_says_what_was_chosen_and_how_many_were_looked_at(self) -> None:
-        skills = catalog(skill("deploy"), skill("deploy-docs"), skill("zz"), skill("no", trigger=True))
+        skills = catalog(
+            skill("deploy"), skill("deploy-docs"), skill("zz"), skill("no", trigger=True)
+        )
         selection = sy.select(skills, "deploy", sy.SelectionPolicy(top_k=1), scorer="overlap")
         assert names(selection.selected) == ["deploy"]
         assert (selection.considered, selection.scorer) == (3, "overlap")

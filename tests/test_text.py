@@ -123,7 +123,18 @@ class TestBodies:
 class TestNames:
     @pytest.mark.parametrize(
         "name",
-        ["pdf", "PDF Tools", "a.b", "v1.0", "конвертер", "数据-清洗", "データ2", "café", "git", "a-b"],
+        [
+            "pdf",
+            "PDF Tools",
+            "a.b",
+            "v1.0",
+            "конвертер",
+            "数据-清洗",
+            "データ2",
+            "café",
+            "git",
+            "a-b",
+        ],
     )
     def test_ordinary_names_are_safe(self, name: str) -> None:
         assert name_fault(name) is None
@@ -199,7 +210,10 @@ class TestLines:
 
     def test_nouns_agree_with_their_number(self) -> None:
         assert [plural(n, "skill") for n in (0, 1, 2, 12_345)] == [
-            "0 skills", "1 skill", "2 skills", "12,345 skills",
+            "0 skills",
+            "1 skill",
+            "2 skills",
+            "12,345 skills",
         ]
 
     def test_xml_cannot_be_left_from_content_or_from_an_attribute(self) -> None:

@@ -16,7 +16,7 @@ def main() -> None:
     for origin, count in sorted(Counter(skill.origin for skill in catalog).items()):
         print(f"{origin}: {count}")
     for remark in catalog.diagnostics:
-        print(f"{remark.severity}: {Path(remark.path).name}: {remark.message.split(' by ')[0]}")
+        print(f"{remark.severity}: {remark.code}: {Path(remark.path).parent.name}")
     skill = catalog.get("git-bisect")
     print(f"{skill.name}: {skill.description}")
     for resource in sy.list_resources(skill):

@@ -30,8 +30,8 @@ def main() -> None:
     request = "review the code in this pull request"
     show("as documented", sy.select(catalog, request))
     show("only a confident match", sy.select(catalog, request, sy.SelectionPolicy(min_score=5.0)))
-    without = sy.SelectionPolicy(exclude_tags=("code-review",), top_k=2)
-    show("two, and no code review", sy.select(catalog, request, without))
+    open_minded = sy.SelectionPolicy(min_score=0.5, exclude_tags=("fallback",), top_k=2)
+    show("two, with a low floor, and no generalist", sy.select(catalog, request, open_minded))
     generalist = sy.SelectionPolicy(fallback_tag="fallback")
     show("with a fallback", sy.select(catalog, "sing me a sea shanty", generalist))
 

@@ -31,7 +31,7 @@ def main() -> None:
     tools = Tools({"Read": lambda path: path, "Grep": lambda text: text})
     steps = [sy.ByQuery("tune this slow sql query"), sy.ByTag("fallback")]
     for validation in ("strict", "permissive"):
-        config = sy.CoordinatorConfig(validation=validation)
+        config = sy.CoordinatorConfig(sy.SelectionPolicy(min_score=0.5), validation=validation)
         context = sy.ContextCoordinator(catalog, tools, config).resolve(steps)
         if context is None:
             print(f"{validation}: nothing resolves")

@@ -44,10 +44,15 @@ _ROOMS = {
     "load_catalog": "catalog",
     "Query": "ranking.query",
     "Explanation": "ranking.scorer",
+    "BoundScorer": "ranking.scorer",
+    "DefaultPolicy": "ranking.scorer",
+    "Level": "ranking.scorer",
+    "Scored": "ranking.scorer",
     "Scorer": "ranking.scorer",
     "scorer_names": "ranking.scorer",
     "Match": "ranking.match",
     "rank": "ranking.match",
+    "Confidence": "ranking.confidence",
     "ConfidenceScorer": "ranking.confidence",
     "KeywordDetector": "ranking.confidence",
     "PatternMatcher": "ranking.confidence",
@@ -230,6 +235,9 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         Limits as Limits,
     )
     from skillyard.ranking.confidence import (
+        Confidence as Confidence,
+    )
+    from skillyard.ranking.confidence import (
         ConfidenceScorer as ConfidenceScorer,
     )
     from skillyard.ranking.confidence import (
@@ -254,7 +262,19 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         ScorerRanker as ScorerRanker,
     )
     from skillyard.ranking.scorer import (
+        BoundScorer as BoundScorer,
+    )
+    from skillyard.ranking.scorer import (
+        DefaultPolicy as DefaultPolicy,
+    )
+    from skillyard.ranking.scorer import (
         Explanation as Explanation,
+    )
+    from skillyard.ranking.scorer import (
+        Level as Level,
+    )
+    from skillyard.ranking.scorer import (
+        Scored as Scored,
     )
     from skillyard.ranking.scorer import (
         Scorer as Scorer,

@@ -28,7 +28,7 @@ from skillyard.formats.oasis import parse_key_skill
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import read_file
 from skillyard.skill import Origin, Skill
-from skillyard.text import hidden_in_body
+from skillyard.text import hidden_in_body, plural
 
 __all__ = ["Catalog", "CatalogDiff", "Progress", "has_tag", "load_catalog", "refresh"]
 
@@ -154,7 +154,8 @@ class Catalog:
         return skill in self._skills
 
     def __repr__(self) -> str:
-        return f"<Catalog of {len(self._skills)} skills, {len(self._diagnostics)} diagnostics>"
+        skills = plural(len(self._skills), "skill")
+        return f"<Catalog of {skills}, {plural(len(self._diagnostics), 'diagnostic')}>"
 
     def get(self, name_or_id: str) -> Skill:
         """Return the skill of that name, id or slug, in this order of trying.
@@ -288,18 +289,17 @@ def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
         return skill
     folder, _, name = skill.path.rpartition("/")
     try:
-        real = os.path.realpath(skill.path)
-        inside = real.startswith(os.path.realpath(folder or ".").rstrip(os.sep) + os.sep)
+        home, real = os.path.realpath(folder or "."), os.path.realpath(skill.path)
     except OSError:  # it changes while it is followed
-        inside = False
-    if not inside:
+        home, real = folder, skill.path
+    if not real.startswith(home.rstrip(os.sep) + os.sep):
         real = skill.path  # a link that leads elsewhere by now: opening it refuses
     content = read_file(real, limits.skill_file_bytes, skill.path)
     candidate = Candidate(
         skill.path,
         (name,),
         skill.origin,
-        os.path.basename(os.path.realpath(folder or ".")) if name.lower() == "skill.md" else None,
+        os.path.basename(home) if name.lower() == "skill.md" else None,
         Stamp(0, 0, 0, 0, 0),
         skill.scope,
         0,
@@ -437,14 +437,14 @@ def _collisions(
     Oasis skills with one id the one whose folder is the id wins, else the first.
     """
     by_name: dict[str, list[_Entry]] = {}
-    by_oasis_id: dict[tuple[int, str], list[_Entry]] = {}
+    by_oasis_id: dict[str, list[_Entry]] = {}
     for entry in entries:
         skill = entry.skill
         if skill is None or skill.origin == Origin.CONVENTION:
             continue
         by_name.setdefault(skill.name, []).append(entry)
         if skill.origin == Origin.OASIS:
-            by_oasis_id.setdefault((entry.candidate.root, skill.slug or ""), []).append(entry)
+            by_oasis_id.setdefault(skill.slug or "", []).append(entry)
     shadowed: dict[Skill, Skill] = {}
     diagnostics: list[Diagnostic] = []
     for group in by_oasis_id.values():
@@ -458,10 +458,11 @@ def _collisions(
 
 
 def _oasis_winner(group: list[_Entry]) -> _Entry:
-    for entry in group:
+    first = [entry for entry in group if entry.candidate.root == group[0].candidate.root]
+    for entry in first:
         if entry.skill is not None and entry.candidate.folder == entry.skill.slug:
             return entry
-    return group[0]
+    return first[0]
 
 
 def _settle_name(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog, has_tag
@@ -12,6 +11,7 @@ from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
 from skillyard.ranking.query import Query, text_items
 from skillyard.ranking.scorer import DEFAULT_SCORER, Scored, Scorer, level_of
 from skillyard.skill import Skill
+from skillyard.value import Value, put
 
 __all__ = ["Selection", "SelectionPolicy", "menu_text", "select", "survivors"]
 
@@ -21,34 +21,45 @@ MENU_SIZE = 3
 """adk-skill, "The Menu Pattern": the top three."""
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionPolicy:
+class SelectionPolicy(Value):
     """What may be chosen. None means: as the scorer's document says.
 
     Raises InvalidInput for wrong types, a negative ``top_k`` or a ``min_score`` that is no number.
     """
 
-    top_k: int | None = None
-    min_score: float | None = None
-    include_tags: tuple[str, ...] = ()
+    __slots__ = ("exclude_tags", "fallback_tag", "include_tags", "min_score", "top_k")
+
+    top_k: int | None
+    min_score: float | None
+    include_tags: tuple[str, ...]
     """Keep only skills with at least one of these tags."""
-    exclude_tags: tuple[str, ...] = ()
-    fallback_tag: str | None = None
+    exclude_tags: tuple[str, ...]
+    fallback_tag: str | None
     """adk-skill, "Generalist Fallback": the tag of the skill to take when nothing passes."""
 
-    def __post_init__(self) -> None:
-        for field in ("include_tags", "exclude_tags"):
-            object.__setattr__(self, field, text_items(field, getattr(self, field)))
-        if self.top_k is not None and (type(self.top_k) is not int or self.top_k < 0):
+    def __init__(
+        self,
+        top_k: int | None = None,
+        min_score: float | None = None,
+        include_tags: Iterable[str] = (),
+        exclude_tags: Iterable[str] = (),
+        fallback_tag: str | None = None,
+    ) -> None:
+        if top_k is not None and (type(top_k) is not int or top_k < 0):
             raise InvalidInput("top_k must be an integer of at least 0")
-        if self.min_score is not None and (
-            isinstance(self.min_score, bool)
-            or not isinstance(self.min_score, int | float)
-            or self.min_score != self.min_score
+        if min_score is not None and (
+            isinstance(min_score, bool)
+            or not isinstance(min_score, int | float)
+            or min_score != min_score
         ):
             raise InvalidInput("min_score must be a number")
-        if self.fallback_tag is not None and not isinstance(self.fallback_tag, str):
+        if fallback_tag is not None and not isinstance(fallback_tag, str):
             raise InvalidInput("fallback_tag must be a string")
+        put(self, "top_k", top_k)
+        put(self, "min_score", min_score)
+        put(self, "include_tags", text_items("include_tags", include_tags))
+        put(self, "exclude_tags", text_items("exclude_tags", exclude_tags))
+        put(self, "fallback_tag", fallback_tag)
 
 
 class Selection(NamedTuple):
@@ -147,7 +158,7 @@ def _fallback(
     catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored
 ) -> Pair | None:
     """Return the best generalist: tagged, not excluded; one without declared tools goes first."""
-    wanted = replace(query, include_tags=(policy.fallback_tag or "",))
+    wanted = query.replace(include_tags=(policy.fallback_tag or "",))
     pairs = eligible(catalog, wanted, zeros=True, scored=scored)
     pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
     free = [pair for pair in pairs if not pair[0].allowed_tools]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
 from skillyard.text import normalised_name
+from skillyard.value import Value, put
 
 __all__ = ["CONVENTION_TAG", "Origin", "Reference", "Skill", "Triggers", "document_id"]
 
@@ -50,6 +50,7 @@ class Triggers(NamedTuple):
     """Oasis trigger phrases, and the entries of a plain ``triggers`` list."""
 
 
+NO_TRIGGERS = Triggers()
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -58,73 +59,140 @@ def document_id(name: str, content_hash: str) -> str:
     return f"{normalised_name(name)}-{content_hash[:12]}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Skill:
+class Skill(Value):
     """One skill: metadata, instructions and where they came from. Immutable.
 
     ``body`` is None when the content is not available (a remote pointer whose fetch failed).
-    ``id``, ``slug`` and ``hash`` are derived when left None. Lists given for the tuple fields are
-    copied into tuples. Two skills are equal when all their fields are. Raises InvalidInput when
-    a field has the wrong type.
+    ``id``, ``slug`` and ``hash`` are derived when None. Lists are copied into tuples. Two skills
+    are equal when all their fields are. Raises InvalidInput when a field has the wrong type.
     """
+
+    __slots__ = (
+        *("name", "description", "body", "path", "id", "slug", "title", "version", "license"),
+        *("compatibility", "hint", "tags", "keywords", "triggers", "trigger", "priority"),
+        *("inputs", "outputs", "safety_notes", "allowed_tools", "declared_references"),
+        *("references", "metadata", "source", "origin", "install_count", "curated", "hash"),
+        *("last_modified", "scope", "frontmatter", "user_invocable", "disable_model_invocation"),
+    )
 
     name: str
     description: str
     body: str | None
-    path: str = ""
-    id: str | None = None
-    slug: str | None = None
-    title: str | None = None
-    version: str | None = None
-    license: str | None = None
-    compatibility: str | None = None
-    hint: str | None = None
-    tags: tuple[str, ...] = ()
-    keywords: tuple[str, ...] = ()
-    triggers: Triggers = Triggers()
-    trigger: bool = False
+    path: str
+    id: str
+    slug: str
+    title: str | None
+    version: str | None
+    license: str | None
+    compatibility: str | None
+    hint: str | None
+    tags: tuple[str, ...]
+    keywords: tuple[str, ...]
+    triggers: Triggers
+    trigger: bool
     """True: hidden from automatic choice, reached only by ``@name`` or by name."""
-    priority: int = 0
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    safety_notes: tuple[str, ...] = ()
-    allowed_tools: tuple[str, ...] = ()
-    declared_references: tuple[str, ...] = ()
+    priority: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    safety_notes: tuple[str, ...]
+    allowed_tools: tuple[str, ...]
+    declared_references: tuple[str, ...]
     """The frontmatter list ``references`` (adk's sense): external files that the skill needs."""
-    references: tuple[Reference, ...] = ()
+    references: tuple[Reference, ...]
     """Documents found beside the skill (Skyll's sense)."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    source: str | None = None
+    metadata: Mapping[str, Any]
+    source: str | None
     """Where a remote skill comes from, as ``owner/repo`` or a host."""
-    origin: str | None = None
+    origin: str | None
     """One of the words of :class:`Origin`; None for a skill built in code."""
-    install_count: int = 0
-    curated: bool = False
-    hash: str | None = None
-    """SHA-256 of the file's bytes, 64 hexadecimal digits."""
-    last_modified: int | None = None
+    install_count: int
+    curated: bool
+    hash: str
+    """SHA-256 of the file's bytes, or of the content of a skill built in code; 64 digits."""
+    last_modified: int | None
     """Unix seconds."""
-    scope: str = "project"
+    scope: str
     """``project`` for a root that was named, ``user`` for the user's own agent folders."""
-    frontmatter: str | None = None
+    frontmatter: str | None
     """The frontmatter block as it stands in the file, without its fences."""
-    user_invocable: bool = True
-    disable_model_invocation: bool = False
+    user_invocable: bool
+    disable_model_invocation: bool
 
-    def __post_init__(self) -> None:
-        _check_types(self)
-        put = object.__setattr__
-        if self.hash is None:
-            put(self, "hash", _content_hash(self))
-        if self.id is None:
-            put(self, "id", document_id(self.name, self.hash or ""))
-        if self.slug is None:
-            put(self, "slug", self.name)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Skill):
-            return NotImplemented
-        return all(getattr(self, key) == getattr(other, key) for key in self.__slots__)
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        body: str | None,
+        path: str = "",
+        *,
+        id: str | None = None,
+        slug: str | None = None,
+        title: str | None = None,
+        version: str | None = None,
+        license: str | None = None,
+        compatibility: str | None = None,
+        hint: str | None = None,
+        tags: Iterable[str] = (),
+        keywords: Iterable[str] = (),
+        triggers: Triggers | Mapping[str, Iterable[str]] | Iterable[str] = NO_TRIGGERS,
+        trigger: bool = False,
+        priority: int = 0,
+        inputs: Iterable[str] = (),
+        outputs: Iterable[str] = (),
+        safety_notes: Iterable[str] = (),
+        allowed_tools: Iterable[str] = (),
+        declared_references: Iterable[str] = (),
+        references: Iterable[Reference | str | Mapping[str, Any]] = (),
+        metadata: Mapping[str, Any] | None = None,
+        source: str | None = None,
+        origin: str | None = None,
+        install_count: int = 0,
+        curated: bool = False,
+        hash: str | None = None,
+        last_modified: int | None = None,
+        scope: str = "project",
+        frontmatter: str | None = None,
+        user_invocable: bool = True,
+        disable_model_invocation: bool = False,
+    ) -> None:
+        if not isinstance(name, str) or not isinstance(description, str):
+            raise InvalidInput("Skill: name and description must be text")
+        if body is not None and not isinstance(body, str):
+            raise InvalidInput("Skill: body must be text, or None when it is not available")
+        put(self, "name", name)
+        put(self, "description", description)
+        put(self, "body", body)
+        put(self, "path", path)
+        put(self, "title", _text("title", title))
+        put(self, "version", _text("version", version))
+        put(self, "license", _text("license", license))
+        put(self, "compatibility", _text("compatibility", compatibility))
+        put(self, "hint", _text("hint", hint))
+        put(self, "tags", _texts("tags", tags))
+        put(self, "keywords", _texts("keywords", keywords))
+        put(self, "triggers", _triggers(triggers))
+        put(self, "trigger", trigger)
+        put(self, "priority", _integer("priority", priority))
+        put(self, "inputs", _texts("inputs", inputs))
+        put(self, "outputs", _texts("outputs", outputs))
+        put(self, "safety_notes", _texts("safety_notes", safety_notes))
+        put(self, "allowed_tools", _texts("allowed_tools", allowed_tools))
+        put(self, "declared_references", _texts("declared_references", declared_references))
+        put(self, "references", _references(references))
+        put(self, "metadata", _metadata(metadata))
+        put(self, "source", _text("source", source))
+        put(self, "origin", _text("origin", origin))
+        put(self, "install_count", _integer("install_count", install_count))
+        put(self, "curated", curated)
+        put(self, "last_modified", last_modified)
+        put(self, "scope", scope)
+        put(self, "frontmatter", frontmatter)
+        put(self, "user_invocable", user_invocable)
+        put(self, "disable_model_invocation", disable_model_invocation)
+        digest = _text("hash", hash) or _content_hash(self)
+        put(self, "hash", digest)
+        put(self, "id", _text("id", id) or document_id(name, digest))
+        put(self, "slug", _text("slug", slug) or name)
 
     def __hash__(self) -> int:
         return hash((self.id, self.path))
@@ -134,9 +202,7 @@ class Skill:
 
     def __reduce__(self) -> tuple[object, ...]:
         # A mapping proxy does not pickle, and a catalog may have to travel between processes.
-        state = {key: getattr(self, key) for key in self.__slots__}
-        state["metadata"] = dict(self.metadata)
-        return (_rebuild, (state,))
+        return (_rebuilt, ({**self.fields(), "metadata": dict(self.metadata)},))
 
     @property
     def hidden(self) -> bool:
@@ -149,52 +215,20 @@ class Skill:
         return (self.name, self.path.replace("\\", "/"))
 
 
-def _rebuild(state: dict[str, Any]) -> Skill:
-    return Skill(**state)
+def _rebuilt(fields: dict[str, Any]) -> Skill:
+    return Skill(**fields)
 
 
-_TUPLES = (
-    "tags",
-    "keywords",
-    "inputs",
-    "outputs",
-    "safety_notes",
-    "allowed_tools",
-    "declared_references",
-)
-_TEXTS = (
-    *("title", "version", "license", "compatibility", "hint"),
-    *("source", "origin", "slug", "id", "hash"),
-)
+def _text(field: str, value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise InvalidInput(f"Skill: {field} must be text, not {type(value).__name__}")
 
 
-def _check_types(skill: Skill) -> None:
-    put = object.__setattr__
-    if not isinstance(skill.name, str) or not isinstance(skill.description, str):
-        raise InvalidInput("Skill: name and description must be text")
-    if skill.body is not None and not isinstance(skill.body, str):
-        raise InvalidInput("Skill: body must be text, or None when it is not available")
-    for key in _TUPLES:
-        value = getattr(skill, key)
-        if type(value) is not tuple:
-            put(skill, key, _texts(key, value))
-    if type(skill.triggers) is not Triggers:
-        put(skill, "triggers", _triggers(skill.triggers))
-    if isinstance(skill.references, str):
-        raise InvalidInput("Skill: references must be a list")
-    if skill.references:
-        put(skill, "references", tuple(_reference(item) for item in skill.references))
-    elif type(skill.references) is not tuple:
-        put(skill, "references", ())
-    put(skill, "metadata", _metadata(skill.metadata))
-    for key in _TEXTS:
-        value = getattr(skill, key)
-        if value is not None and not isinstance(value, str):
-            raise InvalidInput(f"Skill: {key} must be text, not {type(value).__name__}")
-    for key in ("install_count", "priority"):
-        value = getattr(skill, key)
-        if type(value) is not int:
-            raise InvalidInput(f"Skill: {key} must be an integer")
+def _integer(field: str, value: object) -> int:
+    if type(value) is not int:
+        raise InvalidInput(f"Skill: {field} must be an integer")
+    return value
 
 
 def _metadata(value: object) -> Mapping[str, Any]:
@@ -209,7 +243,7 @@ def _metadata(value: object) -> Mapping[str, Any]:
 
 
 def _texts(field: str, value: object) -> tuple[str, ...]:
-    if value is None:
+    if not value and (value is None or type(value) is tuple):
         return ()
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidInput(f"Skill: {field} must be a list of text")
@@ -220,12 +254,20 @@ def _texts(field: str, value: object) -> tuple[str, ...]:
 
 
 def _triggers(value: object) -> Triggers:
+    if type(value) is Triggers:
+        return value
     if value is None:
-        return Triggers()
+        return NO_TRIGGERS
     if isinstance(value, Mapping):
         known = {key: _texts(f"triggers.{key}", value.get(key)) for key in Triggers._fields}
         return Triggers(**known)
     return Triggers(phrases=_texts("triggers", value))
+
+
+def _references(value: Iterable[Any]) -> tuple[Reference, ...]:
+    if isinstance(value, str):
+        raise InvalidInput("Skill: references must be a list")
+    return tuple(_reference(item) for item in value) if value else ()
 
 
 def _reference(value: object) -> Reference:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -26,9 +26,7 @@ class TestBlock:
     @pytest.mark.parametrize(
         ("max_chars", "body"), [(None, "0123456789"), (10, "0123456789"), (3, "012"), (0, "")]
     )
-    def test_the_body_is_cut_at_the_exact_character(
-        self, max_chars: int | None, body: str
-    ) -> None:
+    def test_the_body_is_cut_at_the_exact_character(self, max_chars: int | None, body: str) -> None:
         assert safe_body(skill(body="0123456789"), max_chars) == body
 
     def test_a_budget_of_tokens_cuts_at_a_boundary_with_a_mark(self) -> None:
@@ -51,7 +49,7 @@ class TestBlock:
 
 
 class TestActivate:
-    FILES = {
+    FILES: ClassVar[dict[str, str | bytes]] = {
         "deploy/SKILL.md": document("deploy", "Deploy apps.", "Run scripts/go.py."),
         "deploy/scripts/go.py": "print(1)\n",
         "other/SKILL.md": document("manual", "Deploy docs.", "Two words."),

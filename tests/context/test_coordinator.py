@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -48,8 +48,9 @@ def test_without_tools_none_are_spoken_of() -> None:
 
 @pytest.mark.parametrize(("limit", "body"), [(5, "01234"), (4, f"0123\n{TRUNCATED}")])
 def test_the_body_is_cut_to_its_limit_and_the_cut_is_marked(limit: int, body: str) -> None:
-    context = found([skill("deploy", body="01234")], sy.ByName("deploy"),
-                    max_instruction_chars=limit)
+    context = found(
+        [skill("deploy", body="01234")], sy.ByName("deploy"), max_instruction_chars=limit
+    )
     assert f"## Instructions\n\n{body}\n\n[/skill]" in context.instruction
 
 
@@ -75,7 +76,12 @@ class TestStrategies:
         assert (context.skill.name, context.score) == ("secret", math.inf)
 
     def test_the_first_strategy_that_succeeds_decides(self) -> None:
-        cascade = (sy.ByName("gone"), sy.ByQuery("unheard of"), sy.ByTag("page"), sy.ByName("deploy"))
+        cascade = (
+            sy.ByName("gone"),
+            sy.ByQuery("unheard of"),
+            sy.ByTag("page"),
+            sy.ByName("deploy"),
+        )
         assert found(self.SKILLS, *cascade).skill.name == "alert"
         assert resolve(self.SKILLS, sy.ByName("gone"), sy.ByTag("none")) is None
         assert resolve(self.SKILLS) is None
@@ -93,7 +99,9 @@ class TestStrategies:
 
     @pytest.mark.parametrize("query", ["", " \n", sy.Query(""), sy.Query(include_tags=("ops",))])
     def test_a_question_with_nothing_in_it_finds_nothing(self, query: str | sy.Query) -> None:
-        assert resolve(self.SKILLS, sy.ByQuery(query), policy=sy.SelectionPolicy(min_score=0)) is None
+        assert (
+            resolve(self.SKILLS, sy.ByQuery(query), policy=sy.SelectionPolicy(min_score=0)) is None
+        )
 
     def test_a_question_of_files_alone_is_one(self) -> None:
         python = skill("py", triggers=sy.Triggers(files=("*.py",)))
@@ -127,9 +135,7 @@ class TestStrategies:
 
 
 class TestTools:
-    SKILLS = catalog(
-        skill("deploy", allowed_tools=["Read", "Kubectl"]), skill("deploy-docs")
-    )
+    SKILLS = catalog(skill("deploy", allowed_tools=["Read", "Kubectl"]), skill("deploy-docs"))
 
     def test_strict_passes_over_a_skill_whose_tool_is_missing(self) -> None:
         policy = sy.SelectionPolicy(top_k=1)
@@ -148,7 +154,7 @@ class TestTools:
 
 
 class TestReferences:
-    FILES: dict[str, str | bytes] = {
+    FILES: ClassVar[dict[str, str | bytes]] = {
         "p/SKILL.md": document("p", extra="references: [a.md, b.md, bin.dat, ../out.md, c.md]\n"),
         "p/a.md": "aaaa\u202e",
         "p/b.md": "bbbb",
@@ -160,7 +166,14 @@ class TestReferences:
     @pytest.mark.parametrize(
         ("room", "contents"),
         [
-            (100, [("a.md", "aaaa\\u{202e}", False), ("b.md", "bbbb", False), ("c.md", "cccc", False)]),
+            (
+                100,
+                [
+                    ("a.md", "aaaa\\u{202e}", False),
+                    ("b.md", "bbbb", False),
+                    ("c.md", "cccc", False),
+                ],
+            ),
             (14, [("a.md", "aaaa\\u{202e}", False), ("b.md", "bb", True)]),
             (0, []),
         ],

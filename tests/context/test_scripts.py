@@ -21,6 +21,7 @@ from tests.parity.trees import write_tree
 from tests.worked_examples.making import document, skill
 
 BODY = "First run scripts/go.py, then `tool.sh`."
+GO = "import sys\nprint('out', *sys.argv[1:])\nprint('err', file=sys.stderr)\n"
 ENDLESS = "while True: pass\n"
 
 
@@ -28,7 +29,7 @@ ENDLESS = "while True: pass\n"
 def root(tmp_path: Path) -> Path:
     files = {
         "p/SKILL.md": document("p", body=BODY),
-        "p/scripts/go.py": "import sys\nprint('out', *sys.argv[1:])\nprint('err', file=sys.stderr)\n",
+        "p/scripts/go.py": GO,
         "p/scripts/deep/tool.sh": "echo shell\n",
         "p/scripts/data.txt": "x",
         "p/notes.md": "x",
@@ -113,7 +114,11 @@ class TestRefused:
 class TestRun:
     def test_output_errors_and_exit_code_come_back(self, root: Path) -> None:
         result = run(root, "go.py", "a b", "$HOME;`x`")
-        assert (result.exit_code, result.stdout, result.stderr) == (0, "out a b $HOME;`x`\n", "err\n")
+        assert (result.exit_code, result.stdout, result.stderr) == (
+            0,
+            "out a b $HOME;`x`\n",
+            "err\n",
+        )
         assert (result.timed_out, result.truncated) == (False, False)
         assert result.seconds > 0
         assert run(root, "exit.py", source="raise SystemExit(3)").exit_code == 3
@@ -226,5 +231,5 @@ class TestLimits:
         def refuse(*_: object) -> None:
             raise PermissionError(1, "Operation not permitted")
 
-        monkeypatch.setattr(scripts_module.os, "killpg", refuse)
+        monkeypatch.setattr(os, "killpg", refuse)
         assert run(root, "go.py").exit_code == 0

@@ -24,9 +24,7 @@ BROKEN = "---\nname: acct\ndescription: Use when: always\n---\nBody.\n"
         ("Soul.md", "soul", "soul-md"),
     ],
 )
-def test_a_convention_file_is_known_by_its_name_in_any_case(
-    file: str, name: str, tag: str
-) -> None:
+def test_a_convention_file_is_known_by_its_name_in_any_case(file: str, name: str, tag: str) -> None:
     assert convention_of(file) == (name, tag)
     skill = sy.parse_instructions(f"pkg/{file}", "Text.")
     assert (skill.name, skill.slug, skill.tags) == (name, name, ("convention", tag))

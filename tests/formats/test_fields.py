@@ -97,6 +97,18 @@ class TestRequired:
         with pytest.raises(sy.InvalidFrontmatter, match="description is longer than 3"):
             read.description()
 
+    @pytest.mark.parametrize("strict", [True, False])
+    def test_what_is_longer_than_the_specification_allows_is_warned_of(self, strict: bool) -> None:
+        read = fields(
+            "name: abcd\ndescription: abcd\n",
+            strict=strict,
+            name_warn_chars=3,
+            description_warn_chars=3,
+        )
+        assert (read.name(), read.description()) == ("abcd", "abcd")
+        assert {line for _, line in codes(read)} == {2, 3}
+        assert {found.severity for found in read.diagnostics} == {"warning"}
+
 
 class TestText:
     @pytest.mark.parametrize(

@@ -86,7 +86,9 @@ class TestSplit:
             split("x" * 100, "p")
         assert caught.value.found == "x" * 60
 
-    @pytest.mark.parametrize("text", ["---", "---\n", "---\na: b\n", "---\na: b\n ---\n", "---\n---x"])
+    @pytest.mark.parametrize(
+        "text", ["---", "---\n", "---\na: b\n", "---\na: b\n ---\n", "---\n---x"]
+    )
     def test_an_unclosed_block_is_refused(self, text: str) -> None:
         with pytest.raises(sy.InvalidFrontmatter) as caught:
             split(text, "p")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,11 +21,11 @@ def texts(node: Node) -> Any:
 
 
 @pytest.fixture(params=["c", "pure"])
-def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Read with the C parser, and with the one that stands in where it is not built."""
     if request.param == "pure":
         monkeypatch.setattr(yaml_guard, "_events", yaml_guard._pure_events)
-    yield request.param
+    return str(request.param)
 
 
 @pytest.mark.usefixtures("parser")
@@ -82,6 +81,9 @@ class TestRead:
             ("a: 'b\n", "yaml_invalid", None),
             ("a: [b\n", "yaml_invalid", None),
             ("a: \x01\n", "yaml_invalid", 2),
+            ("a: b\nc: d\u2028name: x\n", "hidden_character", 3),
+            ("a: b\rname: x\n", "hidden_character", 2),
+            ("a: b\x85name: x\n", "hidden_character", 2),
         ],
     )
     def test_what_is_no_plain_mapping_is_refused_with_code_and_line(

@@ -12,13 +12,23 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 
-__all__ = ["blocks", "documents", "few", "hostile_text", "many", "queries", "skills", "tag_soup"]
+__all__ = [
+    "blocks",
+    "documents",
+    "few",
+    "hostile_text",
+    "many",
+    "plain_blocks",
+    "queries",
+    "skills",
+    "tag_soup",
+]
 
 many = settings(deadline=None, derandomize=True, max_examples=200)
 few = settings(deadline=None, derandomize=True, max_examples=60)
 
 _HIDDEN = "\x00\x07\x1b\r\x7f\x85\x9b\u200b\u200d\u2028\u202e\u2060\u2069\ufeff\u00ad\u200e\ufe0f"
-_ODD = list(_HIDDEN) + ["\ud800", "\udfff", "\U0001f3f4", "\U000e0067", "\U000e007f", "ſ", "K", "İ"]
+_ODD = [*_HIDDEN, "\ud800", "\udfff", "\U0001f3f4", "\U000e0067", "\U000e007f", "ſ", "K", "İ"]
 
 hostile_text = st.text(
     st.one_of(st.characters(), st.sampled_from(_ODD), st.sampled_from(" \n\t[]/\\:skill<>&\"'")),
@@ -50,15 +60,71 @@ _LINES = st.one_of(
 blocks = st.lists(_LINES, max_size=6).map(lambda lines: "".join(f"{line}\n" for line in lines))
 """Frontmatter, more or less: lines of YAML and of what looks like it."""
 
+_SOUND = st.sampled_from(
+    [
+        "a",
+        "b c",
+        "1",
+        "é",
+        "~",
+        "'q'",
+        '"q"',
+        "'it''s'",
+        '"say \\"x\\""',
+        "x:y",
+        "c#d",
+        "[p, 'q']",
+        "[]",
+    ]
+)
+_ALMOST = st.lists(
+    st.sampled_from([*"'\"\\:#[],{?&\t\u200d", "a", '\\"', ": ", " #", "- ", "-x", "  "]),
+    min_size=1,
+    max_size=3,
+).map("".join)
+_VALUE = st.one_of(
+    _SOUND, _SOUND, _SOUND, _SOUND, st.builds("{}{}".format, _SOUND, _ALMOST), _ALMOST
+)
+
+
+@st.composite
+def _section(draw: st.DrawFn) -> str:
+    """One field with its value, list or mapping; now and then an indentation is off."""
+    key = draw(st.sampled_from("abcdefghijkl"))
+    indent = draw(st.sampled_from(["  ", "  ", "    ", "", " "]))
+    inside = draw(st.lists(_VALUE, max_size=3))
+    kind = draw(st.sampled_from(["value", "value", "list", "mapping", "nested"]))
+    if kind == "value":
+        return f"{key}: {draw(_VALUE)}\n"
+    if kind == "list":
+        return f"{key}:\n" + "".join(f"{indent}- {value}\n" for value in inside)
+    lines = "".join(f"{indent}k{place}: {value}\n" for place, value in enumerate(inside))
+    return f"{key}:\n{lines}" + (f"{indent}n:\n{indent}{indent}- x\n" if kind == "nested" else "")
+
+
+plain_blocks = st.lists(_section(), min_size=1, max_size=4).map("".join)
+"""Blocks of the forms that are read without a parser, and of what is almost of these forms."""
+
 _FENCES = st.sampled_from(["---", "---", "---", "--- ", "---\t", "----", " ---", "---x", ""])
 _ENDS = st.sampled_from(["\n", "\n", "\r\n", "\r"])
 
 
-_FIELDS = (
-    "title version license hint tags keywords triggers trigger priority inputs references metadata "
-    "allowed-tools allowed_tools user-invocable id trigger_files unknown"
-).split()
-_DESCRIPTIONS = ["D.", "D.", "Use when: always", "a # b", "[x](y): z", "'q'", "@x", "~", "D\n  more: x"]
+_FIELDS = [
+    "title", "version", "license", "hint", "tags", "keywords", "triggers", "trigger", "priority",
+    "inputs", "references", "metadata", "allowed-tools", "allowed_tools", "user-invocable", "id",
+    "trigger_files", "unknown",
+]  # fmt: skip
+_DESCRIPTIONS = [
+    "D.",
+    "D.",
+    "Use when: always",
+    "a # b",
+    "[x](y): z",
+    "'q'",
+    "@x",
+    "~",
+    "D\n  more: x",
+]
 _BODIES = st.one_of(hostile_text, st.sampled_from(["", "Body.\n---\nmore\n---\n"]))
 
 
@@ -87,10 +153,11 @@ def _odd(draw: st.DrawFn) -> str:
 documents = st.one_of(_neat(), _odd())
 """Skill files: a good part of them can be read, leniently at least."""
 
-_WORDS = (
-    "deploy deploys deployment app apps data clean cleaning review code test tests the and with "
-    "researcher research 数据 清洗 数据清洗 naïve Straße C++ .py a1 now"
-).split()
+_WORDS = [
+    "deploy", "deploys", "deployment", "app", "apps", "data", "clean", "cleaning", "review", "code",
+    "test", "tests", "the", "and", "with", "researcher", "research", "数据", "清洗", "数据清洗",
+    "naïve", "Straße", "C++", ".py", "a1", "now",
+]  # fmt: skip
 _texts = st.lists(st.sampled_from(_WORDS), max_size=6).map(" ".join)
 _lists = st.lists(st.sampled_from(_WORDS), max_size=3).map(tuple)
 _globs = st.lists(st.sampled_from(["*.py", "src/**", "**/*.{ts,js}", "Dockerfile"]), max_size=2)

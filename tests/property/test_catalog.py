@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
+from types import SimpleNamespace
 from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard import catalog as catalog_module
 from tests.parity.trees import relative, write_tree
 from tests.property.strategies import few
 from tests.worked_examples.making import document
 
 PLACES = [
-    "a/SKILL.md", "b/SKILL.md", "a/c/SKILL.md", "a/references/d.md", ".skills/a.md", ".skills/x/b.md",
-    "key_skills/k/SKILL.md", "key_skills/l/SKILL.md", "AGENTS.md", "b/CLAUDE.md", "a/skill.md",
+    "a/SKILL.md", "b/SKILL.md", "a/c/SKILL.md", "a/references/d.md", "a/skill.md",
+    ".skills/a.md", ".skills/x/b.md", "key_skills/k/SKILL.md", "key_skills/l/SKILL.md",
+    "AGENTS.md", "b/CLAUDE.md",
 ]  # fmt: skip
 _OASIS = "id: {}\ntriggers: [t]\npriority: 1\n"
-# No two of one length: what a test may see as unchanged then is unchanged.
-CONTENTS = [
+_TEXTS = [
     document("a"),
     document("a", "A good deal longer text."),
     document("b", extra="tags: [x, yy]\n"),
@@ -34,7 +36,8 @@ CONTENTS = [
     "---\nname: broken\n",
     document("a", body="hidden \u200b text"),
 ]
-assert len({len(content.encode()) for content in CONTENTS}) == len(CONTENTS)
+# No two of one length: what a test may see as unchanged then is unchanged.
+CONTENTS = [text + "\n" * (200 * number) for number, text in enumerate(_TEXTS)]
 
 trees = st.dictionaries(st.sampled_from(PLACES), st.sampled_from(CONTENTS), max_size=6)
 edits = st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from([None, *CONTENTS])), max_size=4)
@@ -63,11 +66,9 @@ def edit(root: Path, place: str, content: str | None) -> None:
 def test_a_reload_is_what_a_fresh_load_would_be(
     tree: dict[str, str], rounds: list[list[tuple[str, str | None]]], settled: bool
 ) -> None:
-    clock = catalog_module.time.time_ns
     later = 3_600_000_000_000 if settled else 0
-    with folder() as root, patch.object(
-        catalog_module.time, "time_ns", lambda: clock() + later
-    ):
+    clock = SimpleNamespace(time_ns=lambda: time.time_ns() + later)
+    with folder() as root, patch("skillyard.catalog.time", clock):
         catalog = sy.load_catalog(write_tree(root, tree))
         for round_ in rounds:
             for place, content in round_:
@@ -78,9 +79,12 @@ def test_a_reload_is_what_a_fresh_load_would_be(
             after = {skill.path: skill for skill in diff.catalog}
             assert {skill.path for skill in diff.added} == after.keys() - before.keys()
             assert {skill.path for skill in diff.removed} == before.keys() - after.keys()
-            changed = {path for path in after.keys() & before.keys()
-                       if (after[path].hash, after[path].references)
-                       != (before[path].hash, before[path].references)}
+            changed = {
+                path
+                for path in after.keys() & before.keys()
+                if (after[path].hash, after[path].references)
+                != (before[path].hash, before[path].references)
+            }
             assert {skill.path for skill in diff.changed} == changed
             assert diff.catalog.reload().catalog is diff.catalog
             catalog = diff.catalog
@@ -89,10 +93,10 @@ def test_a_reload_is_what_a_fresh_load_would_be(
 @few
 @given(trees, st.randoms(use_true_random=False))
 def test_neither_the_order_of_writing_nor_the_place_of_the_root_counts(
-    tree: dict[str, str], random: st.DataObject
+    tree: dict[str, str], random: Random
 ) -> None:
     names = list(tree)
-    random.shuffle(names)  # type: ignore[attr-defined]
+    random.shuffle(names)
     shuffled = {name: tree[name] for name in names}
     with folder("one") as one, folder(".skills/other/place") as two:
         first = sy.load_catalog(write_tree(one, tree))

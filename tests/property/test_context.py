@@ -20,9 +20,16 @@ FORMATS = ["lines", "markdown", "xml"]
 def hostile_skills(draw: st.DrawFn) -> list[sy.Skill]:
     texts = draw(st.lists(st.tuples(*[hostile_text] * 5), max_size=5))
     return [
-        sy.Skill(name, text, body, f"p{place}-{path}", slug=phrase or None, triggers=[phrase, text])
+        sy.Skill(
+            name,
+            text,
+            body,
+            f"p{place}-{path}",
+            slug=phrase or None,
+            triggers=sy.Triggers(phrases=(phrase, text)),
+        )
         for place, (name, text, body, path, phrase) in enumerate(texts)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -51,13 +58,15 @@ def test_a_summary_has_one_line_for_each_skill_and_no_other(listed: list[sy.Skil
 def test_the_xml_catalogue_is_read_back_as_it_was(listed: list[sy.Skill]) -> None:
     gone = str.maketrans("", "", "\ufffe\uffff")  # no XML reader takes these two
     text = sy.summary(listed, "xml").translate(gone)
-    found = ElementTree.fromstring(text) if text else []
+    found = list(ElementTree.fromstring(text)) if text else []
     told = [
         tuple((entry.findtext(tag) or "").strip() for tag in ("name", "description", "location"))
         for entry in found
     ]
     expected = [
-        tuple(clean_line(field).translate(gone).strip() for field in (s.name, s.description, s.path))
+        tuple(
+            clean_line(field).translate(gone).strip() for field in (s.name, s.description, s.path)
+        )
         for s in listed
     ]
     assert sorted(told) == sorted(expected)

@@ -1,22 +1,25 @@
-"""Laws of reading: one kind of error, one answer for one text, fences where a second reader sees them."""
+"""Laws of reading: one kind of error, one answer for one text, and a second reader agrees."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import yaml
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.errors import SkillError
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.frontmatter import split, unify_lines
+from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.formats.repair import quote_plain_values
 from skillyard.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
-from tests.property.strategies import blocks, documents, few, hostile_text, many
+from tests.property.strategies import blocks, documents, few, hostile_text, many, plain_blocks
 
+T = TypeVar("T")
 PATHS = ["a/SKILL.md", ".skills/a.md", "AGENTS.md", "notes.md"]
 
 
@@ -42,28 +45,32 @@ def texts(node: Node) -> Any:
     return {key: texts(value) for key, value in node.items()}
 
 
-def read(text: str, strict: bool) -> Parsed | SkillError:
+def attempt(call: Callable[..., T], *arguments: Any, **options: Any) -> T | SkillError:
+    """Return the answer, or the skill error that came instead; nothing else may come."""
     try:
-        return parse_document(Document("a/SKILL.md"), text, strict=strict)
+        return call(*arguments, **options)
     except SkillError as error:
         return error
+
+
+def read(text: str, strict: bool) -> Parsed | SkillError:
+    return attempt(parse_document, Document("a/SKILL.md"), text, strict=strict)
 
 
 @many
 @given(st.one_of(documents, hostile_text), st.sampled_from(PATHS))
 def test_any_text_is_a_skill_or_a_skill_error_with_its_place(text: str, path: str) -> None:
     for parse in (sy.parse_skill, sy.parse_instructions):
-        try:
-            skill = parse(path, text)
-        except SkillError as error:
-            assert error.path == path
-            assert error.line is None or error.line >= 1
-            assert error.code
-            assert error.hint
+        found = attempt(parse, path, text)
+        if isinstance(found, SkillError):
+            assert found.path == path
+            assert found.line is None or found.line >= 1
+            assert found.code
+            assert found.hint
         else:
-            assert skill.name
-            assert skill.path == path
-            json.dumps(dict(skill.metadata), allow_nan=False)
+            assert found.name
+            assert found.path == path
+            json.dumps(dict(found.metadata), allow_nan=False)
 
 
 @many
@@ -100,7 +107,10 @@ def test_line_ends_and_a_byte_order_mark_change_nothing_but_the_hash(text: str) 
         one, two = read(plain, False), read(other, False)
         assert type(one) is type(two)
         if isinstance(one, Parsed) and isinstance(two, Parsed):
-            assert (one.skill.body, one.skill.frontmatter) == (two.skill.body, two.skill.frontmatter)
+            assert (one.skill.body, one.skill.frontmatter) == (
+                two.skill.body,
+                two.skill.frontmatter,
+            )
             assert one.diagnostics == two.diagnostics
 
 
@@ -131,9 +141,7 @@ _scalars = st.one_of(
 _keys = _scalars.filter(lambda key: key.isprintable() and key != "<<")
 _trees = st.recursive(
     _scalars,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4), st.dictionaries(_keys, inner, max_size=4)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(_keys, inner, max_size=4)),
     max_leaves=12,
 )
 
@@ -167,18 +175,28 @@ def test_what_a_writer_of_yaml_wrote_is_read_back_as_it_was(
 @given(blocks)
 def test_what_passes_the_guard_is_what_a_plain_loader_reads(block: str) -> None:
     try:
-        expected = yaml.load(block, Loader=yaml.BaseLoader)  # noqa: S506 - text only
+        expected = yaml.load(block, Loader=yaml.BaseLoader)
     except yaml.YAMLError:
         expected = None
-    try:
-        mapping, lines = read_mapping(block, "p")
-    except sy.SkillYamlError as error:
-        assert error.line is not None
+    found = attempt(read_mapping, block, "p")
+    if isinstance(found, SkillError):
+        assert found.line is not None
         return
+    mapping, lines = found
     assert texts(mapping) == expected
     written = block.split("\n")
     for key, line in lines.items():
         assert key.split(" ")[0] in written[line - 2]
+
+
+@settings(many, max_examples=1_000)
+@given(plain_blocks)
+def test_what_is_read_without_a_parser_is_what_the_parser_reads(block: str) -> None:
+    plain = read_plain_lines(block)
+    if plain is not None:
+        parsed = read_mapping(block, "p")
+        assert plain == parsed
+        assert [list(part) for part in plain] == [list(part) for part in parsed]
 
 
 @few

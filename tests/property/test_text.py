@@ -129,6 +129,6 @@ def test_what_is_escaped_for_xml_is_read_back_as_it_was(text: str) -> None:
 def test_a_name_that_is_let_through_is_safe_in_a_line_a_path_and_a_frame(name: str) -> None:
     if name_fault(name) is None:
         assert clean(name) == name
-        assert not set(name) & set("/\\<>\"[]\n\t\0")
+        assert not set(name) & set('/\\<>"[]\n\t\0')
         assert name not in {"", ".", ".."}
         assert not name.startswith("-")

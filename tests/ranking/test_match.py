@@ -60,7 +60,9 @@ class TestOrder:
     def test_a_tier_goes_before_every_score(self) -> None:
         pairs = [(skill("low", priority=1), 9.0), (skill("top"), 1.0), (skill("mid"), 0.5)]
         assert [one.name for one, _ in in_order(pairs, Given(tiered=True))] == [
-            "top", "mid", "low",
+            "top",
+            "mid",
+            "low",
         ]
         assert [one.name for one, _ in in_order(pairs, Given())] == ["low", "top", "mid"]
 
@@ -95,7 +97,7 @@ class TestCandidates:
         skills = catalog(
             skill("a", tags=["Ops"]), skill("b", tags=["ops", "old"]), skill("c", tags=["x"])
         )
-        bills = {"text": "bills"}
+        bills: dict[str, Any] = {"text": "bills"}
         assert names(sy.rank(skills, **bills, include_tags=["ops"])) == ["a", "b"]
         assert names(sy.rank(skills, **bills, exclude_tags=["OLD"])) == ["a", "c"]
         both = sy.rank(skills, **bills, include_tags=["ops", "x"], exclude_tags=["old"])
@@ -108,8 +110,7 @@ class TestCandidates:
         some = eligible(skills, query, zeros=False, scored=scored)
         every = eligible(skills, query, zeros=True, scored=scored)
         assert [one.name for one, _ in some] == ["deploy"]
-        assert [(one.name, value) for one, value in every][0] == ("a", 0.0)
-        assert len(every) == 2
+        assert [(one.name, value) for one, value in every] == [("a", 0.0), ("deploy", 4.0)]
 
     def test_a_plain_list_of_skills_has_candidates_too(self) -> None:
         skills = [skill("a", trigger=True), skill("b")]
@@ -180,7 +181,7 @@ class TestMatch:
 
 @pytest.mark.parametrize("name", SCORERS)
 def test_one_bound_scorer_answers_many_threads_alike(name: str) -> None:
-    words = "deploy review data clean report test code audit bill plan".split()
+    words = ["deploy", "review", "data", "clean", "report", "test", "code", "audit", "bill"]
     skills = [
         skill(
             f"{first}-{second}", f"Helps to {first} the {second}.", f"{second} {first} steps",
@@ -189,8 +190,9 @@ def test_one_bound_scorer_answers_many_threads_alike(name: str) -> None:
         for first in words for second in words if first != second
     ]  # fmt: skip
     bound = resolve(name).bind(sy.Catalog.from_skills(skills))
-    queries = [sy.Query(f"{word} the {words[n - 3]}", (f"{word}.py",)) for n, word in
-               enumerate(words)]
+    queries = [
+        sy.Query(f"{word} the {words[n - 3]}", (f"{word}.py",)) for n, word in enumerate(words)
+    ]
     expected = [list(bound.prepare(query).scores()) for query in queries]
     start = Barrier(8)
 

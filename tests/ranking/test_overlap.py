@@ -74,7 +74,10 @@ def test_its_constants_can_be_set_and_are_those_of_the_document() -> None:
     own = Overlap(name_weight=1, description_weight=0, tags_weight=0, body_weight=0)
     assert score("deploy", one, scorer=own).scores() == [(one, 1.0)]
     assert [OVERLAP.weight(field) for field in ("name", "description", "tags", "body")] == [
-        4.0, 2.5, 2.0, 1.0,
+        4.0,
+        2.5,
+        2.0,
+        1.0,
     ]
     assert Overlap() == OVERLAP
     assert hash(Overlap()) == hash(OVERLAP)

@@ -18,7 +18,7 @@ def test_lists_become_tuples_and_none_is_empty() -> None:
 
 
 def test_equal_questions_are_equal_values() -> None:
-    assert sy.Query("x", ["a"]) == sy.Query("x", ("a",))  # type: ignore[arg-type]
+    assert sy.Query("x", ["a"]) == sy.Query("x", ("a",))
     assert hash(sy.Query("x")) == hash(sy.Query("x"))
 
 

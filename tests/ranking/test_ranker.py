@@ -8,6 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.ranking.ranker import RankedSkill
+from skillyard.ranking.scorer import resolve
 from tests.worked_examples.making import catalog, names, skill
 
 SKILLS = catalog(skill("a", "one"), skill("b", "two"), skill("c", "three"))
@@ -37,7 +38,9 @@ class TestRankerAsScorer:
         ranker = ByScore(a=1, b=3, c=2)
         matches = sy.rank(SKILLS, "x", include_references=True, scorer=ranker)
         assert [(match.skill.name, match.score) for match in matches] == [
-            ("b", 3.0), ("c", 2.0), ("a", 1.0),
+            ("b", 3.0),
+            ("c", 2.0),
+            ("a", 1.0),
         ]
         assert ranker.seen == [("x", True)]
         assert (matches[0].level, matches[0].signals) == (None, {})
@@ -62,14 +65,17 @@ class TestRankerAsScorer:
     def test_skills_that_it_left_out_are_not_in_the_ranking(self) -> None:
         assert names(sy.rank(SKILLS, "x", scorer=ByScore(b=1))) == ["b"]
 
-    def test_skills_that_it_left_out_come_last_where_all_are_wanted(self) -> None:
+    def test_a_skill_that_it_left_out_is_no_candidate(self) -> None:
         selection = sy.select(SKILLS, "x", scorer=ByScore(b=1))
-        assert names(selection.selected)[0] == "b"
-        left_out = [match for match in selection.selected[1:] + selection.rejected]
-        assert all(match.explanation.value == 0.0 for match in left_out)
+        assert names(selection.selected) == ["b"]
+        assert (selection.rejected, selection.considered) == ((), 1)
 
-    def test_no_skill_that_it_left_out_is_selected(self) -> None:
-        assert names(sy.select(SKILLS, "x", scorer=ByScore(b=1)).selected) == ["b"]
+    def test_a_skill_that_it_left_out_says_so_and_would_come_last(self) -> None:
+        scored = resolve(ByScore(b=1)).bind(SKILLS.skills).prepare(sy.Query("x"))
+        one, two, _ = SKILLS.skills
+        assert scored.explain(one).note == "left out by the ranker"
+        assert scored.explain(one).value == 0.0
+        assert scored.tier(one) > scored.tier(two)
 
     def test_it_must_return_what_it_was_given(self) -> None:
         class Wrong:

@@ -21,7 +21,9 @@ def match(query: str, one: sy.Skill) -> float:
     return part.value / 30.0
 
 
-def made(slug: str = "qq", title: str = "Zz", description: str = "Ww.", body: str = "vv") -> sy.Skill:
+def made(
+    slug: str = "qq", title: str = "Zz", description: str = "Ww.", body: str = "vv"
+) -> sy.Skill:
     return skill("n", description, body, slug=slug, title=title)
 
 
@@ -40,9 +42,7 @@ def made(slug: str = "qq", title: str = "Zz", description: str = "Ww.", body: st
         ("한국어", ["한국어"]),
     ],
 )
-def test_terms_are_folded_words_and_pairs_of_unspaced_scripts(
-    text: str, found: list[str]
-) -> None:
+def test_terms_are_folded_words_and_pairs_of_unspaced_scripts(text: str, found: list[str]) -> None:
     assert terms(text) == found
 
 

@@ -32,8 +32,9 @@ class TestExplanation:
 
     def test_the_raw_score_lies_under_every_calibration(self) -> None:
         raw = sy.Explanation("raw", 2.0, (LEAF,))
-        top = sy.Explanation("p", 0.5, (sy.Explanation("q", 0.7, (raw,), "calibration"),),
-                             "calibration")
+        top = sy.Explanation(
+            "p", 0.5, (sy.Explanation("q", 0.7, (raw,), "calibration"),), "calibration"
+        )
         assert top.raw() is raw
         assert raw.raw() is raw
 

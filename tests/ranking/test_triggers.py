@@ -32,9 +32,7 @@ def points(query: str, one: sy.Skill) -> float:
         ("ÄRGER «quoted» 数据，清洗", ["ärger", "quoted", "数据", "清洗"]),
     ],
 )
-def test_words_are_lower_case_without_punctuation_and_symbols(
-    text: str, words: list[str]
-) -> None:
+def test_words_are_lower_case_without_punctuation_and_symbols(text: str, words: list[str]) -> None:
     assert normalise(text) == words
 
 
@@ -88,8 +86,12 @@ class TestWords:
 
 class TestExplain:
     def test_the_tree_names_phrases_words_and_the_name(self) -> None:
-        one = skill("audit", "Checks bills.", priority=7,
-                    triggers=sy.Triggers(phrases=("run audit", "audit")))
+        one = skill(
+            "audit",
+            "Checks bills.",
+            priority=7,
+            triggers=sy.Triggers(phrases=("run audit", "audit")),
+        )
         scored = score("run audit on bills", one)
         tree = scored.explain(one)
         assert [(part.label, part.value, part.note) for part in tree.parts] == [

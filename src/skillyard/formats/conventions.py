@@ -6,8 +6,6 @@ frontmatter optional; anything else strict.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.agentskills import (
     Document,
@@ -112,7 +110,7 @@ def _ignored_frontmatter(error: SkillError) -> Diagnostic:
 
 def _with_tags(skill: Skill, tag: str) -> Skill:
     missing = tuple(word for word in (CONVENTION_TAG, tag) if word not in skill.tags)
-    return replace(skill, tags=skill.tags + missing)
+    return skill.replace(tags=skill.tags + missing)
 
 
 def _derived_description(body: str, path: str) -> str:

@@ -6,8 +6,6 @@ field are no part of the registry; they remain ordinary skills where they can be
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from skillyard.errors import Diagnostic
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.fields import Fields
@@ -40,7 +38,7 @@ def parse_key_skill(document: Document, content: str, limits: Limits = DEFAULT_L
             1,
         )
     )
-    return parsed._replace(skill=replace(parsed.skill, origin=Origin.AGENTSKILLS))
+    return parsed._replace(skill=parsed.skill.replace(origin=Origin.AGENTSKILLS))
 
 
 def _missing(skill: Skill, fields: Fields | None) -> list[str]:

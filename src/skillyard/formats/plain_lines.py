@@ -36,7 +36,9 @@ def read_plain_lines(
 ) -> tuple[dict[str, Node], dict[str, int]] | None:
     """Return what ``read_mapping`` returns for a block of plain lines, and None for any other."""
     lines = block.split("\n")
-    if 3 * len(lines) + block.count(",") > limits.yaml_nodes:
+    # More than the guard could count, so that its caps never differ from what is read here.
+    most_nodes = 3 * len(lines) + block.count(",") + block.count("[") + block.count("{")
+    if most_nodes > limits.yaml_nodes or limits.yaml_depth < 1:
         return None
     if not "".join(lines).isprintable():
         return None
@@ -65,18 +67,16 @@ class _Reader:
 
     def take(self, line: str, number: int) -> bool:
         """Take one line; False when it is not one of the plain forms, or not in this place."""
-        found = _FIELD.fullmatch(line)
-        if found is None:
+        if line.lstrip(" ")[:1] == "-":
             found = _ITEM.fullmatch(line)
-            if found is None:
-                return False
-            items = self._container(found.end(1), list)
-            if items is None:
+            items = None if found is None else self._container(found.end(1), list)
+            if found is None or items is None:
                 return False
             items.append(_scalar(found, number))
             return True
-        mapping = self._container(found.end(1), dict)
-        return mapping is not None and self._field(mapping, found, number)
+        found = _FIELD.fullmatch(line)
+        mapping = None if found is None else self._container(found.end(1), dict)
+        return found is not None and mapping is not None and self._field(mapping, found, number)
 
     def _container(self, indent: int, kind: type) -> Any:
         """Return the container that a line of this indentation belongs to, None when unclear."""

@@ -76,7 +76,7 @@ class Match:
         return f"Match({self.skill.name!r}, {self.score:.4g}, {self.level!r})"
 
     def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
-        """Return the JSON shape of a match (design.md §5)."""
+        """Return the JSON shape of a match, as every command prints it."""
         shape: dict[str, Any] = {
             "name": self.skill.name,
             "id": self.skill.id,

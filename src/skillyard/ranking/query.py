@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from skillyard.errors import InvalidInput
 from skillyard.skill import Skill
+from skillyard.value import Value, put
 
 __all__ = ["Query", "invokes"]
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Value):
     """One request. A scorer ignores what it does not use. Raises InvalidInput for wrong types."""
 
-    text: str = ""
-    files: tuple[str, ...] = ()
-    """Paths in play, as the caller writes them; compared with ``triggers.files``, never opened."""
-    recent_activity: tuple[str, ...] = ()
-    include_tags: tuple[str, ...] = ()
-    """Keep only skills with at least one of these tags (whole tag, ASCII case ignored)."""
-    exclude_tags: tuple[str, ...] = ()
-    include_references: bool = False
+    __slots__ = (
+        *("text", "files", "recent_activity"),
+        *("include_tags", "exclude_tags", "include_references"),
+    )
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.text, str):
-            raise InvalidInput(f"text must be a string, not {type(self.text).__name__}")
-        for field in ("files", "recent_activity", "include_tags", "exclude_tags"):
-            object.__setattr__(self, field, text_items(field, getattr(self, field)))
+    text: str
+    files: tuple[str, ...]
+    """Paths in play, as the caller writes them; compared with ``triggers.files``, never opened."""
+    recent_activity: tuple[str, ...]
+    include_tags: tuple[str, ...]
+    """Keep only skills with at least one of these tags (whole tag, ASCII case ignored)."""
+    exclude_tags: tuple[str, ...]
+    include_references: bool
+
+    def __init__(
+        self,
+        text: str = "",
+        files: Iterable[str] = (),
+        recent_activity: Iterable[str] = (),
+        include_tags: Iterable[str] = (),
+        exclude_tags: Iterable[str] = (),
+        include_references: bool = False,
+    ) -> None:
+        if not isinstance(text, str):
+            raise InvalidInput(f"text must be a string, not {type(text).__name__}")
+        put(self, "text", text)
+        put(self, "files", text_items("files", files))
+        put(self, "recent_activity", text_items("recent_activity", recent_activity))
+        put(self, "include_tags", text_items("include_tags", include_tags))
+        put(self, "exclude_tags", text_items("exclude_tags", exclude_tags))
+        put(self, "include_references", include_references)
 
     @property
     def empty(self) -> bool:

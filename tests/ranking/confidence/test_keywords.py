@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import log
 
 import pytest
@@ -179,9 +178,9 @@ def test_a_text_that_is_no_text_is_refused() -> None:
 
 
 MORE: dict[str, Callable[[Skill, str], Skill]] = {
-    "keywords": lambda one, word: replace(one, keywords=(*one.keywords, word)),
-    "tags": lambda one, word: replace(one, tags=(*one.tags, word)),
-    "description": lambda one, word: replace(one, description=f"{one.description} {word}"),
+    "keywords": lambda one, word: one.replace(keywords=(*one.keywords, word)),
+    "tags": lambda one, word: one.replace(tags=(*one.tags, word)),
+    "description": lambda one, word: one.replace(description=f"{one.description} {word}"),
 }
 
 

@@ -1,0 +1,62 @@
+"""Links lead somewhere, and no page tells on the machine that it was written on."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from skillyard.ranking.confidence import PatternMatcher
+from tests.docs.pages import headings, links, pages
+from tests.shared_data import REPOSITORY
+
+BESIDE = sorted(REPOSITORY.glob("*.md"))
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(REPOSITORY).as_posix()
+
+
+@pytest.mark.parametrize("page", sorted({*pages(), *BESIDE}), ids=_name)
+def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
+    for link in links(page.read_text(encoding="utf-8")):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{_name(page)}: {link}"
+        if anchor:
+            found = headings(target.read_text(encoding="utf-8"))
+            assert anchor in found, f"{_name(page)}: {link}: the headings are {sorted(found)}"
+
+
+def test_every_page_of_the_documentation_is_on_its_map() -> None:
+    docs = REPOSITORY / "docs"
+    listed = set(links((docs / "README.md").read_text(encoding="utf-8")))
+    found = {page.relative_to(docs).as_posix() for page in docs.rglob("*.md")} - {"README.md"}
+    assert found - listed == set()
+
+
+@pytest.mark.parametrize("page", pages(), ids=_name)
+def test_no_page_names_a_path_of_a_machine(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    places = (REPOSITORY, REPOSITORY.parent, Path.home(), tempfile.gettempdir(), sys.prefix)
+    here = [str(place) for place in places if len(str(place)) > 3]
+    assert [place for place in here if re.search(rf"{re.escape(place)}(?![\w-])", text)] == []
+    assert re.findall(r"(?<![\w.])/(?:home|Users|private|var|mnt)/\S+", text) == []
+
+
+def test_the_table_of_file_patterns_is_right() -> None:
+    page = (REPOSITORY / "docs" / "guides" / "write-a-skill.md").read_text(encoding="utf-8")
+    table = page.partition("## File patterns")[2].partition("\n\nCase")[0]
+    rows = [
+        [re.findall("`([^`]+)`", cell) for cell in row.split("|")[1:4]] for row in table.split("\n")
+    ]
+    rows = [row for row in rows if len(row) == 3 and row[0]]
+    assert len(rows) >= 8
+    matcher = PatternMatcher()
+    for (pattern,), matching, others in rows:
+        examples = [path for path in matching if path != pattern.rstrip("/")]
+        assert all(matcher.match_file_pattern(path, pattern) for path in examples), pattern
+        assert not any(matcher.match_file_pattern(path, pattern) for path in others), pattern

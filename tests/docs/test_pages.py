@@ -1,0 +1,73 @@
+"""Every example on every page runs and prints what the page says.
+
+``SKILLYARD_UPDATE_GOLDEN=1`` writes the real output into the pages, for a reviewer to read.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import blocks, pages
+from tests.docs.running import Shown, matches, run_page, updated
+from tests.shared_data import REPOSITORY
+
+UPDATE = os.environ.get("SKILLYARD_UPDATE_GOLDEN") == "1"
+RUN = ("python", "console")
+
+
+def _name(page: Path) -> str:
+    return page.relative_to(REPOSITORY).as_posix()
+
+
+def _runs_something(page: Path) -> bool:
+    return any(block.language in RUN for block in blocks(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if _runs_something(page)], ids=_name)
+def test_every_example_of_the_page_prints_what_the_page_shows(page: Path, folder: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    shown = run_page(text, folder, _name(page))
+    if UPDATE:
+        page.write_text(updated(text, shown), encoding="utf-8")
+        return
+    wrong = [piece for piece in shown if not matches(piece.expected, piece.actual)]
+    assert not wrong, "\n\n".join(_difference(page, piece) for piece in wrong)
+
+
+def _difference(page: Path, piece: Shown) -> str:
+    return (
+        f"{_name(page)}:{piece.first}: {piece.what}\n"
+        f"--- the page shows\n{piece.expected}\n--- really printed\n{piece.actual}"
+    )
+
+
+@pytest.mark.parametrize("page", pages(), ids=_name)
+def test_every_block_is_closed_and_none_that_shows_a_command_escapes_being_run(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    lines = text.count("\n") + 1
+    for block in blocks(text):
+        where = f"{_name(page)}:{block.line}"
+        assert block.end <= lines, f"{where}: a block that is never closed"
+        if block.language != "console":
+            assert "$ skillyard" not in block.text, f"{where}: a command outside a console block"
+        if block.language != "python":
+            assert "import skillyard" not in block.text, f"{where}: Python outside a python block"
+
+
+def test_an_elision_stands_for_lines_and_for_nothing_else() -> None:
+    assert matches("a\n...\nd", "a\nb\nc\nd")
+    assert matches("a\n...\nd", "a\nd")
+    assert matches("...\nc\n...", "a\nb\nc\nd")
+    assert not matches("a\n...\nd", "a\nb\nc")
+    assert not matches("a\n...\nb\n...\nd", "a\nc\nd")
+    assert not matches("a\n...\na", "a")
+    assert not matches("a", "a\nb")
+
+
+def test_updating_a_page_replaces_what_differs_and_keeps_the_rest() -> None:
+    page = "x\n```console\n$ one\nold\n$ two\n...\nend\n```\ny"
+    shown = [Shown("one", 4, 5, "old", "new\nlines", ""), Shown("two", 6, 8, "...\nend", "end", "")]
+    assert updated(page, shown) == "x\n```console\n$ one\nnew\nlines\n$ two\n...\nend\n```\ny"

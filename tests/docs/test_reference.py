@@ -1,0 +1,126 @@
+"""The generated pages are fresh; the documentation mentions all that there is, and only that."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillyard
+from skillyard.cli.grammar import COMMANDS, GLOBAL, Command
+from skillyard.context.catalogue import FORMATS
+from skillyard.discovery import AGENT_FOLDERS, BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
+from skillyard.formats.conventions import CONVENTION_NAMES
+from skillyard.ranking.scorer import scorer_names
+from skillyard.validation.catalogue import RULES
+from skillyard.validation.profiles import PROFILES
+from tests.docs.pages import blocks, pages, prose, written_pages
+from tests.shared_data import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+FLAGS = {option.flag for command in COMMANDS for option in (*command.options, *GLOBAL)}
+FLAGS = {flag for flag in FLAGS if flag.startswith("--")}
+OTHERS_FLAGS = {"--help", "--version", "--check"}
+"""Of the parser, and of ``tools/reference.py``."""
+
+
+def _text(*names: str) -> str:
+    return "\n".join((DOCS / name).read_text(encoding="utf-8") for name in names)
+
+
+def _by_hand() -> str:
+    written = [page for page in written_pages() if page.is_relative_to(DOCS)]
+    return "\n".join(page.read_text(encoding="utf-8") for page in written)
+
+
+def test_the_generated_pages_say_what_the_code_says() -> None:
+    tool = [sys.executable, str(REPOSITORY / "tools" / "reference.py"), "--check"]
+    done = subprocess.run(tool, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_a_page_written_by_hand_shows_every_command(command: Command) -> None:
+    assert f"skillyard {command.name}" in _by_hand()
+
+
+def test_every_flag_and_every_public_name_is_on_its_reference_page() -> None:
+    commands, python = _text("reference/cli.md"), _text("reference/python.md")
+    assert {flag for flag in FLAGS if f"`{flag}`" not in commands} == set()
+    assert {name for name in skillyard.__all__ if f"`{name}" not in python} == set()
+
+
+def test_the_public_names_are_explained_by_hand_too() -> None:
+    text = _by_hand()
+    missing = {name for name in skillyard.__all__ if not re.search(rf"\b{name}\b", text)}
+    assert missing == {"__version__"}
+
+
+def test_every_diagnostic_code_is_on_its_page_and_no_page_invents_one() -> None:
+    page = _text("reference/diagnostics.md")
+    assert {code for code in RULES if f"| `{code}` |" not in page} == set()
+    shown = re.findall(r"\[([a-z]+(?:_[a-z]+)+)\]$", _by_hand(), re.MULTILINE)
+    assert shown
+    assert set(shown) <= set(RULES)
+
+
+def test_every_scorer_profile_and_format_is_explained() -> None:
+    scorers = _text("concepts/scorers.md")
+    assert {name for name in scorer_names() if f"\n## {name}\n" not in scorers} == set()
+    assert {name for name in PROFILES if f"`{name}`" not in _text("guides/ci.md")} == set()
+    assert {name for name in FORMATS if f"`{name}`" not in _text("concepts/context.md")} == set()
+
+
+def test_reading_names_every_folder_and_file_name_that_it_treats_in_its_own_way() -> None:
+    page = _text("concepts/reading.md")
+    names = {*HEAVY_FOLDERS, *BUILD_FOLDERS, *OWN_FOLDERS}
+    names |= {folder.home for folder in AGENT_FOLDERS}
+    names |= {folder.variable for folder in AGENT_FOLDERS if folder.variable}
+    names |= {f"{name.removesuffix('.md').upper()}.md" for name in CONVENTION_NAMES}
+    assert {name for name in names if f"`{name}`" not in page} == set()
+
+
+def test_every_json_schema_of_the_code_has_a_section_with_an_example() -> None:
+    source = (path.read_text(encoding="utf-8") for path in (REPOSITORY / "src").rglob("*.py"))
+    schemas = set(re.findall(r'"schema": "(skillyard\.[a-z-]+/\d+)"', "\n".join(source)))
+    page = _text("reference/json.md")
+    assert {example["schema"] for example in _json_examples(page)} == schemas
+    assert {schema for schema in schemas if f"\n## {schema}\n" not in page} == set()
+
+
+def test_every_field_of_the_json_examples_is_named_in_the_text_around_them() -> None:
+    page = _text("reference/json.md")
+    named = set(re.findall(r"`([a-zA-Z_]+)`", prose(page)))
+    keys = {key for example in _json_examples(page) for key in _keys(example)}
+    assert keys - named == set()
+
+
+def _json_examples(page: str) -> list[dict[str, Any]]:
+    return [json.loads(block.text) for block in blocks(page) if block.language == "json"]
+
+
+def _keys(value: object) -> set[str]:
+    """Return the field names in a document; those that are data (labels, measures) left out."""
+    if isinstance(value, list):
+        return {key for item in value for key in _keys(item)}
+    if not isinstance(value, dict):
+        return set()
+    free = ("signals", "all", "by_kind")
+    return set(value) | {key for name in value if name not in free for key in _keys(value[name])}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+def test_no_page_names_a_flag_or_a_public_name_that_does_not_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+    assert flags - FLAGS - OTHERS_FLAGS == set()
+    for dotted in sorted(set(re.findall(r"\bsy\.([A-Za-z_]+(?:\.[a-z_]+)?)", text))):
+        value: object = skillyard
+        for name in dotted.split("."):
+            assert hasattr(value, name), f"sy.{dotted} does not exist"
+            value = getattr(value, name)

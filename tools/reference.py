@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+"""Write the generated pages of docs/reference from the package itself.
+
+``python tools/reference.py`` rewrites them; ``--check`` writes nothing and exits with 1 when one
+of them is stale. Needs nothing but the package, found in ``src`` beside this folder.
+
+* ``cli.md``: the grammar of the command line
+* ``diagnostics.md``: the catalogue of rules
+* ``python.md``: the public names with the first lines of their docstrings
+* ``json.md``: written by hand but for its examples, blocks opened by ``json command="..."``
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import json
+import os
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import chdir, redirect_stdout
+from itertools import pairwise
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+REFERENCE = REPOSITORY / "docs" / "reference"
+sys.path.insert(0, str(REPOSITORY / "src"))
+
+import skillyard  # noqa: E402 - found in src
+from skillyard.cli.grammar import COMMANDS, GLOBAL, PROGRAM, Command, Option  # noqa: E402
+from skillyard.validation.catalogue import RULES  # noqa: E402
+from skillyard.validation.profiles import PROFILES, RENAMED  # noqa: E402
+
+GENERATED = "<!-- Written by tools/reference.py from the code. Do not edit: change the code. -->"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or say which are stale; return the exit code."""
+    if arguments not in ([], ["--check"]):
+        sys.stderr.write("usage: reference.py [--check]\n")
+        return 2
+    stale = [name for name, text in _pages() if _kept(name) != text]
+    if arguments:
+        for name in stale:
+            sys.stdout.write(f"docs/reference/{name} is stale: run tools/reference.py\n")
+        return 1 if stale else 0
+    for name, text in _pages():
+        if name in stale:
+            (REFERENCE / name).write_text(text, encoding="utf-8")
+            sys.stdout.write(f"wrote docs/reference/{name}\n")
+    return 0
+
+
+def _pages() -> Iterator[tuple[str, str]]:
+    """Yield the name of each page and the text that it should have."""
+    for name, write in WRITERS.items():
+        yield name, "\n".join(write()).rstrip("\n") + "\n"
+
+
+def _kept(name: str) -> str:
+    path = REFERENCE / name
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+# The command line
+
+
+_CLI_HEAD = f"""\
+# Command line
+
+{GENERATED}
+
+`{PROGRAM} [options] COMMAND …`. `{PROGRAM} --help` lists the commands, `{PROGRAM} COMMAND --help`
+explains one, `{PROGRAM} --version` prints the version. Answers go to standard output, everything
+else to standard error. On a terminal answers are drawn with colours and tables; elsewhere they are
+plain text, the same bytes for the same input.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | the command's own negative answer (below) |
+| 2 | wrong use, or input that cannot be read |
+| 3 | interrupted |
+
+The negative answers: `rank` and `evaluate` found nothing, `select` abstained, `check` has a finding
+of the severity `error`. `inject` exits with 0 when no skill fits: the prompt comes out as it went
+in. A generalist taken by `--fallback` is an answer, so `select` exits with 0. When `bench run` is
+interrupted, what was done stands beside `--out`, with `.partial` behind the name. A reader that
+goes away (`| head`) is a clean end.
+
+## Commands
+
+| command | what | JSON |
+|---|---|---|"""
+_SHARED = """
+## Options of every command
+
+They may stand before or after the command.
+"""
+
+
+def _cli() -> Iterator[str]:
+    yield _CLI_HEAD
+    for command in COMMANDS:
+        anchor = f"{PROGRAM}-{command.name}".replace(" ", "-")
+        schema = f"{PROGRAM}.{command.name}/1".replace(" ", "-")
+        shape = f"[`{schema}`](json.md#{re.sub('[./]', '', schema)})"
+        yield f"| [`{command.name}`](#{anchor}) | {command.help} | {shape} |"
+    yield _SHARED
+    yield from _options(GLOBAL)
+    for command in COMMANDS:
+        yield from _command(command)
+
+
+def _command(command: Command) -> Iterator[str]:
+    yield from ("", f"## {PROGRAM} {command.name}", "")
+    yield f"{command.help[0].upper()}{command.help[1:]}. {command.about}".strip()
+    yield from ("", "```sh", _usage(command), "```", "")
+    yield from _options(command.options)
+    if command.examples:
+        yield from ("", "For example:", "", "```sh", *command.examples, "```")
+
+
+def _usage(command: Command) -> str:
+    words = [PROGRAM, command.name]
+    for option in command.options:
+        if option.positional:
+            name = option.metavar or option.flag
+            many = {"words": f"[{name} ...]", "repeat": f"[{name} ...]", "maybe": f"[{name}]"}
+            words.append(many.get(option.kind, name))
+        elif option.required:
+            words.append(f"{option.flag} {option.metavar}")
+    return " ".join([*words, "[options]"])
+
+
+def _options(options: Iterable[Option]) -> Iterator[str]:
+    yield from ("| option | value | default | what |", "|---|---|---|---|")
+    for option in options:
+        name = option.metavar or option.flag if option.positional else option.flag
+        what = re.sub(r" \(default: [^()]*\)", "", option.help)
+        yield f"| `{name}` | {_value(option)} | {_default(option)} | {_cell(what)} |"
+
+
+_TYPES = {"text": "text", "count": "whole number", "number": "number"}
+_TYPES |= {"path": "path", "folder": "folder"}
+
+
+def _value(option: Option) -> str:
+    if option.kind == "flag":
+        return "none"
+    if option.choices:
+        value = ", ".join(f"`{choice}`" for choice in option.choices)
+    else:
+        value = _TYPES[option.type]
+    many = {"repeat": "; may repeat", "words": "; words", "maybe": "; optional"}
+    value += many.get(option.kind, "")
+    return f"{value}; required" if option.required else value
+
+
+def _default(option: Option) -> str:
+    """Return the default as the help says it, else as the grammar has it."""
+    said = re.search(r"\(default: ([^()]*)\)", option.help)
+    if said:
+        text = said.group(1)
+        return text if " " in text else f"`{text}`"
+    return "" if option.default is None else f"`{option.default}`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+# Diagnostics
+
+
+_DIAGNOSTICS_HEAD = f"""\
+# Diagnostics
+
+{GENERATED}
+
+The {len(RULES)} codes that `skillyard check`, `validate` and `Catalog.diagnostics` use, with their
+severity under each profile, what to do, and where the rule comes from. [Checking in
+CI](../guides/ci.md) shows how to use them.
+
+`error`: the file did not load, or the profile refuses it; only errors make `skillyard check` exit
+with 1. `warning`: something to repair. `info`: good to know. A dash: the profile does not say it.
+
+- `lenient`, the default, is the view of the reader: what loads is no error.
+- `spec` is the text of the agentskills.io specification.
+- `reference` gives the verdict of the specification's own validator, strict as it is.
+
+A finding of reading is never reported milder than reading itself reports it.
+"""
+
+
+def _diagnostics() -> Iterator[str]:
+    yield _DIAGNOSTICS_HEAD
+    yield f"| code | {' | '.join(PROFILES)} | meaning | what to do | source |"
+    yield "|---|---|---|---|---|---|---|"
+    for code, rule in RULES.items():
+        grades = " | ".join(_grade(rule.severities[profile]) for profile in PROFILES)
+        texts = " | ".join(_cell(text) for text in (rule.title, rule.hint, rule.source))
+        yield f"| `{code}` | {grades} | {texts} |"
+    yield from ("", "## Coarser names", "")
+    yield "Some sources know no finer word. Under these profiles a finding goes by another code:"
+    for profile, names in RENAMED.items():
+        yield ""
+        for coarse in sorted(set(names.values())):
+            finer = ", ".join(f"`{code}`" for code in sorted(names) if names[code] == coarse)
+            yield f"- `{profile}` says `{coarse}` for {finer}"
+
+
+def _grade(severity: str) -> str:
+    return "–" if severity == "off" else severity
+
+
+# Public names
+
+
+_PYTHON_HEAD = f"""\
+# Python names
+
+{GENERATED}
+
+Everything that `import skillyard` offers, by the module it lives in, in the order of the data. The
+guide to it is [Python](../guides/python.md); `help()` prints the docstrings in full."""
+_SELF = ("self", "cls")
+_LONGEST_DEFAULT = 24
+_LONGEST_SIGNATURE = 160
+
+
+def _python() -> Iterator[str]:
+    yield _PYTHON_HEAD
+    rooms: dict[str, list[str]] = {}
+    for name, room in skillyard._ROOMS.items():
+        rooms.setdefault(room, []).append(name)
+    for room, names in rooms.items():
+        yield from ("", f"## skillyard.{room}", "")
+        for name in names:
+            yield from _public(name, getattr(skillyard, name))
+    yield from ("", "## skillyard", "", "- `__version__`: the version of the package, as text.")
+
+
+def _public(name: str, value: Any) -> Iterator[str]:
+    if inspect.isfunction(value):
+        yield f"- `{name}{_signature(value)}`: {_summary(value)}"
+    elif not inspect.isclass(value):
+        yield f"- `{name}`: the `{type(value).__name__}` that is used where none is given."
+    else:
+        bare = issubclass(value, Exception) or getattr(value, "_is_protocol", False)
+        yield f"- `{name}{'' if bare else _signature(value)}`: {_summary(value)}"
+        for member, text in [*_fields(value), *_methods(value)]:
+            yield f"  - `.{member}`: {text}"
+
+
+def _fields(value: type) -> Iterator[tuple[str, str]]:
+    """Yield the class attributes that have a docstring of their own below them."""
+    tree = ast.parse(inspect.getsource(value)).body[0]
+    body = tree.body if isinstance(tree, ast.ClassDef) else []
+    for field, after in pairwise(body):
+        said = after.value if isinstance(after, ast.Expr) else None
+        if isinstance(field, ast.Assign | ast.AnnAssign) and isinstance(said, ast.Constant):
+            name = field.targets[0] if isinstance(field, ast.Assign) else field.target
+            default = f"={ast.unparse(field.value)}" if field.value is not None else ""
+            yield ast.unparse(name) + default, _plain(inspect.cleandoc(str(said.value)))
+
+
+def _methods(value: type) -> Iterator[tuple[str, str]]:
+    """Yield the public methods and properties that the class itself defines, in source order."""
+    for name, member in vars(value).items():
+        function = member.__func__ if isinstance(member, classmethod) else member
+        if name.startswith("_") or not inspect.getdoc(function):
+            continue
+        if isinstance(function, FunctionType):
+            yield f"{name}{_signature(function)}", _summary(function)
+        elif isinstance(function, property):
+            yield name, _summary(function)
+
+
+def _signature(value: Any) -> str:
+    """Return the parameters with their defaults; of very many only those without one."""
+    given = inspect.signature(value).parameters.values()
+    parameters = [parameter for parameter in given if parameter.name not in _SELF]
+    shown = [_parameter(parameter) for parameter in parameters]
+    kinds = [parameter.kind for parameter in parameters]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        shown.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    if len(", ".join(shown)) > _LONGEST_SIGNATURE:
+        shown = [p.name for p in parameters if p.default is inspect.Parameter.empty] + ["…"]
+    return f"({', '.join(shown)})"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    star = "*" if parameter.kind is inspect.Parameter.VAR_POSITIONAL else ""
+    if parameter.default is inspect.Parameter.empty:
+        return star + parameter.name
+    default = repr(parameter.default)
+    plain = len(default) <= _LONGEST_DEFAULT and "<" not in default
+    return f"{parameter.name}={default if plain else '…'}"
+
+
+def _summary(value: Any) -> str:
+    return _plain((inspect.getdoc(value) or "").split("\n\n")[0])
+
+
+def _plain(text: str) -> str:
+    """Return text of a docstring on one line, with backticks instead of its markup."""
+    line = re.sub(r":[a-z]+:`[~.]?([^`]+)`", r"`\1`", text.replace("\n", " "))
+    return line.replace("``", "`")
+
+
+# JSON examples
+
+
+CSV = """\
+---
+name: csv-cleaning
+description: Repairs messy CSV files. Use when an import fails.
+tags: [data]
+keywords: [delimiter]
+triggers:
+  files: ["*.csv"]
+  phrases: [clean this csv]
+---
+# CSV cleaning
+
+## Steps
+
+Profile the file, then fix the delimiter.
+"""
+BISECT = """\
+---
+name: git-bisect
+description: Finds the commit that broke the build.
+---
+Mark one good and one bad commit, then halve.
+"""
+LIBRARY = {
+    "skills/csv-cleaning/SKILL.md": CSV,
+    "skills/csv-cleaning/references/dates.md": "ISO 8601.\n",
+    "skills/git-bisect/SKILL.md": BISECT,
+    "faulty/SKILL.md": "---\nname: Faulty\ndescription: Too much: a colon.\n---\nText.\n",
+    "skills.jsonl": '{"id": "a/csv", "name": "csv", "description": "Clean csv.", "text": "Fix."}\n',
+    "queries.jsonl": '{"id": "q1", "query": "clean csv", "relevant": {"a/csv": 3}}\n',
+}
+WRITTEN_AT = 1_700_000_000
+_EXAMPLE = re.compile(r'(```json command="([^"\n]+)"\n).*?(```)', re.DOTALL)
+_LONGEST_TEXT = 240
+
+
+def _json() -> Iterator[str]:
+    """Return the page with its examples made anew, in a small library of their own."""
+    with tempfile.TemporaryDirectory() as place, chdir(place):
+        for name, content in LIBRARY.items():
+            path = Path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+            os.utime(path, (WRITTEN_AT, WRITTEN_AT))
+        yield _EXAMPLE.sub(lambda found: found[1] + _answer(found[2]) + found[3], _kept("json.md"))
+
+
+def _answer(command: str) -> str:
+    from skillyard.cli import main as run
+
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        run([*shlex.split(command.replace("'", '"')), "--json", "--quiet"])
+    document = _shortened(json.loads(printed.getvalue()))
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _shortened(value: Any) -> Any:
+    """Return the document with its longest texts cut, as the page says."""
+    if isinstance(value, dict):
+        return {key: _shortened(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shortened(item) for item in value]
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        return value[:_LONGEST_TEXT] + "…"
+    return value
+
+
+WRITERS: dict[str, Callable[[], Iterator[str]]] = {
+    "cli.md": _cli,
+    "diagnostics.md": _diagnostics,
+    "python.md": _python,
+    "json.md": _json,
+}
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
