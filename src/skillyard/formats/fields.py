@@ -119,7 +119,7 @@ class Fields:
         return self._accepted(field, node.text.strip())
 
     def texts(
-        self, field: str, *, split: Callable[[str], list[str]] | None = None, trim: bool = True
+        self, field: str, *, split: Callable[[str], list[str]] | None = None
     ) -> tuple[str, ...]:
         """Return a list field: entries trimmed, blanks dropped.
 
@@ -134,7 +134,7 @@ class Fields:
             return ()
         if isinstance(node, Scalar):
             return self._lone_scalar(field, node, split)
-        return self._items(field, node, trim)
+        return self._items(field, node)
 
     def _lone_scalar(
         self, field: str, node: Scalar, split: Callable[[str], list[str]] | None
@@ -148,7 +148,7 @@ class Fields:
             self._too_long(field, self._limits.list_items, "list_too_long")
         return tuple(self._accepted(field, entry) for entry in entries if entry)
 
-    def _items(self, field: str, node: list[Node], trim: bool) -> tuple[str, ...]:
+    def _items(self, field: str, node: list[Node]) -> tuple[str, ...]:
         if len(node) > self._limits.list_items:
             self._too_long(field, self._limits.list_items, "list_too_long")
         items = []
@@ -163,7 +163,13 @@ class Fields:
                 continue
             text = item.text.strip()
             if text and not item.null:
-                items.append(self._accepted(field, text if trim else item.text))
+                items.append(text)
+        joined = "".join(items)  # one look at all of them, which is nearly always enough
+        if not (
+            joined.isascii() and joined.isprintable() and len(joined) <= self._limits.field_chars
+        ):
+            for text in items:
+                self._accepted(field, text)
         return tuple(items)
 
     def flag(self, field: str) -> bool | None:
