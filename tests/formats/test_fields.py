@@ -138,9 +138,6 @@ class TestTexts:
         block = "tags: [' a ', '', ~, b, '~', 1.10]\n"
         assert fields(block, strict=True).texts("tags") == ("a", "b", "~", "1.10")
 
-    def test_entries_are_kept_as_written_where_trimming_is_not_wanted(self) -> None:
-        assert fields("tags: [' a ']\n").texts("tags", trim=False) == (" a ",)
-
     @pytest.mark.parametrize("value", ["", "~", "[]"])
     def test_nothing_is_an_empty_list(self, value: str) -> None:
         assert fields(f"tags: {value}\n", strict=True).texts("tags") == ()
