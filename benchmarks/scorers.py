@@ -139,7 +139,7 @@ def _prompts(queries: Path) -> list[str]:
 
 
 def _bind(catalog: Any, name: str) -> tuple[Any, Figure]:
-    from skillyard.ranking.scorer import resolve
+    from skillyard.ranking.registry import resolve
 
     gc.collect()
     before = current_memory_mb()

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard import discovery, resources
+from skillyard import resources
 from skillyard.catalog import refresh
 from skillyard.discovery import Root, Scan, scan
+from skillyard.discovery.entries import kind_of
 from tests.parity.trees import relative, write_tree
 from tests.worked_examples.making import document
 
@@ -148,7 +149,7 @@ def test_no_folder_is_left_open(root: Path) -> None:
      (stat.S_IFCHR, "device"), (stat.S_IFBLK, "device")],
 )  # fmt: skip
 def test_what_is_no_file_is_called_by_its_kind(mode: int, kind: str) -> None:
-    assert discovery._kind(mode) == kind
+    assert kind_of(mode) == kind
 
 
 class TestWhileLoading:
@@ -164,7 +165,7 @@ class TestWhileLoading:
                 (root / "new.md").replace(path)
             return resources.read_file(path, max_bytes, shown)
 
-        monkeypatch.setattr("skillyard.catalog.read_file", read_file)
+        monkeypatch.setattr("skillyard.catalog.reading.read_file", read_file)
         loaded = sy.load_catalog(root)
         assert [skill.name for skill in loaded] == ["b"]
         assert [d.code for d in loaded.diagnostics] == ["changed_while_reading"]

@@ -49,7 +49,7 @@ _ROOMS = {
     "Level": "ranking.scorer",
     "Scored": "ranking.scorer",
     "Scorer": "ranking.scorer",
-    "scorer_names": "ranking.scorer",
+    "scorer_names": "ranking.registry",
     "Match": "ranking.match",
     "rank": "ranking.match",
     "Confidence": "ranking.confidence",
@@ -57,7 +57,7 @@ _ROOMS = {
     "KeywordDetector": "ranking.confidence",
     "PatternMatcher": "ranking.confidence",
     "evaluate": "ranking.confidence",
-    "ScorerRanker": "ranking.ranker",
+    "ScorerRanker": "ranking.as_ranker",
     "Selection": "selection",
     "SelectionPolicy": "selection",
     "menu_text": "selection",
@@ -234,6 +234,9 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.limits import (
         Limits as Limits,
     )
+    from skillyard.ranking.as_ranker import (
+        ScorerRanker as ScorerRanker,
+    )
     from skillyard.ranking.confidence import (
         Confidence as Confidence,
     )
@@ -258,8 +261,8 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.ranking.query import (
         Query as Query,
     )
-    from skillyard.ranking.ranker import (
-        ScorerRanker as ScorerRanker,
+    from skillyard.ranking.registry import (
+        scorer_names as scorer_names,
     )
     from skillyard.ranking.scorer import (
         BoundScorer as BoundScorer,
@@ -278,9 +281,6 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from skillyard.ranking.scorer import (
         Scorer as Scorer,
-    )
-    from skillyard.ranking.scorer import (
-        scorer_names as scorer_names,
     )
     from skillyard.resources import (
         list_resources as list_resources,

@@ -12,7 +12,7 @@ import pytest
 
 from skillyard.cli.completion import script
 from skillyard.cli.grammar import COMMANDS, GLOBAL, LAYOUTS, SCORERS, Command
-from skillyard.ranking.scorer import DEFAULT_SCORER, scorer_names
+from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
 from skillyard.skill import Origin
 from tests.cli.conftest import Run
 

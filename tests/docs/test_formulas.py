@@ -10,7 +10,7 @@ from skillyard.ranking.confidence.combination import AGREEMENT, SINGLE_SIGNAL
 from skillyard.ranking.confidence.keywords import SATURATION, SOURCES
 from skillyard.ranking.confidence.patterns import AVERAGE_SHARE, COVERAGE_FLOOR, COVERAGE_SHARE
 from skillyard.ranking.overlap import OVERLAP
-from skillyard.ranking.scorer import resolve, scorer_names
+from skillyard.ranking.registry import resolve, scorer_names
 from skillyard.ranking.triggers import TRIGGERS
 from tests.shared_data import REPOSITORY
 

@@ -9,7 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.ranking.scorer import scorer_names
+from skillyard.ranking.registry import scorer_names
 from tests.hostile.case import skill_bytes, write
 from tests.hostile.reading import load
 from tests.hostile.watchdog import hang_bound

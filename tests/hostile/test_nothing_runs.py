@@ -23,7 +23,7 @@ _SECONDS = 120
 _SPY = r"""
 import json, os, sys
 import skillyard as sy
-import unicodedata, skillyard.formats.repair, skillyard.formats.yaml_guard  # loaded when a file needs them
+import unicodedata, skillyard.formats.repair, skillyard.formats.yaml_guard  # loaded when needed
 roots = json.loads(sys.stdin.read())
 sy.load_catalog(roots[0])  # whatever reading imports is imported before anybody watches
 events = []

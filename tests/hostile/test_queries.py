@@ -9,7 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.errors import InvalidInput
-from skillyard.ranking.scorer import scorer_names
+from skillyard.ranking.registry import scorer_names
 from tests.hostile.conftest import Tree
 from tests.hostile.queries import QUERIES
 from tests.hostile.reading import load

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.ranking.match import eligible, in_order
-from skillyard.ranking.scorer import Scored, level_of, resolve
+from skillyard.ranking.registry import resolve
+from skillyard.ranking.scorer import Scored, level_of
 from tests.property.strategies import few, queries, skills
 
 SCORERS = ["confidence", "overlap", "relevance", "triggers"]

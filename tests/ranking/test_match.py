@@ -12,7 +12,8 @@ import pytest
 
 import skillyard as sy
 from skillyard.ranking.match import Pair, eligible, in_order, score_query
-from skillyard.ranking.scorer import Scored, resolve
+from skillyard.ranking.registry import resolve
+from skillyard.ranking.scorer import Scored
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import catalog, document, names, skill
 

@@ -8,7 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.ranking.ranker import RankedSkill
-from skillyard.ranking.scorer import resolve
+from skillyard.ranking.registry import resolve
 from tests.worked_examples.making import catalog, names, skill
 
 SKILLS = catalog(skill("a", "one"), skill("b", "two"), skill("c", "three"))

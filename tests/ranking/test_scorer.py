@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.ranking import scorer as registry
+from skillyard.ranking import registry
 from skillyard.ranking.overlap import OVERLAP, BoundOverlap, Overlap
 from skillyard.ranking.ranker import RankerScorer
-from skillyard.ranking.scorer import Level, Scored, bind, level_of, resolve
+from skillyard.ranking.registry import bind, resolve
+from skillyard.ranking.scorer import Level, Scored, level_of
 from tests.worked_examples.making import catalog, skill
 
 LEAF = sy.Explanation("name", 2.0, (), "leaf", "a b")

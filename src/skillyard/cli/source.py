@@ -75,7 +75,7 @@ def query_of(values: Values) -> Query:
 
 def scorer_of(values: Values) -> str:
     """Return the scorer that was named, or the default."""
-    from skillyard.ranking.scorer import DEFAULT_SCORER
+    from skillyard.ranking.registry import DEFAULT_SCORER
 
     return str(values.scorer or DEFAULT_SCORER)
 

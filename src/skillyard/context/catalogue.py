@@ -15,7 +15,8 @@ from skillyard.context.budget import estimate_tokens
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.match import eligible, in_order, score_query
 from skillyard.ranking.query import Query
-from skillyard.ranking.scorer import DEFAULT_SCORER, Scorer
+from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.ranking.scorer import Scorer
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural, shorten, xml_escape
 

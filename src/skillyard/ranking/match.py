@@ -9,15 +9,8 @@ from typing import Any
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query, invokes
-from skillyard.ranking.scorer import (
-    DEFAULT_SCORER,
-    Explanation,
-    Scored,
-    Scorer,
-    bind,
-    level_of,
-    resolve,
-)
+from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
+from skillyard.ranking.scorer import Explanation, Scored, Scorer, level_of
 from skillyard.skill import Skill
 
 __all__ = ["Match", "Pair", "eligible", "in_order", "rank", "score_query"]

@@ -1,4 +1,4 @@
-"""Custom rankers, both ways: Skyll's documented ``Ranker`` as a scorer, a scorer as a ranker.
+"""Custom rankers: Skyll's documented ``Ranker`` where a scorer is wanted.
 
 Source: the Skyll ranking document, "Customizing Ranking": an object with
 ``rank(skills, query="", include_references=False)`` that sets ``relevance_score`` on each skill
@@ -12,10 +12,10 @@ from typing import Any
 
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query
-from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Scored, Scorer, bind
+from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Scored
 from skillyard.skill import Reference, Skill
 
-__all__ = ["RankedSkill", "RankerScorer", "ScorerRanker"]
+__all__ = ["RankedSkill", "RankerScorer"]
 
 
 class RankedSkill:
@@ -94,37 +94,3 @@ class _RankerScored(Scored):
             return Explanation("ranker", 0.0, (), "leaf", "left out by the ranker")
         note = f"place {place + 1} of the ranker"
         return Explanation("ranker", self._pairs[place][1], (), "leaf", note)
-
-
-class ScorerRanker:
-    """A scorer where a ``Ranker`` is wanted: returns the skills best first, scores set."""
-
-    def __init__(self, scorer: str | Scorer) -> None:
-        self._scorer = scorer
-
-    def rank(
-        self, skills: Iterable[Any], query: str = "", include_references: bool = False
-    ) -> list[Any]:
-        """Return the given skills (Skill or RankedSkill) best first."""
-        from skillyard.ranking.match import in_order
-        from skillyard.ranking.scorer import resolve
-
-        given = list(skills)
-        by_skill = {id(_skill(item)): item for item in given}
-        scorer = resolve(self._scorer)
-        asked = Query(query, include_references=include_references)
-        scored = bind([_skill(item) for item in given], scorer).prepare(asked)
-        pairs = list(scored.scores())
-        listed = {id(skill) for skill, _ in pairs}
-        pairs += [(_skill(item), 0.0) for item in given if id(_skill(item)) not in listed]
-        ranked = []
-        for skill, score in in_order(pairs, scored):
-            item = by_skill[id(skill)]
-            if isinstance(item, RankedSkill):
-                item.relevance_score = score
-            ranked.append(item)
-        return ranked
-
-
-def _skill(item: Any) -> Skill:
-    return item if isinstance(item, Skill) else item.skill

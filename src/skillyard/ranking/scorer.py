@@ -1,4 +1,4 @@
-"""The one protocol of every scorer, and the registry of their names.
+"""The one protocol of every scorer.
 
 A scorer is a frozen value that holds its constants. ``bind(catalog)`` once per snapshot gives a
 bound scorer; ``bound.prepare(query)`` once per query gives a :class:`Scored`, whose ``scores()``
@@ -9,12 +9,9 @@ explanation's value.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
-from weakref import WeakKeyDictionary
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
 
@@ -25,13 +22,8 @@ __all__ = [
     "Level",
     "Scored",
     "Scorer",
-    "bind",
     "level_of",
-    "resolve",
-    "scorer_names",
 ]
-
-ENTRY_POINT_GROUP = "skillyard.scorers"
 
 
 class Explanation(NamedTuple):
@@ -160,70 +152,3 @@ def level_of(levels: tuple[Level, ...], score: float) -> str | None:
         if score >= level.floor:
             return level.name
     return levels[-1].name if levels else None
-
-
-_BUILT_IN = {
-    "confidence": "skillyard.ranking.confidence:CONFIDENCE",
-    "overlap": "skillyard.ranking.overlap:OVERLAP",
-    "relevance": "skillyard.ranking.relevance:RELEVANCE",
-    "triggers": "skillyard.ranking.triggers:TRIGGERS",
-}
-
-DEFAULT_SCORER = "overlap"
-"""What answers where a caller names no scorer."""
-
-
-def scorer_names() -> tuple[str, ...]:
-    """Return the registered names, sorted: the built-in ones and those of installed packages."""
-    return tuple(sorted({*_BUILT_IN, *_entry_points()}))
-
-
-def resolve(scorer: str | Scorer | Any) -> Scorer:
-    """Return the scorer of that name, or the scorer (or documented ``Ranker``) itself.
-
-    Raises UnknownName, listing the known ones, and InvalidInput for anything else.
-    """
-    if isinstance(scorer, str):
-        return _by_name(scorer)
-    if isinstance(scorer, Scorer):
-        return scorer
-    if callable(getattr(scorer, "rank", None)):
-        from skillyard.ranking.ranker import RankerScorer
-
-        return RankerScorer(scorer)
-    raise InvalidInput(
-        f"scorer must be a name, a Scorer or an object with rank(), not {type(scorer).__name__}"
-    )
-
-
-def _by_name(name: str) -> Scorer:
-    target = _BUILT_IN.get(name)
-    if target is not None:
-        module, _, attribute = target.partition(":")
-        return cast(Scorer, getattr(import_module(module), attribute))
-    load = _entry_points().get(name)
-    if load is None:
-        raise UnknownName("scorer", name, scorer_names())
-    found = load()
-    return resolve(found() if isinstance(found, type) else found)
-
-
-def _entry_points() -> dict[str, Callable[[], Any]]:
-    from importlib.metadata import entry_points  # slow to import; only unknown names get here
-
-    return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
-
-
-_bound: WeakKeyDictionary[Any, dict[Any, BoundScorer]] = WeakKeyDictionary()
-
-
-def bind(catalog: Iterable[Skill], scorer: Scorer) -> BoundScorer:
-    """Return the scorer bound to the catalog, kept for as long as the catalog lives."""
-    try:
-        kept = _bound.setdefault(catalog, {})
-        bound = kept.get(scorer)
-    except TypeError:  # a list of skills, or an unhashable scorer: bind anew
-        return scorer.bind(catalog)
-    if bound is None:
-        bound = kept[scorer] = scorer.bind(catalog)
-    return bound

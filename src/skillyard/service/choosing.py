@@ -9,7 +9,8 @@ from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.ranking.match import Match, eligible, in_order, score_query
 from skillyard.ranking.query import Query
-from skillyard.ranking.scorer import DEFAULT_SCORER, level_of
+from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.ranking.scorer import level_of
 from skillyard.selection import Selection, SelectionPolicy, menu_text, select
 
 __all__ = [
@@ -149,7 +150,7 @@ def select_skills(
 
 def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:
     """Return (floor, top_k) that a policy means under a scorer."""
-    from skillyard.ranking.scorer import resolve
+    from skillyard.ranking.registry import resolve
 
     default = resolve(scorer).default_policy
     min_score = default.min_score if policy.min_score is None else policy.min_score

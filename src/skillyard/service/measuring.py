@@ -14,7 +14,7 @@ from skillyard.evals.retrieval import (
     run_queries,
     write_json,
 )
-from skillyard.ranking.scorer import DEFAULT_SCORER, resolve
+from skillyard.ranking.registry import DEFAULT_SCORER, resolve
 
 __all__ = ["BenchRun", "BenchScore", "bench_run", "bench_score"]
 

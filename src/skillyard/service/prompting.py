@@ -11,7 +11,7 @@ from skillyard.context.injection import MAX_INJECTED_CHARS, inject, select_promp
 from skillyard.errors import Diagnostic
 from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
-from skillyard.ranking.scorer import DEFAULT_SCORER
+from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy
 
 __all__ = ["MAX_INJECTED_CHARS", "Injected", "Summarised", "inject_prompt", "summary_of"]

@@ -25,7 +25,8 @@ from skillyard.ranking.confidence.scorer import (
 )
 from skillyard.ranking.match import eligible, in_order
 from skillyard.ranking.query import Query
-from skillyard.ranking.scorer import bind, level_of
+from skillyard.ranking.registry import bind
+from skillyard.ranking.scorer import level_of
 from skillyard.skill import Skill
 
 __all__ = ["ConfidenceScorer", "evaluate"]

@@ -1,160 +1,37 @@
-"""From roots to candidate files: layouts, agent folders, ignores, links, depth.
-
-Below a root the whole tree is looked at, within the limits: every folder with a ``SKILL.md``
-(nested ones too, but not inside ``references/``, ``scripts/`` … of a skill), every ``.md`` below
-``.skills/`` that is not below a skill folder, ``key_skills/*/SKILL.md``, and the convention
-files. Heavy folders are skipped. Only the parts of a path *below* the root are judged, so it does
-not matter where a project lies.
-"""
+"""The walk below the roots: each folder opened once, links last, every refusal said."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
+from skillyard.discovery.candidate import Candidate, Scan, Stamp
+from skillyard.discovery.entries import (
+    inside,
+    join,
+    kind_of,
+    maybe_folder,
+    references_beside,
+    resolved,
+)
+from skillyard.discovery.layout import (
+    BUILD_FOLDERS,
+    HEAVY_FOLDERS,
+    OWN_FOLDERS,
+    RUNTIME_FOLDER,
+    SKILL_FILE,
+    Root,
+)
+from skillyard.errors import Diagnostic, InvalidSkillsRoot
 from skillyard.formats.conventions import ROOT_ONLY, convention_of
 from skillyard.formats.oasis import FOLDER as OASIS_FOLDER
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference
 from skillyard.text import clean
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-__all__ = [
-    "AGENT_FOLDERS",
-    "Candidate",
-    "Scan",
-    "discover_instruction_files",
-    "discover_skill_files",
-    "scan",
-    "user_roots",
-]
-
-SKILL_FILE = "SKILL.md"
-RUNTIME_FOLDER = ".skills"
-
-HEAVY_FOLDERS = frozenset(
-    {".git", ".hg", ".svn", "node_modules", "site-packages", "__pycache__", ".venv", "venv"}
-    | {".next", ".tox", ".nox", ".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
-)
-"""Never entered, whatever lies in them (names compared without case)."""
-BUILD_FOLDERS = frozenset(["target", "dist", "build", "coverage"])
-"""Entered only when they hold a ``SKILL.md`` themselves: these are also names of skills."""
-OWN_FOLDERS = frozenset(["references", "scripts", "assets", "resources", "docs", "examples"])
-"""Inside a skill these belong to the skill: no skill is looked for in them."""
-REFERENCE_FOLDERS = ("references", "resources", "docs", "examples", "rules")
-"""Where Skyll looks for reference documents, beside the siblings of ``SKILL.md``."""
-
-
-class AgentFolder(NamedTuple):
-    """Where one agent keeps the user's skills: ``home`` below the home folder, or by variable."""
-
-    agent: str
-    home: str
-    variable: str = ""
-    """Environment variable that replaces the folder above ``skills``, where the agent has one."""
-
-
-# Source: the agents' own documentation, as gathered in spec/peers.md §3.6.
-AGENT_FOLDERS = (
-    AgentFolder("agents", ".agents/skills"),
-    AgentFolder("agents (XDG)", ".config/agents/skills"),
-    AgentFolder("Claude Code", ".claude/skills", "CLAUDE_CONFIG_DIR"),
-    AgentFolder("Codex", ".codex/skills", "CODEX_HOME"),
-    AgentFolder("Copilot", ".copilot/skills"),
-    AgentFolder("Cursor", ".cursor/skills"),
-    AgentFolder("Gemini CLI", ".gemini/skills"),
-    AgentFolder("OpenCode", ".config/opencode/skills"),
-)
-
-
-class Stamp(NamedTuple):
-    """What a file looked like when it was last seen; equal stamps mean an unchanged file."""
-
-    mtime_ns: int
-    ctime_ns: int
-    size: int
-    inode: int
-    device: int
-
-
-class Candidate(NamedTuple):
-    """One file that should be a skill."""
-
-    path: str
-    """The root as it was given, joined with the path below it, with ``/``."""
-    parts: tuple[str, ...]
-    """The path below the root."""
-    origin: str
-    folder: str | None
-    """Name of the skill's folder; None for single files."""
-    stamp: Stamp
-    scope: str
-    root: int
-    """Number of the root, in the order given."""
-    references: tuple[Reference, ...] = ()
-    target: str | None = None
-    """The real file, where ``path`` is a link that stays inside its folder."""
-
-
-class Root(NamedTuple):
-    """One folder to look below."""
-
-    path: str
-    scope: str = "project"
-
-
-class Scan(NamedTuple):
-    """What was found, sorted by path, and what could not be looked at."""
-
-    candidates: tuple[Candidate, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    folders: int
-
-
-def user_roots(environ: dict[str, str] | None = None) -> tuple[Root, ...]:
-    """Return the user's agent folders that exist, in the order of the table."""
-    variables = os.environ if environ is None else environ
-    home = variables.get("HOME") or os.path.expanduser("~")
-    roots = []
-    for folder in AGENT_FOLDERS:
-        base = variables.get(folder.variable) if folder.variable else None
-        path = os.path.join(base, "skills") if base else os.path.join(home, folder.home)
-        if os.path.isdir(path):
-            roots.append(Root(path, "user"))
-    return tuple(roots)
-
-
-def discover_skill_files(root: str | os.PathLike[str]) -> list[Path]:
-    """Return the skill files below a root, sorted, each once; convention files left out.
-
-    Raises InvalidSkillsRoot when the root is not a folder.
-    """
-    from pathlib import Path  # here, because importing it costs more than a small scan
-
-    found = scan([Root(_root_path(root))]).candidates
-    return [Path(c.path) for c in found if c.origin != Origin.CONVENTION]
-
-
-def discover_instruction_files(root: str | os.PathLike[str]) -> list[Path]:
-    """Return the skill files and the convention files below a root, sorted, each once.
-
-    Raises InvalidSkillsRoot when the root is not a folder.
-    """
-    from pathlib import Path
-
-    return [Path(c.path) for c in scan([Root(_root_path(root))]).candidates]
-
-
-def _root_path(root: str | os.PathLike[str]) -> str:
-    path = os.fspath(root)
-    if not isinstance(path, str) or "\0" in path:
-        raise InvalidInput("root must be a path as text")
-    return path or "."
+__all__ = ["scan"]
 
 
 def scan(roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS) -> Scan:
@@ -222,14 +99,14 @@ class _Walk:
         """
         while self._links:
             place = self._links.pop(0)
-            real = _resolved(place.path)
+            real = resolved(place.path)
             if not os.path.isdir(real):
                 self._warn(place.path, "link_broken", "a link that leads nowhere", "remove it")
-            elif _inside(_resolved(os.path.dirname(place.path) or "."), real):
+            elif inside(resolved(os.path.dirname(place.path) or "."), real):
                 self._warn(
                     place.path, "link_loop", "a link to a folder that it lies in", "remove it"
                 )
-            elif place.under_oasis and os.path.dirname(real) != _resolved(
+            elif place.under_oasis and os.path.dirname(real) != resolved(
                 os.path.dirname(place.path)
             ):
                 self._warn(
@@ -238,7 +115,7 @@ class _Walk:
                     f"a linked folder that leads out of {OASIS_FOLDER}",
                     "put the skill's own folder there",
                 )
-            elif not any(_inside(real, root) for root in self.real_roots):
+            elif not any(inside(real, root) for root in self.real_roots):
                 self._warn(
                     place.path,
                     "link_outside",
@@ -303,7 +180,7 @@ class _Walk:
 
     def _unmoved(self, place: _Place) -> bool:
         """True when no link leads to a folder: some file systems number their folders loosely."""
-        return _resolved(place.path) == os.path.join(self.real_roots[place.root], *place.parts)
+        return resolved(place.path) == os.path.join(self.real_roots[place.root], *place.parts)
 
     def _unreadable(self, path: str, error: OSError) -> None:
         self._warn(path, "folder_unreadable", f"cannot list: {error.strerror}", "check permissions")
@@ -314,18 +191,18 @@ class _Walk:
         files: dict[str, os.DirEntry[str]] = {}
         folders: list[os.DirEntry[str]] = []
         for entry in listed:
-            if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and _maybe_dir(entry)):
+            if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and maybe_folder(entry)):
                 folders.append(entry)
             else:
                 files[entry.name] = entry
         folders.sort(key=lambda entry: entry.name)  # links are followed in this order
         skill_file = self._skill_file(place, files, folders)
         if skill_file is not None:
-            references = _references(descriptor, files, folders, skill_file.name)
+            references = references_beside(descriptor, files, folders, skill_file.name)
             self._skill(place, name, skill_file, references)
         self._single_files(place, files, skill_file)
-        inside = place.inside_skill or skill_file is not None
-        return self._children(place, name, folders, inside, skill_file is not None)
+        in_skill = place.inside_skill or skill_file is not None
+        return self._children(place, name, folders, in_skill, skill_file is not None)
 
     def _skill_file(
         self, place: _Place, files: dict[str, os.DirEntry[str]], folders: list[os.DirEntry[str]]
@@ -334,7 +211,7 @@ class _Walk:
         for other in folders:
             if other.name == SKILL_FILE:
                 self._warn(
-                    _join(place.path, other.name),
+                    join(place.path, other.name),
                     "not_a_regular_file",
                     "SKILL.md is a folder",
                     "make it a text file",
@@ -346,14 +223,14 @@ class _Walk:
             return None
         if "skill.md" in files:
             self._warn(
-                _join(place.path, "skill.md"),
+                join(place.path, "skill.md"),
                 "file_name_case",
                 "the file is called skill.md",
                 "rename it to SKILL.md",
             )
             return files["skill.md"]
         self._warn(
-            _join(place.path, others[0]),
+            join(place.path, others[0]),
             "skill_md_missing",
             f"{others[0]} is not SKILL.md",
             "rename it to SKILL.md",
@@ -400,7 +277,7 @@ class _Walk:
         folder: str | None,
         references: tuple[Reference, ...] = (),
     ) -> None:
-        path = _join(place.path, entry.name)
+        path = join(place.path, entry.name)
         if not entry.name.isprintable() or (folder is not None and not folder.isprintable()):
             self._odd_name(path)
             return
@@ -408,7 +285,7 @@ class _Walk:
         try:
             if entry.is_symlink():
                 target = os.path.realpath(path)
-                if not _inside(target, os.path.realpath(place.path or ".")):
+                if not inside(target, os.path.realpath(place.path or ".")):
                     self._warn(
                         path,
                         "link_outside",
@@ -429,7 +306,7 @@ class _Walk:
             self._warn(
                 path,
                 "not_a_regular_file",
-                f"{entry.name} is a {_kind(status.st_mode)}, not a file",
+                f"{entry.name} is a {kind_of(status.st_mode)}, not a file",
                 "make it a text file",
             )
             return
@@ -464,8 +341,8 @@ class _Walk:
             folded = entry.name.lower()
             if folded in HEAVY_FOLDERS or (is_skill and folded in OWN_FOLDERS):
                 continue
-            path = _join(place.path, entry.name)
-            if folded in BUILD_FOLDERS and not os.path.lexists(_join(path, SKILL_FILE)):
+            path = join(place.path, entry.name)
+            if folded in BUILD_FOLDERS and not os.path.lexists(join(path, SKILL_FILE)):
                 continue
             if not entry.name.isprintable():
                 self._odd_name(path)
@@ -518,87 +395,3 @@ def _open_folder(place: _Place) -> int:
     if place.inode or place.real:
         flags |= os.O_NOFOLLOW
     return os.open(place.real or place.path or ".", flags)
-
-
-def _maybe_dir(entry: os.DirEntry[str]) -> bool:
-    """True for a link to a folder, and for one that leads nowhere and is named like a folder."""
-    try:
-        return entry.is_dir() or (not entry.is_file() and "." not in entry.name)
-    except OSError:  # a ring of links
-        return True
-
-
-def _references(
-    descriptor: int,
-    files: dict[str, os.DirEntry[str]],
-    folders: list[os.DirEntry[str]],
-    skill_file: str,
-) -> tuple[Reference, ...]:
-    """Return the Markdown beside a SKILL.md and in its reference folders, sorted by path."""
-    found = [
-        Reference(name, name)
-        for name, entry in files.items()
-        if name != skill_file and _is_reference(entry) and name.lower() != "skill.md"
-    ]
-    for folder in folders:
-        if folder.name in REFERENCE_FOLDERS and not folder.is_symlink():
-            found.extend(_documents(descriptor, folder.name))
-    found.sort(key=lambda reference: reference.path)
-    return tuple(found)
-
-
-def _documents(parent: int, folder: str) -> list[Reference]:
-    """Return the Markdown files of one reference folder, below an opened folder."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        descriptor = os.open(folder, flags, dir_fd=parent)
-    except OSError:
-        return []
-    try:
-        with os.scandir(descriptor) as entries:
-            return [
-                Reference(entry.name, f"{folder}/{entry.name}")
-                for entry in entries
-                if _is_reference(entry)
-            ]
-    except OSError:
-        return []
-    finally:
-        os.close(descriptor)
-
-
-def _is_reference(entry: os.DirEntry[str]) -> bool:
-    return (
-        entry.name[-3:].lower() == ".md"
-        and entry.name.isprintable()
-        and entry.is_file(follow_symlinks=False)
-    )
-
-
-def _join(folder: str, name: str) -> str:
-    if not folder:
-        return name
-    return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
-
-
-def _resolved(path: str) -> str:
-    """Return the real path; empty when the path changes while it is followed."""
-    try:
-        return os.path.realpath(path)
-    except OSError:
-        return ""
-
-
-def _inside(real: str, folder: str) -> bool:
-    """True when a real path is the folder or lies below it; whole components are compared."""
-    return real == folder or real.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def _kind(mode: int) -> str:
-    if stat.S_ISFIFO(mode):
-        return "pipe"
-    if stat.S_ISSOCK(mode):
-        return "socket"
-    if stat.S_ISDIR(mode):
-        return "folder"
-    return "device"

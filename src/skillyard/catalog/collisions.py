@@ -1,0 +1,116 @@
+"""Names that occur twice: who wins, who stays ambiguous, and what to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from skillyard.catalog.reading import Entry
+from skillyard.errors import Diagnostic
+from skillyard.skill import Origin, Skill
+
+__all__ = ["settle_names"]
+
+
+def settle_names(
+    entries: Iterable[Entry],
+) -> tuple[dict[Skill, Skill], list[Diagnostic]]:
+    """Decide names that occur twice: who wins, who stays ambiguous, and what to say.
+
+    Earlier roots win over later ones (so the project over the user). Inside one root
+    ``.skills/<name>.md`` wins over ``<name>/SKILL.md``; any other pair stays ambiguous. Of two
+    Oasis skills with one id the one whose folder is the id wins, else the first.
+    """
+    by_name: dict[str, list[Entry]] = {}
+    by_oasis_id: dict[str, list[Entry]] = {}
+    for entry in entries:
+        skill = entry.skill
+        if skill is None or skill.origin == Origin.CONVENTION:
+            continue
+        by_name.setdefault(skill.name, []).append(entry)
+        if skill.origin == Origin.OASIS:
+            by_oasis_id.setdefault(skill.slug or "", []).append(entry)
+    shadowed: dict[Skill, Skill] = {}
+    diagnostics: list[Diagnostic] = []
+    for group in by_oasis_id.values():
+        if len(group) > 1:
+            _shadow(group, _oasis_winner(group), "oasis_id_twice", shadowed, diagnostics)
+    for group in by_name.values():
+        left = [entry for entry in group if entry.skill not in shadowed]
+        if len(left) > 1:
+            _settle_name(left, shadowed, diagnostics)
+    return shadowed, diagnostics
+
+
+def _oasis_winner(group: list[Entry]) -> Entry:
+    first = [entry for entry in group if entry.candidate.root == group[0].candidate.root]
+    for entry in first:
+        if entry.skill is not None and entry.candidate.folder == entry.skill.slug:
+            return entry
+    return first[0]
+
+
+def _settle_name(
+    group: list[Entry], shadowed: dict[Skill, Skill], diagnostics: list[Diagnostic]
+) -> None:
+    first_root = min(entry.candidate.root for entry in group)
+    here = [entry for entry in group if entry.candidate.root == first_root]
+    twin = _runtime_twin(here)
+    winner = twin or here[0]
+    losers = [entry for entry in group if entry.candidate.root != first_root]
+    if twin is not None:
+        losers = [entry for entry in group if entry is not twin]
+    if losers:
+        _shadow([winner, *losers], winner, "name_shadowed", shadowed, diagnostics)
+    if twin is not None and len(losers) == 1:  # the pair that adk-skill advises: no fault
+        diagnostics[-1] = diagnostics[-1]._replace(
+            severity="info",
+            message=f"{twin.candidate.path} is the runtime twin and is chosen in its place",
+            hint="keep the two in step",
+        )
+    rest = [e for e in here if e.skill is not None and e.skill not in shadowed]
+    diagnostics.extend(
+        Diagnostic(
+            "name_shared",
+            "info",
+            entry.candidate.path,
+            f"the name {entry.skill.name!r} is also that of {rest[0].candidate.path}",
+            "rename one of them; until then use the id",
+        )
+        for entry in rest[1:]
+        if entry.skill is not None
+    )
+
+
+def _runtime_twin(group: list[Entry]) -> Entry | None:
+    """Return the distilled ``.skills/<name>.md`` where its pair is one ``<name>/SKILL.md``."""
+    if len(group) != 2:
+        return None
+    runtime = [entry for entry in group if entry.candidate.origin == Origin.RUNTIME]
+    folders = [e for e in group if e.skill is not None and e.skill.origin == Origin.AGENTSKILLS]
+    if len(runtime) != 1 or len(folders) != 1 or runtime[0].skill is None:
+        return None
+    name = runtime[0].skill.name
+    is_twin = runtime[0].candidate.parts[-1] == f"{name}.md" and folders[0].candidate.folder == name
+    return runtime[0] if is_twin else None
+
+
+def _shadow(
+    group: list[Entry],
+    winner: Entry,
+    code: str,
+    shadowed: dict[Skill, Skill],
+    diagnostics: list[Diagnostic],
+) -> None:
+    for entry in group:
+        if entry is winner or entry.skill is None or winner.skill is None:
+            continue
+        shadowed[entry.skill] = winner.skill
+        diagnostics.append(
+            Diagnostic(
+                code,
+                "warning",
+                entry.candidate.path,
+                f"{entry.skill.name!r} is shadowed by {winner.candidate.path}",
+                "rename one of them, or load this one by its id",
+            )
+        )

@@ -1,0 +1,97 @@
+"""Looks at single entries of a folder: links, references, kinds. Each look is one system call."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from skillyard.discovery.layout import REFERENCE_FOLDERS
+from skillyard.skill import Reference
+
+__all__ = ["inside", "join", "kind_of", "maybe_folder", "references_beside", "resolved"]
+
+
+def maybe_folder(entry: os.DirEntry[str]) -> bool:
+    """True for a link to a folder, and for one that leads nowhere and is named like a folder."""
+    try:
+        return entry.is_dir() or (not entry.is_file() and "." not in entry.name)
+    except OSError:  # a ring of links
+        return True
+
+
+def references_beside(
+    descriptor: int,
+    files: dict[str, os.DirEntry[str]],
+    folders: list[os.DirEntry[str]],
+    skill_file: str,
+) -> tuple[Reference, ...]:
+    """Return the Markdown beside a SKILL.md and in its reference folders, sorted by path."""
+    found = [
+        Reference(name, name)
+        for name, entry in files.items()
+        if name != skill_file and _is_reference(entry) and name.lower() != "skill.md"
+    ]
+    for folder in folders:
+        if folder.name in REFERENCE_FOLDERS and not folder.is_symlink():
+            found.extend(_documents(descriptor, folder.name))
+    found.sort(key=lambda reference: reference.path)
+    return tuple(found)
+
+
+def _documents(parent: int, folder: str) -> list[Reference]:
+    """Return the Markdown files of one reference folder, below an opened folder."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(folder, flags, dir_fd=parent)
+    except OSError:
+        return []
+    try:
+        with os.scandir(descriptor) as entries:
+            return [
+                Reference(entry.name, f"{folder}/{entry.name}")
+                for entry in entries
+                if _is_reference(entry)
+            ]
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)
+
+
+def _is_reference(entry: os.DirEntry[str]) -> bool:
+    return (
+        entry.name[-3:].lower() == ".md"
+        and entry.name.isprintable()
+        and entry.is_file(follow_symlinks=False)
+    )
+
+
+def join(folder: str, name: str) -> str:
+    """Return the path of an entry, with ``/``; an empty folder is the current one."""
+    if not folder:
+        return name
+    return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
+
+
+def resolved(path: str) -> str:
+    """Return the real path; empty when the path changes while it is followed."""
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return ""
+
+
+def inside(real: str, folder: str) -> bool:
+    """True when a real path is the folder or lies below it; whole components are compared."""
+    return real == folder or real.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def kind_of(mode: int) -> str:
+    """Return in a word what an entry is that is no regular file."""
+    if stat.S_ISFIFO(mode):
+        return "pipe"
+    if stat.S_ISSOCK(mode):
+        return "socket"
+    if stat.S_ISDIR(mode):
+        return "folder"
+    return "device"

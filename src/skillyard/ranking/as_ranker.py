@@ -1,0 +1,46 @@
+"""A scorer where Skyll's documented ``Ranker`` is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from skillyard.ranking.match import in_order
+from skillyard.ranking.query import Query
+from skillyard.ranking.ranker import RankedSkill
+from skillyard.ranking.registry import bind, resolve
+from skillyard.ranking.scorer import Scorer
+from skillyard.skill import Skill
+
+__all__ = ["ScorerRanker"]
+
+
+class ScorerRanker:
+    """A scorer where a ``Ranker`` is wanted: returns the skills best first, scores set."""
+
+    def __init__(self, scorer: str | Scorer) -> None:
+        self._scorer = scorer
+
+    def rank(
+        self, skills: Iterable[Any], query: str = "", include_references: bool = False
+    ) -> list[Any]:
+        """Return the given skills (Skill or RankedSkill) best first."""
+        given = list(skills)
+        by_skill = {id(_skill(item)): item for item in given}
+        scorer = resolve(self._scorer)
+        asked = Query(query, include_references=include_references)
+        scored = bind([_skill(item) for item in given], scorer).prepare(asked)
+        pairs = list(scored.scores())
+        listed = {id(skill) for skill, _ in pairs}
+        pairs += [(_skill(item), 0.0) for item in given if id(_skill(item)) not in listed]
+        ranked = []
+        for skill, score in in_order(pairs, scored):
+            item = by_skill[id(skill)]
+            if isinstance(item, RankedSkill):
+                item.relevance_score = score
+            ranked.append(item)
+        return ranked
+
+
+def _skill(item: Any) -> Skill:
+    return item if isinstance(item, Skill) else item.skill

@@ -1,0 +1,86 @@
+"""The scorers by name, and the bound ones of each catalog.
+
+Built-in scorers load when they are named; installed packages add theirs through the entry-point
+group ``skillyard.scorers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+from skillyard.errors import InvalidInput, UnknownName
+from skillyard.ranking.scorer import BoundScorer, Scorer
+from skillyard.skill import Skill
+
+__all__ = ["DEFAULT_SCORER", "bind", "resolve", "scorer_names"]
+
+ENTRY_POINT_GROUP = "skillyard.scorers"
+
+_BUILT_IN = {
+    "confidence": "skillyard.ranking.confidence:CONFIDENCE",
+    "overlap": "skillyard.ranking.overlap:OVERLAP",
+    "relevance": "skillyard.ranking.relevance:RELEVANCE",
+    "triggers": "skillyard.ranking.triggers:TRIGGERS",
+}
+
+DEFAULT_SCORER = "overlap"
+"""What answers where a caller names no scorer."""
+
+
+def scorer_names() -> tuple[str, ...]:
+    """Return the registered names, sorted: the built-in ones and those of installed packages."""
+    return tuple(sorted({*_BUILT_IN, *_entry_points()}))
+
+
+def resolve(scorer: str | Scorer | Any) -> Scorer:
+    """Return the scorer of that name, or the scorer (or documented ``Ranker``) itself.
+
+    Raises UnknownName, listing the known ones, and InvalidInput for anything else.
+    """
+    if isinstance(scorer, str):
+        return _by_name(scorer)
+    if isinstance(scorer, Scorer):
+        return scorer
+    if callable(getattr(scorer, "rank", None)):
+        from skillyard.ranking.ranker import RankerScorer
+
+        return RankerScorer(scorer)
+    raise InvalidInput(
+        f"scorer must be a name, a Scorer or an object with rank(), not {type(scorer).__name__}"
+    )
+
+
+def _by_name(name: str) -> Scorer:
+    target = _BUILT_IN.get(name)
+    if target is not None:
+        module, _, attribute = target.partition(":")
+        return cast(Scorer, getattr(import_module(module), attribute))
+    load = _entry_points().get(name)
+    if load is None:
+        raise UnknownName("scorer", name, scorer_names())
+    found = load()
+    return resolve(found() if isinstance(found, type) else found)
+
+
+def _entry_points() -> dict[str, Callable[[], Any]]:
+    from importlib.metadata import entry_points  # slow to import; only unknown names get here
+
+    return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+_bound: WeakKeyDictionary[Any, dict[Any, BoundScorer]] = WeakKeyDictionary()
+
+
+def bind(catalog: Iterable[Skill], scorer: Scorer) -> BoundScorer:
+    """Return the scorer bound to the catalog, kept for as long as the catalog lives."""
+    try:
+        kept = _bound.setdefault(catalog, {})
+        bound = kept.get(scorer)
+    except TypeError:  # a list of skills, or an unhashable scorer: bind anew
+        return scorer.bind(catalog)
+    if bound is None:
+        bound = kept[scorer] = scorer.bind(catalog)
+    return bound
