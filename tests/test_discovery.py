@@ -377,3 +377,10 @@ class TestRoots:
             if folder.variable:
                 monkeypatch.delenv(folder.variable, raising=False)
         assert user_roots() == user_roots({}) == (Root(f"{home}/.agents/skills", "user"),)
+
+
+def test_a_root_that_is_a_link_called_skills_is_read_as_runtime(tmp_path: Path) -> None:
+    tree(tmp_path / "store", ["a.md"])
+    (tmp_path / ".skills").symlink_to(tmp_path / "store", target_is_directory=True)
+    (candidate,) = look(tmp_path / ".skills").candidates
+    assert candidate.origin == "runtime"

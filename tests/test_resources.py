@@ -169,6 +169,10 @@ class TestList:
         monkeypatch.setattr(os, "scandir", scandir)
         assert sy.list_resources(skill) == ()
 
+    def test_a_folder_that_is_gone_has_none(self, root: Path, skill: sy.Skill) -> None:
+        (root / "p").rename(root / "moved")
+        assert sy.list_resources(skill) == ()
+
     def test_a_path_that_cannot_be_resolved_is_refused(
         self, skill: sy.Skill, monkeypatch: pytest.MonkeyPatch
     ) -> None:

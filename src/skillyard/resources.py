@@ -137,7 +137,7 @@ def list_resources(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Resou
     while pending:
         below, depth = pending.pop()
         files, folders = _listed(f"{folder}/{below}" if below else folder)
-        if "SKILL.md" in files and below and below.split("/")[0] not in OWN_FOLDERS:
+        if "SKILL.md" in files and below and below.split("/")[0].lower() not in OWN_FOLDERS:
             continue
         prefix = f"{below}/" if below else ""
         if depth < limits.tree_depth:

@@ -168,6 +168,11 @@ class TestTexts:
             fields(f"tags: {value}\n", strict=True).texts("tags")
         assert caught.value.code == "tags_not_list"
 
+    def test_long_lists_and_other_scripts_are_looked_at_entry_by_entry(self) -> None:
+        assert fields("tags: [é, 数据]\n", strict=True).texts("tags") == ("é", "数据")
+        read = fields("tags: [abcd, efgh]\n", field_chars=4)
+        assert read.texts("tags") == ("abcd", "efgh")
+
     def test_hidden_text_in_an_entry_is_refused(self) -> None:
         for value in ('["a\\u200b"]', '"a\\u200b"'):
             with pytest.raises(sy.InvalidFrontmatter) as caught:

@@ -53,6 +53,7 @@ class TestSplit:
             ("---\n---\nBody.", "", "Body."),
             ("---\na: x --- y\n----\n ---\n--- z\n---\nB", "a: x --- y\n----\n ---\n--- z\n", "B"),
             ("---\na: b\n---\nB\n---\nc: d\n---\n", "a: b\n", "B\n---\nc: d\n---"),
+            ("---\na: b\n---\xa0\n---\x0c\n---\nB", "a: b\n---\xa0\n---\x0c\n", "B"),
             ("---\na: |\n  ---\nb: c\n---\n\n\n  B  \n", "a: |\n  ---\nb: c\n", "B"),
         ],
     )

@@ -89,7 +89,9 @@ class _Walk:
         """Walk one root."""
         base = os.path.basename(self.real_roots[number])
         path = "" if root.path == "." else root.path.replace(os.sep, "/").rstrip("/") or "/"
-        place = _Place(path, (), number, root.scope, base.lower() == RUNTIME_FOLDER, False, False)
+        # A root may be called .skills itself, or be a link of that name to a store.
+        runtime = RUNTIME_FOLDER in (base.lower(), os.path.basename(path).lower())
+        place = _Place(path, (), number, root.scope, runtime, False, False)
         self._walk(place, base)
 
     def follow_links(self) -> None:
