@@ -359,3 +359,20 @@ class TestRefresh:
         os.unlink(root / "a/SKILL.md")
         with pytest.raises(sy.SkillIoError):
             refresh(catalog.get("a"))
+
+
+def test_oasis_display_names_shadow_nothing_across_roots(tmp_path: Path) -> None:
+    block = "---\nid: {0}\nname: Code Review\ndescription: d\ntriggers: [x]\npriority: 1\n---\nB"
+    for root, slug in (("one", "a"), ("two", "b")):
+        folder = tmp_path / root / "key_skills" / slug
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(block.format(slug), encoding="utf-8")
+    catalog = sy.load_catalog(tmp_path / "one", tmp_path / "two")
+    assert [skill.slug for skill in catalog.find(origin="oasis")] == ["a", "b"]
+    assert catalog.get("b").slug == "b"
+
+
+@pytest.mark.parametrize("root", [None, 5, b"x"])
+def test_a_root_that_is_no_path_is_refused_by_type(root: object) -> None:
+    with pytest.raises(sy.InvalidInput, match="root"):
+        sy.load_catalog(root)  # type: ignore[arg-type]

@@ -384,3 +384,14 @@ def test_a_root_that_is_a_link_called_skills_is_read_as_runtime(tmp_path: Path) 
     (tmp_path / ".skills").symlink_to(tmp_path / "store", target_is_directory=True)
     (candidate,) = look(tmp_path / ".skills").candidates
     assert candidate.origin == "runtime"
+
+
+def test_folders_named_like_build_output_are_read_below_dot_skills(tmp_path: Path) -> None:
+    root = tree(tmp_path / "p", [".skills/build/a.md", ".skills/dist/b.md", "build/c/SKILL.md"])
+    assert paths(look(root), root) == [".skills/build/a.md", ".skills/dist/b.md"]
+
+
+@pytest.mark.parametrize("name", ["a\u200bb", "a\u3000b", "a\u00adb", "👩\u200d💻"])
+def test_a_folder_name_that_is_only_unusual_is_entered(tmp_path: Path, name: str) -> None:
+    root = tree(tmp_path / "p", [f"{name}/SKILL.md"])
+    assert len(look(root).candidates) == 1

@@ -197,3 +197,13 @@ def test_survivors_are_all_that_pass_best_first_whatever_the_count() -> None:
     found = list(survivors(skills, "deploy", sy.SelectionPolicy(top_k=1), scorer="overlap"))
     assert names(found) == ["deploy", "a"]
     assert list(survivors(skills, sy.Query(""), scorer="overlap")) == []
+
+
+@pytest.mark.parametrize("scorer", ["overlap", "triggers", "relevance"])
+@pytest.mark.parametrize("text", ["!!!", " \n", "…"])
+def test_a_request_without_a_word_selects_nothing_whatever_the_floor(
+    text: str, scorer: str
+) -> None:
+    skills = [sy.Skill("a", "b", "c")]
+    policy = sy.SelectionPolicy(min_score=0, top_k=5)
+    assert sy.select(skills, text, policy, scorer=scorer).selected == ()

@@ -187,3 +187,32 @@ class TestValue:
     def test_its_text_form_names_it_and_no_more(self) -> None:
         skill = make(path="p", id="i")
         assert repr(skill) == "Skill(name='acct', id='i', path='p')"
+
+
+class TestGivenLoosely:
+    def test_trigger_values_with_lists_become_tuples(self) -> None:
+        given = sy.Triggers(files=["*.ts"], keywords=["x"])  # type: ignore[arg-type]
+        skill = sy.Skill("a", "b", "c", triggers=given)
+        assert skill.triggers == sy.Triggers(("*.ts",), ("x",))
+        assert sy.rank([skill], "x", files=["a.ts"], scorer="confidence")
+
+    def test_a_set_of_tags_has_one_order(self) -> None:
+        assert sy.Skill("a", "b", "c", tags={"z", "x", "y"}).tags == ("x", "y", "z")
+
+    def test_changed_content_gets_an_identity_of_its_own(self) -> None:
+        skill = sy.Skill("a", "b", "c")
+        changed = skill.replace(body="other", name="n")
+        assert (changed.slug, changed.id[:2]) == ("n", "n-")
+        assert changed.hash != skill.hash
+        assert skill.replace(install_count=3).hash == skill.hash
+
+    def test_facts_that_ranking_reads_change_the_digest(self) -> None:
+        skill = sy.Skill("a", "b", "c")
+        popular = skill.replace(install_count=3)
+        assert sy.Catalog.from_skills([skill]).digest != sy.Catalog.from_skills([popular]).digest
+
+    def test_nested_metadata_is_nobody_elses(self) -> None:
+        given = {"list": [1]}
+        skill = sy.Skill("a", "b", "c", metadata=given)
+        given["list"].append(2)
+        assert skill.metadata["list"] == [1]

@@ -15,6 +15,7 @@ from skillyard.text import (
     one_line,
     plural,
     shorten,
+    stream_safe,
     unescape_frame,
     xml_escape,
 )
@@ -261,3 +262,10 @@ class TestFrames:
         # A search that looks at every pair of blanks needs more than a minute for the first.
         with hang_bound():
             assert unescape_frame(escape_frame(text)) == text
+
+
+def test_runs_of_combining_marks_are_bounded_before_normalising() -> None:
+    text = "a" + "\u0315\u0300" * 5_000 + "b" + "e\u0301" * 600
+    safe = stream_safe(text)
+    assert safe == "a" + "\u0315\u0300" * 15 + "b" + "e\u0301" * 600
+    assert stream_safe("x\u0301" * 10) == "x\u0301" * 10

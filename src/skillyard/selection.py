@@ -14,7 +14,7 @@ from skillyard.ranking.scorer import Scored, Scorer, level_of
 from skillyard.skill import Skill
 from skillyard.value import Value, put
 
-__all__ = ["Selection", "SelectionPolicy", "menu_text", "select", "survivors"]
+__all__ = ["Selection", "SelectionPolicy", "fallback", "menu_text", "select", "survivors"]
 
 REJECTED_KEPT = 10
 """How many of the skills that were not chosen a selection names; ``considered`` counts all."""
@@ -88,8 +88,8 @@ def select(
 ) -> Selection:
     """Choose skills for a query, or abstain.
 
-    The policy's tags come on top of the query's. A query with nothing to look at selects nothing,
-    unless include tags name what is wanted. Raises UnknownName, InvalidInput.
+    The policy's tags come on top of the query's. A query with nothing to look at selects nothing
+    but a fallback, unless include tags name what is wanted. Raises UnknownName, InvalidInput.
     """
     policy = policy or SelectionPolicy()
     asked = _query(query)
@@ -131,6 +131,22 @@ def survivors(
         yield _match(pair, resolved, scored)
 
 
+def fallback(
+    catalog: Catalog,
+    query: str | Query,
+    policy: SelectionPolicy,
+    *,
+    scorer: str | Scorer | Any = DEFAULT_SCORER,
+) -> Match | None:
+    """Return the generalist of the policy, or None when it names none or there is none."""
+    if policy.fallback_tag is None:
+        return None
+    asked = _query(query)
+    resolved, scored = score_query(catalog, asked, scorer)
+    taken = _fallback(catalog, asked, policy, scored)
+    return None if taken is None else _match(taken, resolved, scored)
+
+
 def _query(query: str | Query) -> Query:
     return query if isinstance(query, Query) else Query(query)
 
@@ -141,7 +157,7 @@ def _floor(policy: SelectionPolicy, scorer: Scorer) -> float:
 
 def _pairs(catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored) -> list[Pair]:
     """Return every candidate with its score, zero included; none for an empty question."""
-    if query.empty and not (query.include_tags or policy.include_tags):
+    if (query.empty or scored.blank) and not (query.include_tags or policy.include_tags):
         return []
     pairs = eligible(catalog, query, zeros=True, scored=scored)
     if policy.include_tags:

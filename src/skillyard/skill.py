@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from skillyard.errors import InvalidInput
 from skillyard.text import normalised_name
@@ -162,7 +163,7 @@ class Skill(Value):
         put(self, "name", name)
         put(self, "description", description)
         put(self, "body", body)
-        put(self, "path", path)
+        put(self, "path", _path(path))
         put(self, "title", _text("title", title))
         put(self, "version", _text("version", version))
         put(self, "license", _text("license", license))
@@ -171,7 +172,7 @@ class Skill(Value):
         put(self, "tags", _texts("tags", tags))
         put(self, "keywords", _texts("keywords", keywords))
         put(self, "triggers", _triggers(triggers))
-        put(self, "trigger", trigger)
+        put(self, "trigger", _flag("trigger", trigger))
         put(self, "priority", _integer("priority", priority))
         put(self, "inputs", _texts("inputs", inputs))
         put(self, "outputs", _texts("outputs", outputs))
@@ -183,16 +184,29 @@ class Skill(Value):
         put(self, "source", _text("source", source))
         put(self, "origin", _text("origin", origin))
         put(self, "install_count", _integer("install_count", install_count))
-        put(self, "curated", curated)
-        put(self, "last_modified", last_modified)
-        put(self, "scope", scope)
-        put(self, "frontmatter", frontmatter)
-        put(self, "user_invocable", user_invocable)
-        put(self, "disable_model_invocation", disable_model_invocation)
+        put(self, "curated", _flag("curated", curated))
+        put(self, "last_modified", _when(last_modified))
+        put(self, "scope", _text("scope", scope) or "project")
+        put(self, "frontmatter", _text("frontmatter", frontmatter))
+        put(self, "user_invocable", _flag("user_invocable", user_invocable))
+        hidden = _flag("disable_model_invocation", disable_model_invocation)
+        put(self, "disable_model_invocation", hidden)
         digest = _text("hash", hash) or _content_hash(self)
         put(self, "hash", digest)
         put(self, "id", _text("id", id) or document_id(name, digest))
         put(self, "slug", _text("slug", slug) or name)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with the named fields changed.
+
+        Changed content gets a hash and an id of its own, a changed name a slug, unless they are
+        given too. Raises TypeError for an unknown field.
+        """
+        if not _CONTENT.isdisjoint(changes):
+            changes = {"hash": None, "id": None, **changes}
+        if "name" in changes and self.slug == self.name:
+            changes = {"slug": None, **changes}
+        return super().replace(**changes)
 
     def __hash__(self) -> int:
         return hash((self.id, self.path))
@@ -215,6 +229,13 @@ class Skill(Value):
         return (self.name, self.path.replace("\\", "/"))
 
 
+_CONTENT = frozenset(
+    {"name", "title", "trigger", "disable_model_invocation", "description", "body"}
+    | {"tags", "keywords", "triggers", "allowed_tools", "priority"}
+)
+"""The fields that :func:`_content_hash` looks at."""
+
+
 def _rebuilt(fields: dict[str, Any]) -> Skill:
     return Skill(**fields)
 
@@ -231,15 +252,36 @@ def _integer(field: str, value: object) -> int:
     return value
 
 
+def _when(value: object) -> int | None:
+    return None if value is None else _integer("last_modified", value)
+
+
 def _metadata(value: object) -> Mapping[str, Any]:
     """Return a view that nobody can write through, of a copy that nobody else holds."""
     if not value:
         return _EMPTY
-    if isinstance(value, MappingProxyType):
-        return value
     if not isinstance(value, Mapping):
         raise InvalidInput("Skill: metadata must be a mapping")
-    return MappingProxyType(dict(value))
+    return MappingProxyType({key: _copied(item) for key, item in value.items()})
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def _path(value: object) -> str:
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(path, str):
+        raise InvalidInput(f"Skill: path must be text or a path, not {type(value).__name__}")
+    return path
+
+
+def _flag(field: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(f"Skill: {field} must be true or false")
+    return value
 
 
 def _texts(field: str, value: object) -> tuple[str, ...]:
@@ -250,12 +292,17 @@ def _texts(field: str, value: object) -> tuple[str, ...]:
     items = tuple(value)
     if not all(isinstance(item, str) for item in items):
         raise InvalidInput(f"Skill: {field} must hold text only")
-    return items
+    # A set has no order of its own; its order in memory must not decide anything.
+    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items
 
 
 def _triggers(value: object) -> Triggers:
-    if type(value) is Triggers:
-        return value
+    if value is NO_TRIGGERS:
+        return NO_TRIGGERS
+    if isinstance(value, Triggers):
+        return Triggers(
+            *(_texts(f"triggers.{key}", value[i]) for i, key in enumerate(value._fields))
+        )
     if value is None:
         return NO_TRIGGERS
     if isinstance(value, Mapping):
@@ -290,6 +337,8 @@ def _content_hash(skill: Skill) -> str:
     """SHA-256 of what makes this skill what it is, for skills that come from no file."""
     content = {
         "name": skill.name,
+        "title": skill.title,
+        "trigger": skill.hidden,
         "description": skill.description,
         "body": skill.body,
         "tags": skill.tags,

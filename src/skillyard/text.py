@@ -22,9 +22,11 @@ __all__ = [
     "hidden_in_body",
     "name_fault",
     "normalised_name",
+    "odd_file_name",
     "one_line",
     "plural",
     "shorten",
+    "stream_safe",
     "unescape_frame",
     "xml_escape",
 ]
@@ -54,6 +56,7 @@ _HIDDEN = re.compile(
     f"{_FLAG}|([{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_TAGS}{_SURROGATES}]|{_SELECTORS})"
 )
 _HIDDEN_IN_NAME = re.compile(f"[\n\t{_C0}{_C1}{_SEPARATORS}{_SURROGATES}{_IGNORABLE}]")
+_ODD_IN_FILE_NAME = re.compile(f"[\n\t{_C0}{_C1}{_BIDI}{_SEPARATORS}{_SURROGATES}]")
 _BLANKS = re.compile(r"\s+")
 
 # "[" then, with blanks and invisible characters anywhere between, an optional slash, "skill" and
@@ -245,6 +248,37 @@ def escape_frame(text: str) -> str:
 def unescape_frame(text: str) -> str:
     """Return the text as it was before :func:`escape_frame`."""
     return _frame_tags().sub(lambda match: "[" + match.group(1)[1:], text) if "[" in text else text
+
+
+_MARKS_IN_A_ROW = 30  # Unicode Standard Annex 15, "Stream-Safe Text Format"
+_SHORT = 1_000
+
+
+def stream_safe(text: str) -> str:
+    """Return the text with at most 30 combining marks in a row.
+
+    Normalising sorts each run of marks, at a cost that grows with its square; no script stacks
+    more than a few. Short texts pass as they are.
+    """
+    if len(text) <= _SHORT or text.isascii():
+        return text
+    import unicodedata
+
+    marks = {char for char in set(text) if unicodedata.combining(char)}
+    if not marks:
+        return text
+    kept = []
+    run = 0
+    for char in text:
+        run = run + 1 if char in marks else 0
+        if run <= _MARKS_IN_A_ROW:
+            kept.append(char)
+    return "".join(kept)
+
+
+def odd_file_name(name: str) -> bool:
+    """True for a file name with control, bidi or line-break characters, or that is no text."""
+    return not name.isprintable() and _ODD_IN_FILE_NAME.search(name) is not None
 
 
 def xml_escape(text: str) -> str:

@@ -144,3 +144,18 @@ class TestInjector:
         after = before.reloaded()
         assert before.apply("deploy").prompt.startswith("[skill:deploy]\nOld\n")
         assert after.apply("deploy").prompt.startswith("[skill:deploy]\nNew\n")
+
+
+def test_a_second_injector_puts_no_second_block() -> None:
+    skills = [
+        sy.Skill("search", "Find code", "kubernetes deploy kubernetes rollout cluster helm"),
+        sy.Skill("kubernetes-deploy", "Deploy kubernetes cluster rollout helm", "x"),
+    ]
+    once = sy.inject("find code search", skills)
+    twice = sy.inject(once.prompt, skills)
+    assert twice.prompt == once.prompt
+
+
+def test_line_ends_of_another_system_are_line_ends_in_a_block() -> None:
+    skill = sy.Skill("a", "b", "one\r\ntwo\rthree")
+    assert sy.prompt_block(skill) == "[skill:a]\none\ntwo\nthree\n[/skill]"

@@ -59,6 +59,8 @@ def _settle_name(
     losers = [entry for entry in group if entry.candidate.root != first_root]
     if twin is not None:
         losers = [entry for entry in group if entry is not twin]
+    # Oasis names are display names: its registry goes by id, which was settled before.
+    losers = [entry for entry in losers if not (_is_oasis(entry) and _is_oasis(winner))]
     if losers:
         _shadow([winner, *losers], winner, "name_shadowed", shadowed, diagnostics)
     if twin is not None and len(losers) == 1:  # the pair that adk-skill advises: no fault
@@ -79,6 +81,10 @@ def _settle_name(
         for entry in rest[1:]
         if entry.skill is not None
     )
+
+
+def _is_oasis(entry: Entry) -> bool:
+    return entry.skill is not None and entry.skill.origin == Origin.OASIS
 
 
 def _runtime_twin(group: list[Entry]) -> Entry | None:

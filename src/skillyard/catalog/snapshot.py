@@ -136,6 +136,8 @@ class Catalog:
             raise InvalidInput(f"name must be a string, not {type(name_or_id).__name__}")
         names, ids = self._lookups()
         found = [skill for skill in names.get(name_or_id, ()) if skill not in self._shadowed]
+        # A document about the project is not what somebody means who asks for a skill.
+        found = [s for s in found if s.origin != Origin.CONVENTION] or found
         if len(found) == 1:
             return found[0]
         if name_or_id in ids:
@@ -234,10 +236,7 @@ def load_catalog(
     """
     paths: list[str] = []
     for root in roots:
-        if isinstance(root, str | os.PathLike):
-            paths.append(os.fspath(root) or ".")
-        else:
-            paths.extend(os.fspath(item) or "." for item in root)
+        paths.extend([_root(root)] if isinstance(root, str | os.PathLike) else _each_root(root))
     wanted = (scopes,) if isinstance(scopes, str) else tuple(scopes)
     for scope in wanted:
         if scope not in SCOPES:
@@ -247,6 +246,19 @@ def load_catalog(
     found = scan(_all_roots(tuple(paths), wanted), limits)
     entries = read_all(found.candidates, limits, {}, progress)
     return _assemble(tuple(paths), wanted, limits, found, entries)
+
+
+def _root(root: object) -> str:
+    path = os.fspath(root) if isinstance(root, str | os.PathLike) else None
+    if not isinstance(path, str) or "\0" in path:
+        raise InvalidInput(f"a root must be a path, not {type(root).__name__}")
+    return path or "."
+
+
+def _each_root(roots: object) -> list[str]:
+    if isinstance(roots, bytes) or not isinstance(roots, Iterable):
+        raise InvalidInput(f"a root must be a path, not {type(roots).__name__}")
+    return [_root(root) for root in roots]
 
 
 def _all_roots(paths: tuple[str, ...], scopes: tuple[str, ...]) -> list[Root]:
@@ -292,7 +304,10 @@ def _digest(skills: Sequence[Skill], entries: dict[str, Entry]) -> str:
     for skill in skills:
         entry = entries.get(skill.path)
         below = "/".join(entry.candidate.parts) if entry is not None else skill.path
-        lines.append(f"{skill.origin or ''}\t{below}\t{skill.hash}\n")
+        line = f"{skill.origin or ''}\t{below}\t{skill.hash}"
+        if skill.install_count or skill.curated:  # facts beside the content that ranking reads
+            line += f"\t{skill.install_count}\t{skill.curated}"
+        lines.append(line + "\n")
     lines.sort()  # where the roots lie decides the order of skills of one name
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -40,7 +40,8 @@ def safe_body(skill: Skill, max_chars: int | None = None, max_tokens: int | None
     for field, limit in (("max_chars", max_chars), ("max_tokens", max_tokens)):
         if limit is not None and (type(limit) is not int or limit < 0):
             raise InvalidInput(f"{field} must be None or an integer of at least 0")
-    body = escape_frame(clean(skill.body or ""))
+    body = (skill.body or "").replace("\r\n", "\n").replace("\r", "\n")
+    body = escape_frame(clean(body))
     if max_chars is not None:
         body = body[:max_chars]
     return body if max_tokens is None else cut(body, max_tokens)

@@ -40,7 +40,8 @@ def summary(
 
     With a budget (estimated tokens) descriptions are shortened first, all to the same length;
     then entries are dropped, those that rank last for ``query`` (without one: last by priority,
-    then id), and a last line says how many. Raises UnknownName for an unknown format.
+    then id), and a last line says how many. Empty where not one entry fits.
+    Raises UnknownName for an unknown format.
     """
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)

@@ -20,7 +20,7 @@ from skillyard.ranking.match import eligible, in_order, score_query
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import Scorer
 from skillyard.resources import read_declared
-from skillyard.selection import SelectionPolicy, select, survivors
+from skillyard.selection import SelectionPolicy, fallback, survivors
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, escape_frame
 
@@ -167,12 +167,13 @@ class ContextCoordinator:
         text = query.text if isinstance(query, Query) else query
         if not text.strip() and not (isinstance(query, Query) and query.files):
             return
+        if policy.top_k == 0:
+            return
         for match in survivors(self._catalog, query, policy, scorer=self._config.scorer):
             yield match.skill, match.score
-        if policy.fallback_tag is not None:
-            selection = select(self._catalog, query, policy, scorer=self._config.scorer)
-            if selection.fallback:
-                yield selection.selected[0].skill, selection.selected[0].score
+        generalist = fallback(self._catalog, query, policy, scorer=self._config.scorer)
+        if generalist is not None:
+            yield generalist.skill, generalist.score
 
     def _by_tag(self, tag: str, query: str | Query | None) -> Iterator[tuple[Skill, float]]:
         policy = self._config.policy or SelectionPolicy()

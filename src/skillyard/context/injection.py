@@ -26,6 +26,7 @@ __all__ = ["Injection", "InjectorConfig", "SkillInjector", "inject", "select_pro
 MAX_INJECTED_CHARS = 2_000
 """adk-skill's default."""
 USER_ROLE = "user"
+_CLOSING = "\n[/skill]\n"
 
 Message = Mapping[str, Any]
 Prompt = str | Message | Sequence[Message]
@@ -91,9 +92,19 @@ def _block(
     max_chars: int | None,
     scorer: str | Scorer | Any,
 ) -> tuple[str, Match] | None:
-    if not text.strip():
+    own = _own_words(text)
+    if not own.strip():
         return None
-    return select_prompt_block(catalog, text, policy, scorer=scorer, max_chars=max_chars)
+    found = select_prompt_block(catalog, own, policy, scorer=scorer, max_chars=max_chars)
+    if found is None or own is text or text.startswith(found[0]):
+        return found
+    return None  # another injector has put a block there: one is enough
+
+
+def _own_words(text: str) -> str:
+    """Return the user's own words: the text without a block that stands before it."""
+    end = text.find(_CLOSING) if text.startswith("[skill:") else -1
+    return text if end < 0 else text[end + len(_CLOSING) :]
 
 
 def _joined(text: str, block: str, match: Match) -> Injection:

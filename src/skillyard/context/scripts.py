@@ -100,6 +100,11 @@ def run_script(
         raise ScriptRefused(f"{path!r} is not below {FOLDER}", path=skill.path)
     if not all(isinstance(item, str) and "\0" not in item for item in arguments):
         raise InvalidInput("arguments must be strings")
+    for key, value in (env or {}).items():
+        if not (isinstance(key, str) and isinstance(value, str)) or "\0" in key + value:
+            raise InvalidInput("env must map strings to strings, without NUL")
+    if cwd is not None and not os.path.isdir(cwd):
+        raise InvalidInput(f"cwd is not a folder: {cwd!r}")
     try:
         real = real_resource_path(skill, path)
     except ResourceRefused as error:
@@ -152,6 +157,8 @@ def _run(
                     stderr=err,
                     start_new_session=True,
                 )
+            except UnicodeEncodeError:
+                raise InvalidInput("arguments must be text that a command line can hold") from None
             except OSError as error:
                 raise ScriptRefused(
                     f"cannot start {command[0]}: {error.strerror}", hint="install it"

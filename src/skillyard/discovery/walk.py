@@ -29,7 +29,7 @@ from skillyard.formats.conventions import ROOT_ONLY, convention_of
 from skillyard.formats.oasis import FOLDER as OASIS_FOLDER
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference
-from skillyard.text import clean
+from skillyard.text import clean, odd_file_name
 
 __all__ = ["scan"]
 
@@ -280,7 +280,7 @@ class _Walk:
         references: tuple[Reference, ...] = (),
     ) -> None:
         path = join(place.path, entry.name)
-        if not entry.name.isprintable() or (folder is not None and not folder.isprintable()):
+        if odd_file_name(entry.name) or (folder is not None and odd_file_name(folder)):
             self._odd_name(path)
             return
         target = None
@@ -344,9 +344,13 @@ class _Walk:
             if folded in HEAVY_FOLDERS or (is_skill and folded in OWN_FOLDERS):
                 continue
             path = join(place.path, entry.name)
-            if folded in BUILD_FOLDERS and not os.path.lexists(join(path, SKILL_FILE)):
+            if (
+                folded in BUILD_FOLDERS
+                and not place.runtime
+                and not os.path.lexists(join(path, SKILL_FILE))
+            ):
                 continue
-            if not entry.name.isprintable():
+            if odd_file_name(entry.name):
                 self._odd_name(path)
                 continue
             if len(place.parts) >= self.limits.tree_depth:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import hashlib
 from typing import Any, NamedTuple
 
-from skillyard.errors import Diagnostic, SkillYamlError
+from skillyard.errors import Diagnostic, InvalidInput, SkillIoError, SkillYamlError
 from skillyard.formats.fields import Fields
-from skillyard.formats.frontmatter import Fenced, split, unify_lines
+from skillyard.formats.frontmatter import Fenced, decode, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar
 from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.limits import DEFAULT_LIMITS, Limits
@@ -51,7 +51,23 @@ def parse_skill(path: str, content: str, limits: Limits = DEFAULT_LIMITS) -> Ski
     Checks the fences, valid YAML, field types, a non-empty name and description, and the caps.
     Never repairs. Raises SkillError: InvalidFrontmatter, SkillYamlError or MissingField.
     """
+    if not isinstance(content, str):
+        raise InvalidInput(f"content must be text, not {type(content).__name__}")
+    check_content(content, str(path), limits)
     return parse_document(Document(str(path)), content, strict=True, limits=limits).skill
+
+
+def check_content(content: str, path: str, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Apply the caps of a file to text that comes from no file. Raises SkillIoError."""
+    if "\0" in content:
+        decode(content.encode("utf-8", "replace"), path)  # says where the NUL stands
+    if len(content) > limits.skill_file_bytes:
+        raise SkillIoError(
+            f"the text is larger than {limits.skill_file_bytes:,} bytes",
+            path=path,
+            code="file_too_large",
+            hint="move long material into files beside it",
+        )
 
 
 def parse_document(

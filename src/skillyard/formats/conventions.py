@@ -110,7 +110,7 @@ def _ignored_frontmatter(error: SkillError) -> Diagnostic:
 
 def _with_tags(skill: Skill, tag: str) -> Skill:
     missing = tuple(word for word in (CONVENTION_TAG, tag) if word not in skill.tags)
-    return skill.replace(tags=skill.tags + missing)
+    return skill.replace(tags=skill.tags + missing, hash=skill.hash, id=skill.id)
 
 
 def _derived_description(body: str, path: str) -> str:

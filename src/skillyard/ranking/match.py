@@ -8,7 +8,7 @@ from typing import Any
 
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
-from skillyard.ranking.query import Query, invokes
+from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.ranking.scorer import Explanation, Scored, Scorer, level_of
 from skillyard.skill import Skill
@@ -121,7 +121,12 @@ def eligible(
 def _left_out(
     catalog: Catalog | Iterable[Skill], skills: Sequence[Skill], query: Query
 ) -> set[int]:
-    out = {id(skill) for skill in skills if skill.hidden and not invokes(query.text, skill)}
+    called = called_words(query.text)
+    out = {
+        id(skill)
+        for skill in skills
+        if skill.hidden and not (called and invokes(query.text, skill, called))
+    }
     if isinstance(catalog, Catalog):
         out.update(id(skill) for skill in catalog.shadowed)
     return out
@@ -180,10 +185,10 @@ def rank(
         raise InvalidInput("limit must be None or an integer of at least 0")
     query = Query(
         text,
-        tuple_of(files),
-        tuple_of(recent_activity),
-        tuple_of(include_tags),
-        tuple_of(exclude_tags),
+        files,
+        recent_activity,
+        include_tags,
+        exclude_tags,
         include_references,
     )
     if not isinstance(catalog, Catalog):
@@ -194,8 +199,3 @@ def rank(
         Match(skill, score, level_of(resolved.levels, score), scored)
         for skill, score in in_order(pairs, scored, limit)
     ]
-
-
-def tuple_of(items: Iterable[str]) -> Any:
-    """Return a tuple of a list; anything else passes, for Query to refuse by name."""
-    return tuple(items) if isinstance(items, list | tuple | set | frozenset) else items

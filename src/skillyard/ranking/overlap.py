@@ -157,6 +157,11 @@ class ScoredOverlap(Scored):
         self._postings = postings
         self._asked = asked
 
+    @property
+    def blank(self) -> bool:
+        """True for a query without a token."""
+        return not self._asked
+
     def scores(self) -> list[tuple[Skill, float]]:
         """Return the skills that hold at least one token of the query."""
         bound, postings = self._bound, self._postings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from skillyard.errors import InvalidInput
@@ -62,22 +63,40 @@ def text_items(field: str, value: Iterable[str] | None) -> tuple[str, ...]:
     for item in items:
         if not isinstance(item, str):
             raise InvalidInput(f"{field} must hold strings, not {type(item).__name__}")
-    return items
+    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items
 
 
 _AFTER_NAME = " \t\r\n,.;:!?)]}\"'"
+_CALL = re.compile(r"""(?:^|(?<=[\s(\[{"']))[@/](\S{1,300})""")
 
 
-def invokes(text: str, skill: Skill) -> bool:
+def called_words(text: str) -> frozenset[str]:
+    """Return the first words of all that the text may call by ``@`` or ``/``, case folded.
+
+    Each word stands whole and cut before each punctuation mark, since a name may hold some.
+    """
+    if "@" not in text and "/" not in text:
+        return frozenset()
+    words = set()
+    for word in {call.casefold() for call in _CALL.findall(text)}:
+        words.add(word)
+        words.update(word[:end] for end, char in enumerate(word) if char in _AFTER_NAME)
+    return frozenset(words)
+
+
+def invokes(text: str, skill: Skill, called: frozenset[str] | None = None) -> bool:
     """True when the text calls the skill by ``@name`` or ``/name`` (name or slug, case ignored).
 
     The sign must start the text or follow a blank or an opening bracket, and the name must end at
     a blank, at punctuation or at the end, so that a path or a mail address calls nothing.
+    ``called`` is ``called_words(text)`` where many skills are asked about.
     """
-    if "@" not in text and "/" not in text:
+    words = called_words(text) if called is None else called
+    names = {skill.name.casefold(), skill.slug.casefold()}
+    names = {name for name in names if name.split(None, 1)[:1] and name.split(None, 1)[0] in words}
+    if not names:
         return False
     folded = text.casefold()
-    names = {skill.name.casefold(), (skill.slug or skill.name).casefold()}
     return any(_called(folded, sign + name) for name in names for sign in "@/")
 
 

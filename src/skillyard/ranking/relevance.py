@@ -18,6 +18,7 @@ from skillyard.ranking.overlap import tokens
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Scored
 from skillyard.skill import Skill
+from skillyard.text import stream_safe
 
 __all__ = ["RELEVANCE", "Relevance", "terms"]
 
@@ -57,7 +58,8 @@ _BREAKS = re.compile(r"[\s\-_/]+")
 def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = unicodedata.normalize("NFKC", stream_safe(text)).casefold()
+    return unicodedata.normalize("NFKC", folded)
 
 
 def terms(text: str) -> list[str]:
@@ -297,6 +299,11 @@ class ScoredRelevance(Scored):
             facts.popularity,
             scorer.curated_points * match if facts.curated else 0.0,
         )
+
+    @property
+    def blank(self) -> bool:
+        """True for a query without a term."""
+        return not self._terms
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return every skill with its points: the document drops none."""

@@ -80,6 +80,11 @@ class Scored(ABC):
     exhaustive = False
     """True when a skill that :meth:`scores` leaves out may not be chosen at all."""
 
+    @property
+    def blank(self) -> bool:
+        """True when the query holds nothing that this scorer looks at: nothing may be chosen."""
+        return False
+
     @abstractmethod
     def scores(self) -> Sequence[tuple[Skill, float]]:
         """Return the skills with a score other than zero, in catalog order."""

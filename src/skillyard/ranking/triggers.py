@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skillyard.ranking.phrases import Phrases
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Scored
 from skillyard.skill import Skill
@@ -145,45 +146,6 @@ class TriggerPhrases:
         return BoundTriggers(self, tuple(skills))
 
 
-Phrase = tuple[int, tuple[str, ...]]
-"""Number of a skill, words of one of its phrases."""
-
-
-class _Phrases:
-    """Phrases of many skills, found in a request in one pass over its words."""
-
-    __slots__ = ("_by_first_word", "_unspaced")
-
-    def __init__(self) -> None:
-        self._by_first_word: dict[str, list[Phrase]] = {}
-        self._unspaced: list[tuple[int, tuple[str, ...], str]] = []
-
-    def add(self, number: int, words: tuple[str, ...]) -> None:
-        """Add one phrase; an empty one never hits."""
-        if not words:
-            return
-        joined = " ".join(words)
-        if _unspaced(joined):
-            self._unspaced.append((number, words, joined))
-        else:
-            self._by_first_word.setdefault(words[0], []).append((number, words))
-
-    def hits(self, words: Sequence[str]) -> list[Phrase]:
-        """Return each (skill, phrase) whose words stand next to each other in the request."""
-        found: dict[Phrase, None] = {}
-        for start, word in enumerate(words):
-            for phrase in self._by_first_word.get(word, ()):
-                length = len(phrase[1])
-                if length == 1 or tuple(words[start : start + length]) == phrase[1]:
-                    found[phrase] = None
-        if self._unspaced:
-            text = " ".join(words)
-            for number, phrase_words, joined in self._unspaced:
-                if joined in text:
-                    found[number, phrase_words] = None
-        return list(found)
-
-
 class BoundTriggers:
     """Trigger scoring over one snapshot."""
 
@@ -191,17 +153,17 @@ class BoundTriggers:
         self.scorer = scorer
         self.skills: Sequence[Skill] = skills
         self.position = {skill: number for number, skill in enumerate(skills)}
-        self.phrases = _Phrases()
-        self.names = _Phrases()
+        phrases: list[tuple[int, tuple[str, ...]]] = []
         self.descriptions: dict[str, list[int]] = {}
         for number, skill in enumerate(skills):
             distinct = dict.fromkeys(tuple(normalise(p)) for p in skill.triggers.phrases)
-            for words in distinct:
-                self.phrases.add(number, words)
-            self.names.add(number, tuple(normalise(skill.name)))
+            phrases.extend((number, words) for words in distinct)
             for word in dict.fromkeys(normalise(skill.description)):
                 if word not in FUNCTION_WORDS:
                     self.descriptions.setdefault(word, []).append(number)
+        names = [(number, tuple(normalise(skill.name))) for number, skill in enumerate(skills)]
+        self.phrases = Phrases(phrases, _unspaced)
+        self.names = Phrases(names, _unspaced)
 
     def prepare(self, query: Query) -> ScoredTriggers:
         """Find the phrases, names and description words of the request."""
@@ -214,17 +176,24 @@ class ScoredTriggers(Scored):
     def __init__(self, bound: BoundTriggers, words: list[str]) -> None:
         self._bound = bound
         self._words = words
+        self._phrases = bound.phrases.hits(words)
+        self._named = bound.names.hits(words)
         self._keywords = [w for w in dict.fromkeys(words) if w not in FUNCTION_WORDS]
         scorer = bound.scorer
         points: dict[int, float] = {}
-        for number, _ in bound.phrases.hits(words):
-            points[number] = points.get(number, 0.0) + scorer.phrase_points
+        for number, phrases in self._phrases.items():
+            points[number] = scorer.phrase_points * len(phrases)
         for word in self._keywords:
             for number in bound.descriptions.get(word, ()):
                 points[number] = points.get(number, 0.0) + scorer.keyword_points
-        for number, _ in bound.names.hits(words):
+        for number in self._named:
             points[number] = points.get(number, 0.0) + scorer.name_points
         self._points = points
+
+    @property
+    def blank(self) -> bool:
+        """True for a request without a word."""
+        return not self._words
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return the skills with at least one point."""
@@ -239,10 +208,9 @@ class ScoredTriggers(Scored):
         """Return one part for the phrases, one for the description words, one for the name."""
         bound, scorer = self._bound, self._bound.scorer
         number = bound.position[skill]
-        phrases = [words for owner, words in bound.phrases.hits(self._words) if owner == number]
+        phrases = self._phrases.get(number, [])
         described = set(normalise(skill.description))
         keywords = [word for word in self._keywords if word in described]
-        named = any(owner == number for owner, _ in bound.names.hits(self._words))
         parts = []
         if phrases:
             details = tuple(
@@ -256,7 +224,7 @@ class ScoredTriggers(Scored):
         if keywords:
             total = scorer.keyword_points * len(keywords)
             parts.append(Explanation("description", total, (), "leaf", ", ".join(keywords)))
-        if named:
+        if number in self._named:
             parts.append(Explanation("name", scorer.name_points, (), "leaf", skill.name))
         note = f"priority {skill.priority}" if skill.priority else ""
         return Explanation("triggers", self._points.get(number, 0.0), tuple(parts), "sum", note)

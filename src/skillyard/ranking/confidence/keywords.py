@@ -200,19 +200,19 @@ class KeywordDetector:
         self.short_terms = frozenset(term.lower() for term in short_terms)
         self._index: KeywordIndex | None = None
 
-    def build_index(self, skills: Candidates) -> None:
+    def build_index(self, catalog: Candidates) -> None:
         """Take the skills whose number and word frequencies decide how rare a word is."""
-        self._index = KeywordIndex(as_skills(skills), self.short_terms)
+        self._index = KeywordIndex(as_skills(catalog), self.short_terms)
 
-    def match(self, text: str, skills: Candidates | None = None) -> list[KeywordMatch]:
+    def match(self, text: str, catalog: Candidates | None = None) -> list[KeywordMatch]:
         """Return the skills that share a word with the text, best first, then by name.
 
-        ``skills`` are the candidates; None means those of the index. Without an index they are
+        ``catalog`` are the candidates; None means those of the index. Without an index they are
         indexed on the way. Raises InvalidInput when there are neither.
         """
         if not isinstance(text, str):
             raise InvalidInput(f"text must be a string, not {type(text).__name__}")
-        index = self._index_of(skills)
+        index = self._index_of(catalog)
         prompt = read_prompt(text, self.short_terms)
         found = [
             keyword_match(index.skills[position], index.hits(position, prompt))
@@ -222,12 +222,12 @@ class KeywordDetector:
         matches = [match for match in found if match is not None]
         return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))
 
-    def _index_of(self, skills: Candidates | None) -> KeywordIndex:
-        if skills is None:
+    def _index_of(self, catalog: Candidates | None) -> KeywordIndex:
+        if catalog is None:
             if self._index is None:
-                raise InvalidInput("skills: give some, or call build_index first")
+                raise InvalidInput("catalog: give some, or call build_index first")
             return self._index
-        candidates = as_skills(skills)
+        candidates = as_skills(catalog)
         if self._index is not None and self._index.skills == candidates:
             return self._index
         return KeywordIndex(candidates, self.short_terms, self._index)

@@ -244,9 +244,9 @@ class PatternMatcher:
         (pattern,) = text_items("pattern", (pattern,))
         return classify(pattern, self.limits)
 
-    def match(self, files: Iterable[str], skills: Candidates) -> list[PatternMatch]:
+    def match(self, files: Iterable[str], catalog: Candidates) -> list[PatternMatch]:
         """Return the skills with a matching file, highest confidence first, then by name."""
-        candidates = as_skills(skills)
+        candidates = as_skills(catalog)
         index = PatternIndex(candidates, self.case_sensitive, self.limits)
         found = index.match(text_items("files", files))
         matches = [
@@ -255,6 +255,6 @@ class PatternMatcher:
         ]
         return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))
 
-    def faults(self, skills: Candidates) -> list[PatternFault]:
+    def faults(self, catalog: Candidates) -> list[PatternFault]:
         """Return the patterns that can never match: empty, too long, too many alternatives."""
-        return PatternIndex(as_skills(skills), self.case_sensitive, self.limits).faults
+        return PatternIndex(as_skills(catalog), self.case_sensitive, self.limits).faults

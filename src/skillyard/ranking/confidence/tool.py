@@ -49,9 +49,9 @@ class ConfidenceScorer:
         self._skills: Catalog | tuple[Skill, ...] = ()
         self._bound = settings.bind(())
 
-    def set_skills(self, skills: Candidates) -> None:
+    def set_skills(self, catalog: Candidates) -> None:
         """Take the skills to evaluate against, and index them."""
-        self._skills = skills if isinstance(skills, Catalog) else as_skills(skills)
+        self._skills = catalog if isinstance(catalog, Catalog) else as_skills(catalog)
         self._bound = _bind(self._skills, self._settings)
 
     def evaluate(self, context: Context, options: Options = None) -> list[Evaluation]:

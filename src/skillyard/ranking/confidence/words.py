@@ -15,6 +15,8 @@ from functools import cache, lru_cache
 from threading import Lock
 from typing import NamedTuple
 
+from skillyard.text import stream_safe
+
 __all__ = ["STOP_WORDS", "Term", "terms"]
 
 MIN_CHARS = 3
@@ -68,7 +70,7 @@ def terms(text: str, short_terms: frozenset[str] = frozenset()) -> list[Term]:
 def _words(text: str) -> list[str]:
     if text.isascii():
         return _WORD.findall(text)
-    text = unicodedata.normalize("NFC", text)
+    text = unicodedata.normalize("NFC", stream_safe(text))
     marks = {char for char in set(text) if unicodedata.category(char).startswith("M")}
     if not marks:
         return _WORD.findall(text)
