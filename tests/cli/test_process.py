@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -78,7 +79,12 @@ def test_a_reader_that_was_never_there_is_a_clean_end_too(tmp_path: Path) -> Non
     assert (process.returncode, process.stderr) == (0, b"")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def _always_full() -> bool:
+    """True where ``/dev/full`` is the device of that name."""
+    return os.path.exists("/dev/full") and stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+@pytest.mark.skipif(not _always_full(), reason="needs a device that is always full")
 def test_output_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
     with open("/dev/full", "w") as full:
         process = subprocess.run(

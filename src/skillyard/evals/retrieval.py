@@ -201,12 +201,25 @@ def run_queries(
     return run
 
 
+def _write_through(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text + "\n")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise SkillIoError(f"cannot write: {reason}", path=path, hint="check the path") from None
+
+
 def write_json(path: str, value: Any) -> None:
     """Write a JSON file whole or not at all: beside it, synced, then renamed over it.
 
-    Raises SkillIoError; what stood at ``path`` is untouched then.
+    A link, a pipe or a device is written through, never replaced. Raises SkillIoError; what stood
+    at ``path`` is untouched then.
     """
     text = json.dumps(value, separators=(",", ":"))
+    if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
+        _write_through(path, text)
+        return
     beside = f"{path}.{os.getpid()}.tmp"
     try:
         with open(beside, "x", encoding="ascii") as file:
