@@ -1,0 +1,86 @@
+"""The analyzer: a tokenizer and a chain of filters, the same for skills and for queries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import reduce
+
+from skillyard.analysis.filters import (
+    Filter,
+    bigrams,
+    compatible,
+    fold,
+    known_terms,
+    split_compounds,
+    split_scripts,
+    stop,
+)
+from skillyard.analysis.stemming import stem
+from skillyard.analysis.tokenizer import surfaces
+
+__all__ = ["STANDARD", "VERSION", "Analyzer"]
+
+VERSION = 1
+"""Grows whenever the same text would give other terms: what was built with another is rebuilt."""
+
+REMEMBERED = 400_000
+"""Surfaces whose terms are kept, about 60 MB; then the memory starts anew."""
+
+
+class Analyzer:
+    """``tokenizer | filter | filter …``: text to terms. Immutable from outside, thread-safe.
+
+    ``analyzer | filter`` is a new analyzer with one more filter at its end.
+    """
+
+    __slots__ = ("_known", "filters", "tokenizer")
+
+    def __init__(
+        self, tokenizer: Callable[[str], list[str]], filters: tuple[Filter, ...] = ()
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.filters = filters
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def __or__(self, last: Filter) -> Analyzer:
+        return Analyzer(self.tokenizer, (*self.filters, last))
+
+    def of_surface(self, surface: str) -> tuple[str, ...]:
+        """Return the terms of one surface, in order."""
+        found = self._known.get(surface)
+        if found is None:
+            tokens = reduce(lambda tokens, step: step(tokens), self.filters, [surface])
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            found = self._known[surface] = tuple(token for token in tokens if token)
+        return found
+
+    def terms(self, text: str) -> list[str]:
+        """Return the terms of ``text`` in order, repetitions kept."""
+        of = self.of_surface
+        return [term for surface in self.tokenizer(text) for term in of(surface)]
+
+    def counts(self, text: str) -> dict[str, int]:
+        """Return how often each term stands in ``text``; the order is that of first sight."""
+        counts: dict[str, int] = {}
+        known, of = self._known, self.of_surface
+        for surface, number in Counter(self.tokenizer(text)).items():
+            terms = known.get(surface)
+            for term in of(surface) if terms is None else terms:
+                counts[term] = counts.get(term, 0) + number
+        return counts
+
+
+STANDARD = (
+    Analyzer(surfaces)
+    | compatible
+    | known_terms
+    | split_compounds
+    | split_scripts
+    | fold
+    | bigrams
+    | stop
+    | stem
+)
+"""The chain of the index and of ``hybrid``."""

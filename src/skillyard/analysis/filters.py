@@ -1,0 +1,132 @@
+"""The filters of the analyzer chain: each takes the tokens of one surface and gives tokens.
+
+A filter is a plain function from a list of strings to a list of strings, so that it can be
+tested, reordered and replaced by itself. What they do together stands in :mod:`.analyzer`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+from skillyard.analysis.scripts import runs
+from skillyard.analysis.stopwords import ENGLISH
+from skillyard.analysis.technical import TECHNICAL
+
+__all__ = [
+    "Filter",
+    "bigrams",
+    "compatible",
+    "fold",
+    "known_terms",
+    "split_compounds",
+    "split_scripts",
+    "stop",
+]
+
+Filter = Callable[[list[str]], list[str]]
+
+LONGEST_TERM = 40
+"""Characters of a term; what is longer is a hash, a key or encoded data, and nobody's word."""
+
+LONGEST_WHOLE = 3
+"""Parts up to which a compound is kept whole as well."""
+
+_PART = re.compile(
+    r"[A-Z]+(?=[A-Z][a-z])"  # the HTTP of HTTPServer
+    r"|[A-Z]?[a-z]+[0-9]*"  # fast, Api, python3
+    r"|[A-Z]+[0-9]*"  # API, S3
+    r"|[0-9]+(?:[a-z]{1,2}(?![a-z]))?"  # 42, 4k, 3d
+)
+_JOINED = re.compile(r"[-_.'’]+")
+_NUMBERED = re.compile(r"([a-z]{3,})[0-9]+$")
+
+
+def compatible(tokens: list[str]) -> list[str]:
+    """Return the compatibility forms (NFKC): full-width letters, ligatures, circled digits."""
+    return [t if t.isascii() else unicodedata.normalize("NFKC", t) for t in tokens]
+
+
+def known_terms(tokens: list[str]) -> list[str]:
+    """Return technical terms by their one canonical word: ``C++`` and ``cpp`` are ``c++``."""
+    return [TECHNICAL.get(t.lower(), t) for t in tokens]
+
+
+def split_compounds(tokens: list[str]) -> list[str]:
+    """Take camelCase, kebab-case, snake_case and dotted words apart, and keep the whole too.
+
+    ``FastAPI-templates`` gives ``Fast API templates FastAPItemplates``; ``python3`` gives
+    ``python3 python``. Possessive ``'s`` and negations ``n't`` go.
+    """
+    out: list[str] = []
+    for token in tokens:
+        if (token.islower() and token.isalpha() and token.isascii()) or token in TECHNICAL.values():
+            out.append(token)
+        elif token.isascii():
+            out += _parts(token)
+        else:
+            out += _pieces(token)
+    return out
+
+
+def _pieces(token: str) -> list[str]:
+    """Take a word of another alphabet apart at its joiners; it has no camel case to look for."""
+    pieces = [piece for piece in _JOINED.split(token) if piece]
+    return pieces if len(pieces) < 2 else [*pieces, "".join(pieces)]
+
+
+def _parts(token: str) -> list[str]:
+    token = token.replace("’", "'")
+    if token.endswith(("'s", "'S")):
+        token = token[:-2]
+    elif token.endswith(("n't", "N'T")):
+        return []
+    parts = _PART.findall(token.replace("'", ""))
+    known = [TECHNICAL.get(part.lower(), part) for part in parts]
+    whole = "".join(parts)
+    if 1 < len(parts) <= LONGEST_WHOLE and any(part.isalpha() for part in parts):
+        known.append(TECHNICAL.get(whole.lower(), whole))
+    numbered = [m[1] for part in parts if (m := _NUMBERED.match(part.lower()))]
+    return known + numbered
+
+
+def fold(tokens: list[str]) -> list[str]:
+    """Fold case, and accents of the Latin script: ``Déploiement`` is ``deploiement``."""
+    return [t.lower() if t.isascii() else _folded(t) for t in tokens]
+
+
+def _folded(token: str) -> str:
+    folded = token.casefold()
+    if not any("\u00c0" <= char <= "\u024f" or "\u1e00" <= char <= "\u1eff" for char in folded):
+        return folded
+    marks = unicodedata.normalize("NFD", folded.replace("ł", "l").replace("ı", "i"))
+    return "".join(char for char in marks if not "\u0300" <= char <= "\u036f")
+
+
+def split_scripts(tokens: list[str]) -> list[str]:
+    """Take a word apart where its script changes: ``Dockerの`` gives ``Docker`` and ``の``."""
+    out: list[str] = []
+    for token in tokens:
+        out += [token] if token.isascii() else [run for run, _ in runs(token)]
+    return out
+
+
+def bigrams(tokens: list[str]) -> list[str]:
+    """Give the pairs of neighbours of scripts written without blanks; a lone sign is itself."""
+    out: list[str] = []
+    for token in tokens:
+        if token.isascii() or not any(dense for _, dense in runs(token)) or len(token) == 1:
+            out.append(token)
+        else:
+            out += [token[i : i + 2] for i in range(len(token) - 1)]
+    return out
+
+
+def stop(tokens: list[str]) -> list[str]:
+    """Leave out English function words, long digit runs and what is too long to be a word."""
+    return [
+        t
+        for t in tokens
+        if t not in ENGLISH and len(t) <= LONGEST_TERM and not (t.isdigit() and len(t) > 4)
+    ]

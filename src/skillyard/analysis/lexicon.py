@@ -1,0 +1,146 @@
+"""The word list: English search words for what requests in other languages say.
+
+One concept a line: English words, then for each language the forms that mean it. A form that ends
+in ``*`` is the start of a word; the forms of languages written without blanks are looked for
+anywhere. The list is the project's own (``training/data/lexicon``); it is read on the first
+request that is not English.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from typing import NamedTuple
+
+from skillyard.analysis.analyzer import STANDARD
+from skillyard.analysis.filters import fold
+from skillyard.analysis.language import FUNCTION_WORDS, language_of
+
+__all__ = ["Reading", "read_request", "translated"]
+
+INSIDE_WORDS = frozenset({"ja", "zh", "ko"})
+"""Languages whose forms are looked for anywhere: words have no border, or endings stick to it."""
+NEIGHBOURS = {"uk": ("uk", "ru"), "ru": ("ru", "uk")}
+"""Languages whose lists help each other."""
+CLITICS = {
+    "ar": ("وال", "بال", "لل", "ال", "و", "ب", "ل"),
+}
+"""What sticks to the front of a word: article, conjunction, preposition."""
+
+
+class Reading(NamedTuple):
+    """A request as far as its language goes."""
+
+    language: str
+    english: tuple[str, ...]
+    """Terms of the English words that the list gives; empty for English requests."""
+    silent: frozenset[str]
+    """Terms that are function words of the language: they name nothing."""
+
+
+class _Forms(NamedTuple):
+    whole: dict[str, list[int]]
+    starts: dict[str, list[int]]
+    lengths: tuple[int, ...]
+    """Lengths of ``starts``, longest first."""
+    spaced: tuple[tuple[str, int], ...]
+    """Forms of several words, or of a script without blanks, longest first."""
+
+
+@cache
+def _lines() -> tuple[tuple[str, dict[str, tuple[str, ...]]], ...]:
+    path = os.path.join(os.path.dirname(__file__), "data", "lexicon.tsv")
+    found = []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            english, *fields = line.rstrip("\n").split("\t")
+            forms = {}
+            for field in fields:
+                code, _, listed = field.partition("=")
+                forms[code] = tuple(form.strip() for form in listed.split(",") if form.strip())
+            found.append((english, forms))
+    return tuple(found)
+
+
+@cache
+def _forms(code: str) -> _Forms:
+    whole: dict[str, list[int]] = {}
+    starts: dict[str, list[int]] = {}
+    spaced: dict[str, int] = {}
+    for number, (_, forms) in enumerate(_lines()):
+        for form in forms.get(code, ()):
+            folded = _fold(form.rstrip("*"))
+            if code in INSIDE_WORDS or " " in folded:
+                spaced.setdefault(folded, number)
+            elif form.endswith("*"):
+                starts.setdefault(folded, []).append(number)
+            else:
+                whole.setdefault(folded, []).append(number)
+    lengths = tuple(sorted({len(start) for start in starts}, reverse=True))
+    return _Forms(whole, starts, lengths, tuple(sorted(spaced.items(), key=_longest_first)))
+
+
+def _longest_first(item: tuple[str, int]) -> tuple[int, str]:
+    return (-len(item[0]), item[0])
+
+
+def _fold(text: str) -> str:
+    return " ".join(fold(text.split()))
+
+
+@cache
+def _terms(number: int) -> tuple[str, ...]:
+    english = _lines()[number][0].replace("/", " ")
+    return tuple(dict.fromkeys(STANDARD.terms(english)))
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def _concepts(text: str, code: str) -> list[int]:
+    """Return the concepts that ``text`` names in one language, in the order of the list."""
+    forms = _forms(code)
+    folded = _fold(text)
+    found: set[int] = set()
+    for form, number in forms.spaced:
+        if form in folded:
+            found.add(number)
+            folded = folded.replace(form, "\n")  # the longest form takes its characters
+    for word in _WORD.findall(folded):
+        for bare in _bare(word, code):
+            hits = forms.whole.get(bare) or _start(bare, forms)
+            if hits:
+                found.update(hits)
+                break
+    return sorted(found)
+
+
+def _bare(word: str, code: str) -> list[str]:
+    cut = [word[len(c) :] for c in CLITICS.get(code, ()) if word.startswith(c)]
+    return [word, *(rest for rest in cut if len(rest) > 2)]
+
+
+def _start(word: str, forms: _Forms) -> list[int]:
+    for length in forms.lengths:
+        if length <= len(word) and (hits := forms.starts.get(word[:length])):
+            return hits
+    return []
+
+
+def read_request(text: str) -> Reading:
+    """Return the language of a request, its words in English, and its function words."""
+    code = language_of(text)
+    if code == "en":
+        return Reading(code, (), frozenset())
+    numbers = [n for near in NEIGHBOURS.get(code, (code,)) for n in _concepts(text, near)]
+    english = dict.fromkeys(term for number in numbers for term in _terms(number))
+    silent = frozenset(
+        term for word in FUNCTION_WORDS.get(code, ()) for term in STANDARD.of_surface(word)
+    )
+    return Reading(code, tuple(english), silent)
+
+
+def translated(text: str) -> tuple[str, ...]:
+    """Return the English terms for a request in another language; nothing for an English one."""
+    return read_request(text).english

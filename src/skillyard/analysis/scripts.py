@@ -1,0 +1,70 @@
+"""Scripts: where one ends and the next begins, and which are written without blanks."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+__all__ = ["dense", "latin_share", "runs"]
+
+# First code point of each block that matters here, its class, ascending. Blocks as in the
+# Unicode Character Database, Blocks.txt; neighbours of one class are merged.
+_STARTS = (
+    (0x0000, "other"), (0x0041, "latin"), (0x0250, "other"), (0x0370, "greek"),
+    (0x0400, "cyrillic"), (0x0530, "armenian"), (0x0590, "hebrew"), (0x0600, "arabic"),
+    (0x0700, "other"), (0x0900, "devanagari"), (0x0980, "indic"), (0x0E00, "thai"),
+    (0x0F00, "other"), (0x1000, "myanmar"), (0x10A0, "georgian"), (0x1100, "hangul"),
+    (0x1200, "ethiopic"), (0x13A0, "other"), (0x1780, "khmer"), (0x1800, "other"),
+    (0x1E00, "latin"), (0x1F00, "greek"), (0x2000, "other"), (0x2E80, "han"),
+    (0x3040, "kana"), (0x3100, "han"), (0x3130, "hangul"), (0x3190, "han"),
+    (0x31F0, "kana"), (0x3200, "han"), (0xA000, "other"), (0xAC00, "hangul"),
+    (0xD800, "other"), (0xF900, "han"), (0xFB00, "latin"), (0xFB1D, "hebrew"),
+    (0xFB50, "arabic"), (0xFE00, "other"), (0xFF66, "kana"), (0xFFA0, "hangul"),
+    (0xFFE0, "other"), (0x20000, "han"), (0x32000, "other"),
+)  # fmt: skip
+_FIRST = [start for start, _ in _STARTS]
+_CLASS = [name for _, name in _STARTS]
+
+_DENSE = frozenset({"han", "kana", "hangul", "thai", "khmer", "myanmar"})
+"""Written without blanks, or (Hangul) with endings that stick to the word."""
+_DIGITS = frozenset("0123456789")
+
+
+def _class(char: str) -> str:
+    return _CLASS[bisect_right(_FIRST, ord(char)) - 1]
+
+
+def dense(char: str) -> bool:
+    """True for a character of a script whose words have no border."""
+    return _class(char) in _DENSE
+
+
+def runs(word: str) -> list[tuple[str, bool]]:
+    """Return the runs of one script with whether it is dense; digits join what they follow.
+
+    Han and kana are one script here: Japanese words mix them.
+    """
+    found: list[tuple[str, bool]] = []
+    start, current = 0, ""
+    for place, char in enumerate(word):
+        if char in _DIGITS and current:
+            continue
+        kind = _class(char)
+        kind = "han" if kind == "kana" else kind
+        if kind == "other":  # combining marks and the like stay where they are
+            kind = current or kind
+        if current and kind != current:
+            found.append((word[start:place], current in _DENSE))
+            start = place
+        current = kind
+    found.append((word[start:], current in _DENSE))
+    return [run for run in found if run[0]]
+
+
+def latin_share(text: str) -> float:
+    """Return the share of Latin letters among the letters of ``text``, 0..1; 1.0 without any."""
+    letters = latin = 0
+    for char in text:
+        if char.isalpha():
+            letters += 1
+            latin += char.isascii() or _class(char) == "latin"
+    return latin / letters if letters else 1.0

@@ -1,0 +1,29 @@
+"""Stems by Snowball's English stemmer (Porter 2), through PyStemmer."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+__all__ = ["stem"]
+
+SHORTEST = 4
+"""Characters from which a word is stemmed: shorter ones are acronyms as often as plurals."""
+
+_lock = Lock()
+_stemmer: Any = None
+
+
+def stem(tokens: list[str]) -> list[str]:
+    """Return the stems of ASCII words; words of other alphabets stay as they are."""
+    global _stemmer  # noqa: PLW0603 - loaded when the first word is stemmed, not at import
+    with _lock:  # one stemmer keeps a buffer between its calls
+        if _stemmer is None:
+            import Stemmer
+
+            # Its own cache is off: the analyzer remembers whole surfaces.
+            _stemmer = Stemmer.Stemmer("english", 0)
+        return [
+            _stemmer.stemWord(t) if len(t) >= SHORTEST and t.isascii() and t.isalpha() else t
+            for t in tokens
+        ]
