@@ -19,7 +19,7 @@ from skillyard.resources import read_file
 from skillyard.skill import Origin, Skill
 from skillyard.text import hidden_in_body
 
-__all__ = ["Entry", "Progress", "read_all", "refresh"]
+__all__ = ["Entry", "Progress", "read_all", "read_one", "refresh"]
 
 # A file changed within this time of being read may change again without its stamp telling
 # (timestamps of common file systems tick every 1 to 10 ms; 2 s covers the coarse ones).
@@ -54,7 +54,7 @@ def read_all(
         if earlier is not None and earlier.settled and earlier.candidate == candidate:
             entries[candidate.path] = earlier
         else:
-            entries[candidate.path] = _kept(_read(candidate, limits, now), earlier)
+            entries[candidate.path] = _kept(read_one(candidate, limits, now), earlier)
         if progress is not None and number % 256 == 0:
             progress(number, total)
     if progress is not None:
@@ -62,8 +62,8 @@ def read_all(
     return entries
 
 
-def _read(candidate: Candidate, limits: Limits, now: int) -> Entry:
-    """Read and parse one file. Whatever is wrong with it becomes a diagnostic."""
+def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
+    """Read and parse one file at the time ``now``. What is wrong with it becomes a diagnostic."""
     settled = candidate.stamp.ctime_ns + _SETTLED_NS < now
     try:
         content = read_file(

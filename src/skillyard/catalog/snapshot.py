@@ -15,7 +15,7 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
 
-__all__ = ["Catalog", "CatalogDiff", "has_tag", "load_catalog"]
+__all__ = ["Catalog", "CatalogDiff", "all_roots", "has_tag", "load_catalog", "named_roots"]
 
 SCOPES = ("user",)
 _NEAR_NAMES = 3
@@ -179,7 +179,7 @@ class Catalog:
         """
         if not self._roots and not self._scopes:
             return CatalogDiff((), (), (), self)
-        found = scan(_all_roots(self._roots, self._scopes), self._limits)
+        found = scan(all_roots(self._roots, self._scopes), self._limits)
         entries = read_all(found.candidates, self._limits, self._entries, progress)
         if found.diagnostics == self._scanned and _same(self._entries, entries):
             self._entries = entries
@@ -234,6 +234,17 @@ def load_catalog(
     the others: it becomes a diagnostic. Raises InvalidSkillsRoot for a root that is no folder,
     InvalidInput for an unknown scope.
     """
+    paths, wanted = named_roots(roots, scopes)
+    found = scan(all_roots(paths, wanted), limits)
+    entries = read_all(found.candidates, limits, {}, progress)
+    return _assemble(paths, wanted, limits, found, entries)
+
+
+def named_roots(
+    roots: Iterable[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
+    scopes: Iterable[str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return (paths, scopes) as :func:`load_catalog` takes them. Raises InvalidInput."""
     paths: list[str] = []
     for root in roots:
         paths.extend([_root(root)] if isinstance(root, str | os.PathLike) else _each_root(root))
@@ -241,11 +252,7 @@ def load_catalog(
     for scope in wanted:
         if scope not in SCOPES:
             raise InvalidInput(f"unknown scope {scope!r}; known: {', '.join(SCOPES)}")
-    if not roots:
-        paths = ["."]
-    found = scan(_all_roots(tuple(paths), wanted), limits)
-    entries = read_all(found.candidates, limits, {}, progress)
-    return _assemble(tuple(paths), wanted, limits, found, entries)
+    return tuple(paths) if roots else (".",), wanted
 
 
 def _root(root: object) -> str:
@@ -261,7 +268,8 @@ def _each_root(roots: object) -> list[str]:
     return [_root(root) for root in roots]
 
 
-def _all_roots(paths: tuple[str, ...], scopes: tuple[str, ...]) -> list[Root]:
+def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...]) -> list[Root]:
+    """Return the named roots, then those of the scopes."""
     roots = [Root(path) for path in paths]
     if "user" in scopes:
         roots.extend(user_roots())

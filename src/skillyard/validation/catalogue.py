@@ -35,6 +35,7 @@ class RuleText(NamedTuple):
     """Profile name -> severity; for codes of reading the mildest one that is reported."""
 
 
+_INDEX = "design: the index"
 _READING = "reading"
 _YAML = "reading: YAML under guard"
 _FENCES = "agentskills.io: frontmatter"
@@ -84,6 +85,18 @@ _OF_READING = {
         "A control, bidirectional or invisible character",
         "reading: frontmatter is hostile, the body is content",
         "remove it",
+    ),
+    "index_busy": (
+        "Another process is changing the index",
+        _INDEX,
+        "try again when it has finished",
+    ),
+    "index_damaged": ("The index is damaged", _INDEX, "run `skillyard index build`"),
+    "index_missing": ("There is no index", _INDEX, "run `skillyard index build`"),
+    "index_stray_file": (
+        "A file in the index's folder belongs to no generation",
+        _INDEX,
+        "nothing to do: the next change of the index takes it away",
     ),
     "io_error": (
         "The file cannot be read",

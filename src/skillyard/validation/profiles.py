@@ -78,6 +78,10 @@ hidden_character          W W -
 hint_not_string           W W -
 html_comment              W W -
 id_not_string             W W -
+index_busy                E E E
+index_damaged             E E E
+index_missing             E E E
+index_stray_file          I I I
 inputs_not_list           W W -
 io_error                  E E E
 keywords_not_list         W W -

@@ -1,0 +1,93 @@
+"""Verifying an index: every checksum, and that its parts say the same thing."""
+
+from __future__ import annotations
+
+import os
+from array import array
+
+from skillyard.errors import Diagnostic, IndexDamaged
+from skillyard.index.document import EXCLUDED
+from skillyard.index.layout import SECTIONS
+from skillyard.index.reader import open_index
+from skillyard.index.reading import Segment
+from skillyard.index.searcher import impact_byte, tie_of
+
+__all__ = ["verify"]
+
+
+def verify(folder: str) -> list[Diagnostic]:
+    """Return what is wrong with the index in ``folder``: nothing for a sound one.
+
+    Every byte is checked, and postings, forward lists, vocabulary and keys are compared. Raises
+    SkillIoError when it cannot be read.
+    """
+    try:
+        searcher = open_index(folder)
+        if searcher is None:
+            return [_wrong("index_missing", folder, "there is no index here")]
+        keys: set[str] = set()
+        for segment in searcher.segments:
+            _check(segment)
+            for number in segment.live():
+                key = segment.key(number)
+                if key in keys:
+                    raise segment.damaged("a document stands in it twice")
+                keys.add(key)
+        for name in searcher.manifest.sides:
+            searcher.side_file(name)
+    except IndexDamaged as error:
+        return [_wrong("index_damaged", error.path or folder, error.message)]
+    return _strays(folder, searcher.manifest.parts, searcher.manifest.sides.values())
+
+
+def _wrong(code: str, path: str, message: str, severity: str = "error") -> Diagnostic:
+    return Diagnostic(code, severity, path, message, "rebuild it with `skillyard index build`")
+
+
+def _strays(folder: str, parts: object, sides: object) -> list[Diagnostic]:
+    known = {part.file for part in (*parts, *sides)}  # type: ignore[misc]
+    return [
+        _wrong("index_stray_file", os.path.join(folder, name), "no generation uses it", "info")
+        for name in sorted(os.listdir(folder))
+        if name.endswith((".seg", ".side", ".tmp")) and name not in known
+    ]
+
+
+def _check(segment: Segment) -> None:
+    """Raise IndexDamaged unless all sections of the segment agree."""
+    for name in SECTIONS:
+        segment.whole(name)
+    for number in range(segment.terms):
+        if segment.term(segment.term_name(number)) != number:
+            raise segment.damaged("a term cannot be found")
+    for number in range(segment.documents):
+        key = segment.key(number)
+        if segment.number(key) != number:
+            raise segment.damaged("a key cannot be found")
+        if segment.view("ties", number, number + 1)[0] != tie_of(key)[0]:
+            raise segment.damaged("a tie does not follow from its key")
+        segment.record(number)
+    _check_postings(segment)
+
+
+def _check_postings(segment: Segment) -> None:
+    """Compare the postings with the forward lists, each the other way round."""
+    places = array("I", segment.whole("posting_starts")[: segment.terms])
+    for number in range(segment.documents):
+        if segment.flags(number) & EXCLUDED:
+            continue
+        first, last = segment._span("forward_starts", number)
+        terms = segment.view("forward_terms", first, last)
+        impacts = segment.view("forward_impacts", first, last)
+        for term, impact in zip(terms, impacts, strict=True):
+            place = places[term]
+            same = segment.view("posting_documents", place, place + 1)[
+                0
+            ] == number and segment.view("posting_impacts", place, place + 1)[0] == impact_byte(
+                impact
+            )
+            if not same:
+                raise segment.damaged("a posting and a forward list differ")
+            places[term] = place + 1
+    if list(places) != list(segment.whole("posting_starts")[1:]):
+        raise segment.damaged("a posting belongs to no document")

@@ -1,0 +1,20 @@
+"""The optional C kernel, or None: the same answers, sooner.
+
+It is built by the ordinary build where a compiler is there. ``SKILLYARD_KERNEL=off`` does without.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+__all__ = ["KERNEL"]
+
+KERNEL: Any = None
+"""The module ``skillyard.index._kernel`` or None."""
+
+if os.environ.get("SKILLYARD_KERNEL", "").lower() not in ("off", "0", "no"):
+    try:
+        from skillyard.index import _kernel as KERNEL  # type: ignore[attr-defined,no-redef]  # noqa: N812
+    except ImportError:
+        pass

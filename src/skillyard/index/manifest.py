@@ -1,0 +1,166 @@
+"""The manifest: which segments make up the index now. Replacing this file is the one switch.
+
+The file holds a JSON header, small segments whole (so that a small change is one file written,
+synced and renamed), and a CRC-32 over everything before it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from skillyard.errors import IndexDamaged, SkillIoError
+
+__all__ = ["NAME", "Manifest", "Part", "Side", "parse", "read_manifest", "render", "write_file"]
+
+NAME = "manifest.skyidx"
+MAGIC = b"SKYIDX\x00\x01"
+_HEAD = struct.Struct("<8sI")  # magic, bytes of JSON
+_CHECK = struct.Struct("<I")
+REBUILD = "rebuild it with `skillyard index build`"
+
+
+class Part(NamedTuple):
+    """One segment of the index."""
+
+    file: str
+    """Name of its file; empty when it lies in the manifest."""
+    offset: int
+    """Where it starts in the manifest; 0 for a file."""
+    size: int
+    dead: frozenset[int]
+    """Documents that were deleted or replaced since it was written."""
+
+
+class Side(NamedTuple):
+    """A file that the layer above keeps with a generation."""
+
+    file: str
+    size: int
+    check: int
+
+
+class Manifest(NamedTuple):
+    """One generation of an index."""
+
+    generation: int
+    dimensions: int
+    settings: Mapping[str, str]
+    parts: tuple[Part, ...]
+    sides: Mapping[str, Side]
+
+
+def render(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
+    """Return the bytes of a manifest; ``inline`` maps places of parts to their segments."""
+    blobs: list[bytes] = []
+    place = 0
+    parts = []
+    for number, part in enumerate(manifest.parts):
+        entry: dict[str, Any] = {"file": part.file, "size": part.size, "dead": _dead(part.dead)}
+        if number in inline:
+            blob = inline[number].ljust(-(-part.size // 8) * 8, b"\0")
+            entry["offset"] = place
+            place += len(blob)
+            blobs.append(blob)
+        parts.append(entry)
+    shape = {
+        "generation": manifest.generation,
+        "dimensions": manifest.dimensions,
+        "settings": dict(manifest.settings),
+        "parts": parts,
+        "sides": {name: list(side) for name, side in sorted(manifest.sides.items())},
+    }
+    text = json.dumps(shape, separators=(",", ":")).encode("ascii")
+    text = text.ljust(-(-(len(text) + _HEAD.size) // 8) * 8 - _HEAD.size)  # blobs are aligned
+    body = b"".join([_HEAD.pack(MAGIC, len(text)), text, *blobs])
+    return body + _CHECK.pack(crc32(body))
+
+
+def _dead(numbers: frozenset[int]) -> Any:
+    """Return a few numbers as a list and many as a bitmap."""
+    if len(numbers) <= 64:
+        return sorted(numbers)
+    bits = 0
+    for number in numbers:
+        bits |= 1 << number
+    return b64encode(bits.to_bytes((bits.bit_length() + 7) // 8, "little")).decode("ascii")
+
+
+def _undead(value: Any) -> frozenset[int]:
+    if isinstance(value, list):
+        return frozenset(int(number) for number in value)
+    bits = int.from_bytes(b64decode(value, validate=True), "little")
+    return frozenset(n for n, bit in enumerate(reversed(f"{bits:b}")) if bit == "1")
+
+
+def parse(data: memoryview, path: str) -> Manifest:
+    """Return the manifest in ``data``. Raises IndexDamaged."""
+    try:
+        magic, size = _HEAD.unpack_from(data)
+        if magic != MAGIC:
+            raise IndexDamaged("this is no index of this version", path=path, hint=REBUILD)
+        if _CHECK.unpack_from(data, len(data) - _CHECK.size)[0] != crc32(data[: -_CHECK.size]):
+            raise IndexDamaged("the manifest does not match its checksum", path=path, hint=REBUILD)
+        shape = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
+        base = _HEAD.size + size
+        parts = tuple(
+            Part(p["file"], base + p.get("offset", 0), p["size"], _undead(p["dead"]))
+            for p in shape["parts"]
+        )
+        sides = {name: Side(*side) for name, side in shape["sides"].items()}
+        return Manifest(shape["generation"], shape["dimensions"], shape["settings"], parts, sides)
+    except (struct.error, ValueError, KeyError, TypeError) as error:
+        raise IndexDamaged(
+            f"the manifest cannot be read ({type(error).__name__})", path=path, hint=REBUILD
+        ) from None
+
+
+def read_manifest(folder: str) -> tuple[Manifest, bytes] | None:
+    """Return the manifest of a folder with its bytes, or None when there is no index.
+
+    Raises IndexDamaged, and SkillIoError when it cannot be read.
+    """
+    path = os.path.join(folder, NAME)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _io("read", path, error) from None
+    return parse(memoryview(data), path), data
+
+
+def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> None:
+    """Write a file whole or not at all: beside it, synced, renamed. Raises SkillIoError."""
+    path = os.path.join(folder, name)
+    beside = f"{path}.{os.getpid()}.tmp"
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            if sync:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(beside, path)
+    except OSError as error:
+        try:
+            os.unlink(beside)
+        except OSError:
+            pass
+        raise _io("write", path, error) from None
+
+
+def _io(what: str, path: str, error: OSError) -> SkillIoError:
+    reason = error.strerror or str(error)
+    return SkillIoError(
+        f"cannot {what} the index: {reason}", path=path, hint="check the folder and its space"
+    )

@@ -1,0 +1,123 @@
+"""Marks: facts of a skill that are looked up like terms, but are no words of its text.
+
+A mark is a term that starts with a control character, which no analysed text can hold. So tags,
+trigger phrases, names, popularity and what a skill is not for need no file of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from math import log1p
+
+from skillyard.index.weighing import Analysed
+from skillyard.skill import Skill
+
+__all__ = [
+    "AVOID",
+    "CALL",
+    "EXACT",
+    "IN_NAME",
+    "NAME",
+    "PRIOR",
+    "TAG",
+    "exact_mark",
+    "grams",
+    "marks",
+    "phrase_words",
+    "tag_mark",
+]
+
+CALL = "\x01"
+"""Followed by the words of a name, a trigger phrase or a keyword of two words and more."""
+NAME = "\x02"
+"""Followed by the first word of a name or slug, case folded: what ``@name`` starts with."""
+TAG = "\x03"
+"""Followed by a whole tag in lower case."""
+PRIOR = "\x04"
+"""Its impact grows with installs and with being curated."""
+EXACT = "\x06"
+"""Followed by the terms of a name: what a request that is nothing but the name holds."""
+IN_NAME = "\x07"
+"""Followed by a term of the name."""
+AVOID = "\x05"
+"""Followed by a term of what the skill says it is not for."""
+
+LONGEST_PHRASE = 6
+"""Words of a phrase that are looked up."""
+MANY_INSTALLS = 1_000_000
+FULL = 0.999
+"""The impact of a mark that is simply there."""
+CURATED = 0.2
+"""What being curated adds to the prior, beside installs; both stay below 1."""
+
+_WORD = re.compile(r"\w+")
+
+
+def phrase_words(text: str) -> tuple[str, ...]:
+    """Return the words of a phrase as phrases are compared: folded, punctuation left out."""
+    return tuple(_WORD.findall(text.casefold().replace("_", " ")))
+
+
+def grams(words: Sequence[str], longest: int = LONGEST_PHRASE) -> Iterator[str]:
+    """Yield every run of 2 up to ``longest`` neighbouring words, joined by blanks; each once."""
+    seen: set[str] = set()
+    for size in range(2, longest + 1):
+        for start in range(len(words) - size + 1):
+            gram = " ".join(words[start : start + size])
+            if gram not in seen:
+                seen.add(gram)
+                yield gram
+
+
+def tag_mark(tag: str) -> str:
+    """Return the mark of a tag; ASCII case is ignored, as everywhere with tags."""
+    return TAG + "".join(char.lower() if char.isascii() else char for char in tag)
+
+
+def exact_mark(terms: Iterable[str]) -> str:
+    """Return the mark of a name by its terms, whatever their order."""
+    return EXACT + " ".join(sorted(set(terms)))
+
+
+def marks(skill: Skill, analysed: Analysed) -> dict[str, float]:
+    """Return the skill's marks with their impacts, each exact as a 32-bit float."""
+    found: dict[str, float] = {}
+    triggers = skill.triggers
+    for call in (
+        skill.name,
+        skill.title or "",
+        *triggers.phrases,
+        *triggers.keywords,
+        *skill.keywords,
+    ):
+        words = phrase_words(call)
+        if 2 <= len(words) <= LONGEST_PHRASE:
+            found[CALL + " ".join(words)] = _exact(FULL)
+    for name in (skill.name, skill.slug):
+        found.update((NAME + word, _exact(FULL)) for word in name.casefold().split()[:1])
+    if analysed.name:
+        found[exact_mark(analysed.name)] = _exact(FULL)
+    for term in analysed.name:
+        found[IN_NAME + term] = _exact(FULL)
+    for tag in skill.tags:
+        found[tag_mark(tag)] = _exact(FULL)
+    for term in analysed.avoid:
+        found[AVOID + term] = _exact(FULL)
+    prior = _prior(skill)
+    if prior:
+        found[PRIOR] = _exact(prior)
+    return found
+
+
+def _prior(skill: Skill) -> float:
+    """Return popularity and curation in 0..1: the logarithm of installs, of a million at most."""
+    installs = log1p(max(0, min(skill.install_count, MANY_INSTALLS))) / log1p(MANY_INSTALLS)
+    return (1 - CURATED) * installs * FULL + CURATED * skill.curated * FULL
+
+
+def _exact(value: float) -> float:
+    """Return the nearest 32-bit float."""
+    from array import array
+
+    return array("f", [value])[0]

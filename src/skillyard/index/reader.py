@@ -1,0 +1,292 @@
+"""An index on disk, opened for searching: one generation, for as long as it is held."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from mmap import ACCESS_READ, mmap
+from zlib import crc32
+
+from skillyard.errors import IndexDamaged
+from skillyard.index.kernel import KERNEL
+from skillyard.index.manifest import (
+    NAME,
+    REBUILD,
+    Manifest,
+    Part,
+    _io,
+    parse,
+)
+from skillyard.index.reading import Segment
+from skillyard.index.searcher import (
+    CANDIDATES,
+    Weights,
+    exact_score,
+    first_terms,
+    whole_weights,
+)
+
+__all__ = ["SegmentSearcher", "open_index"]
+
+SHIFT = 16
+MASK = (1 << SHIFT) - 1
+TRIES = 8
+"""How often a manifest is read again when a writer took its files away meanwhile."""
+
+
+def open_index(folder: str) -> SegmentSearcher | None:
+    """Open the current generation of the index in ``folder``; None when there is none.
+
+    Raises IndexDamaged, and SkillIoError when it cannot be read. A later change is not seen: see
+    :meth:`SegmentSearcher.stale`.
+    """
+    missing = ""
+    for _ in range(TRIES):
+        data = _mapped(os.path.join(folder, NAME))
+        if data is None:
+            return None
+        manifest = parse(memoryview(data), os.path.join(folder, NAME))
+        try:
+            return SegmentSearcher(folder, manifest, memoryview(data))
+        except FileNotFoundError as error:  # a writer merged: the new manifest says where to
+            missing = str(error.filename)
+    raise IndexDamaged("a segment is missing", path=missing, hint=REBUILD)
+
+
+def _mapped(path: str) -> mmap | bytes | None:
+    try:
+        with open(path, "rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                return b""
+            return mmap(file.fileno(), 0, access=ACCESS_READ)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _io("read", path, error) from None
+
+
+class SegmentSearcher:
+    """The searcher over the segments of one generation. An ordinal is (segment, number)."""
+
+    def __init__(self, folder: str, manifest: Manifest, data: memoryview) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self.segments = [self._segment(part, data) for part in manifest.parts]
+        self.dimensions = manifest.dimensions
+        self.size = sum(s.documents - len(s.dead) - s.excluded() for s in self.segments)
+        self._terms: dict[str, tuple[int, ...]] = {}
+
+    def _segment(self, part: Part, data: memoryview) -> Segment:
+        path = os.path.join(self.folder, part.file or NAME)
+        if part.file:
+            if os.path.basename(part.file) != part.file:
+                raise IndexDamaged("a segment lies elsewhere", path=path, hint=REBUILD)
+            mapped = _mapped(path)
+            if mapped is None:
+                raise FileNotFoundError(2, "no such segment", path)
+            body = memoryview(mapped)
+        else:
+            body = data[part.offset : part.offset + part.size]
+        if len(body) != part.size:
+            raise IndexDamaged("a segment has another size", path=path, hint=REBUILD)
+        segment = Segment(body, path)
+        if segment.dimensions != self.manifest.dimensions:
+            raise segment.damaged("its vectors have another size")
+        if any(number >= segment.documents for number in part.dead):
+            raise segment.damaged("a deleted document does not exist")
+        segment.dead = part.dead
+        return segment
+
+    @property
+    def generation(self) -> int:
+        """The number of this generation; it grows by one with each commit."""
+        return self.manifest.generation
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What the index was made with."""
+        return self.manifest.settings
+
+    def stale(self) -> bool:
+        """True when there is a newer generation, or none that can be read."""
+        try:
+            data = _mapped(os.path.join(self.folder, NAME))
+            if data is None:
+                return True
+            current = parse(memoryview(data), self.folder)
+        except IndexDamaged:
+            return True
+        return current.generation != self.generation or current.settings != self.settings
+
+    def side_file(self, name: str) -> bytes | None:
+        """Return a side file of this generation, or None. Raises IndexDamaged."""
+        side = self.manifest.sides.get(name)
+        if side is None:
+            return None
+        path = os.path.join(self.folder, side.file)
+        data = _mapped(path)
+        if data is None or len(data) != side.size or crc32(data) != side.check:
+            raise IndexDamaged(f"the side file {name} is damaged", path=path, hint=REBUILD)
+        return bytes(data)
+
+    def _numbers(self, term: str) -> tuple[int, ...]:
+        """Return the term's number in each segment, -1 where it is unknown."""
+        found = self._terms.get(term)
+        if found is None:
+            found = tuple(segment.term(term) for segment in self.segments)
+            if len(self._terms) < 50_000:
+                self._terms[term] = found
+        return found
+
+    def frequency(self, term: str) -> int:
+        """Return how many live documents hold the term."""
+        return sum(
+            [
+                segment.posting_count(number)
+                for segment, number in zip(self.segments, self._numbers(term), strict=True)
+                if number >= 0
+            ]
+        )
+
+    def lexical(
+        self, weights: Weights, limit: int, allowed: Container[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
+        weights = first_terms(weights)
+        whole = whole_weights(weights)
+        wanted = max(min(limit, sum(s.documents for s in self.segments)), CANDIDATES)
+        found: list[tuple[int, int]] = []
+        for place, segment in enumerate(self.segments):
+            terms = [
+                (number, weight)
+                for (term, _), weight in zip(weights, whole, strict=True)
+                if (number := self._numbers(term)[place]) >= 0
+            ]
+            if terms:
+                best = segment.best(terms, wanted, _inside(allowed, place, segment))
+                found += [(total, place << SHIFT | number) for total, number in best]
+        chosen = self._first(found, wanted)
+        exact = self.exact(weights, chosen)
+        return self._sorted(zip(exact, chosen, strict=True), limit)
+
+    def _first(self, found: list[tuple[int, int]], limit: int) -> list[int]:
+        """Return the ordinals of the best, ties settled, in no order."""
+        if len(found) <= limit:
+            return [ordinal for _, ordinal in found]
+        found.sort(reverse=True)
+        least = found[limit - 1][0]
+        sure = [ordinal for total, ordinal in found if total > least]
+        tied = [ordinal for total, ordinal in found if total == least]
+        tied.sort(key=self._tie)
+        return sure + tied[: limit - len(sure)]
+
+    def _tie(self, ordinal: int) -> tuple[int, str]:
+        segment, number = self._at(ordinal)
+        return int(segment.view("ties", number, number + 1)[0]), segment.key(number)
+
+    def _sorted(self, scores: Iterable[tuple[float, int]], limit: int) -> list[tuple[int, float]]:
+        ordered = sorted(scores, reverse=True)
+        found: list[tuple[int, float]] = []
+        place = 0
+        while place < len(ordered) and len(found) < limit:
+            end = place + 1
+            while end < len(ordered) and ordered[end][0] == ordered[place][0]:
+                end += 1
+            group = [ordinal for _, ordinal in ordered[place:end]]
+            if len(group) > 1:
+                group.sort(key=self._tie)
+            found += [(ordinal, ordered[place][0]) for ordinal in group]
+            place = end
+        return found[:limit]
+
+    def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return the exact scores of the documents named."""
+        weights = first_terms(weights)
+        terms = [term for term, _ in weights]
+        numbers = [self._numbers(term) for term in terms]
+        by_segment = [[n[place] for n in numbers] for place in range(len(self.segments))]
+        if KERNEL is not None:
+            return self._kernel_exact([weight for _, weight in weights], by_segment, ordinals)
+        found = []
+        for ordinal in ordinals:
+            segment, number = self._at(ordinal)
+            found.append(
+                exact_score(weights, segment.impacts(number, by_segment[ordinal >> SHIFT]))
+            )
+        return found
+
+    def _kernel_exact(
+        self, weights: list[float], by_segment: list[list[int]], ordinals: Sequence[int]
+    ) -> list[float]:
+        found = [0.0] * len(ordinals)
+        places: dict[int, list[int]] = {}
+        for place, ordinal in enumerate(ordinals):
+            places.setdefault(ordinal >> SHIFT, []).append(place)
+        for number, listed in places.items():
+            numbers = [ordinals[place] & MASK for place in listed]
+            scores = self.segments[number].exact(weights, by_segment[number], numbers)
+            for place, score in zip(listed, scores, strict=True):
+                found[place] = score
+        return found
+
+    def semantic(
+        self, query: bytes, limit: int, allowed: Container[int] | None = None
+    ) -> list[tuple[int, int]]:
+        """Return up to ``limit`` (ordinal, dot product) above zero, best first."""
+        found: list[tuple[int, int]] = []
+        for place, segment in enumerate(self.segments):
+            near = segment.nearest(query, limit, _inside(allowed, place, segment))
+            found += [(dot, place << SHIFT | number) for dot, number in near]
+        dots = {ordinal: dot for dot, ordinal in found}
+        chosen = self._first(found, limit)
+        ordered = self._sorted(((dots[ordinal], ordinal) for ordinal in chosen), limit)
+        return [(ordinal, int(dot)) for ordinal, dot in ordered]
+
+    def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
+        """Return the dot products of the documents named."""
+        return [self.segments[ordinal >> SHIFT].dot(query, ordinal & MASK) for ordinal in ordinals]
+
+    def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
+        """Return the document's impact of each term, 0.0 where it is absent."""
+        segment, number = self._at(ordinal)
+        place = ordinal >> SHIFT
+        return segment.impacts(number, [self._numbers(term)[place] for term in terms])
+
+    def _at(self, ordinal: int) -> tuple[Segment, int]:
+        return self.segments[ordinal >> SHIFT], ordinal & MASK
+
+    def key(self, ordinal: int) -> str:
+        """Return the document's key."""
+        segment, number = self._at(ordinal)
+        return segment.key(number)
+
+    def record(self, ordinal: int) -> bytes:
+        """Return the document's record."""
+        segment, number = self._at(ordinal)
+        return segment.record(number)
+
+    def flags(self, ordinal: int) -> int:
+        """Return the document's flags."""
+        segment, number = self._at(ordinal)
+        return segment.flags(number)
+
+    def ordinal(self, key: str) -> int | None:
+        """Return the ordinal of the document of that key, or None."""
+        for place, segment in enumerate(self.segments):
+            number = segment.number(key)
+            if number >= 0 and number not in segment.dead:
+                return place << SHIFT | number
+        return None
+
+    def ordinals(self) -> Iterator[int]:
+        """Yield the ordinals of all documents that are not deleted."""
+        for place, segment in enumerate(self.segments):
+            yield from (place << SHIFT | number for number in segment.live())
+
+
+def _inside(allowed: Container[int] | None, place: int, segment: Segment) -> frozenset[int] | None:
+    """Return the allowed documents of one segment by their numbers in it."""
+    if allowed is None:
+        return None
+    base = place << SHIFT
+    return frozenset(n for n in range(segment.documents) if base | n in allowed)

@@ -1,0 +1,301 @@
+"""One segment, read in place: every byte is checked once before it is used."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
+from zlib import crc32
+
+from skillyard.errors import IndexDamaged
+from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.kernel import KERNEL
+from skillyard.index.layout import HEADER_SIZE, MOST_DOCUMENTS, PAGE, SECTIONS, unpack
+from skillyard.index.vectors import dot_products
+
+__all__ = ["Segment"]
+
+REBUILD = "rebuild it with `skillyard index build`"
+_KINDS = {
+    **dict.fromkeys(("term_slots", "term_offsets", "posting_starts", "forward_starts"), "I"),
+    **dict.fromkeys(("forward_terms", "key_offsets", "key_slots"), "I"),
+    **dict.fromkeys(("ties", "record_offsets"), "Q"),
+    "posting_documents": "H",
+    "forward_impacts": "f",
+    "vectors": "b",
+}
+_SIZES = {"I": 4, "Q": 8, "H": 2, "f": 4, "b": 1, "B": 1}
+
+
+class Segment:
+    """A segment over a buffer (a mapped file, or bytes). Raises IndexDamaged wherever it is."""
+
+    def __init__(self, data: memoryview, path: str) -> None:
+        self.path = path
+        self._data = data
+        header = unpack(data)
+        if header is None:
+            raise self.damaged("the header does not match its checksum")
+        self.documents = header.documents
+        self.terms = header.terms
+        self.dimensions = header.dimensions
+        pages = -(-(header.pages - HEADER_SIZE) // PAGE)
+        if len(data) != header.pages + 4 * pages + 4 or self.documents > MOST_DOCUMENTS:
+            raise self.damaged("the file has another size than its header says")
+        listed = data[header.pages : header.pages + 4 * pages]
+        if crc32(listed) != int.from_bytes(data[-4:], "little"):
+            raise self.damaged("the page checksums are damaged")
+        self._checks = listed.cast("I")
+        self._seen = bytearray(pages)
+        self._places = dict(zip(SECTIONS, header.places, strict=True))
+        self._views: dict[str, memoryview] = {}
+        for name, (offset, length) in self._places.items():
+            kind = _KINDS.get(name, "B")
+            if offset % 8 or offset + length > header.pages or length % _SIZES[kind]:
+                raise self.damaged(f"section {name} lies outside the file")
+            self._views[name] = data[offset : offset + length].cast(kind)  # type: ignore[call-overload]
+        self._check_counts()
+        self.dead: frozenset[int] = frozenset()
+
+    def _check_counts(self) -> None:
+        wanted = {
+            "term_offsets": self.terms + 1,
+            "posting_starts": self.terms + 1,
+            "forward_starts": self.documents + 1,
+            "vectors": self.documents * self.dimensions,
+            "ties": self.documents,
+            "flags": self.documents,
+            "key_offsets": self.documents + 1,
+            "record_offsets": self.documents + 1,
+        }
+        if any(len(self._views[name]) != count for name, count in wanted.items()):
+            raise self.damaged("the sections do not fit each other")
+
+    def damaged(self, what: str) -> IndexDamaged:
+        """Return the error for this file."""
+        return IndexDamaged(f"the index is damaged: {what}", path=self.path, hint=REBUILD)
+
+    def view(self, name: str, first: int, last: int) -> memoryview:
+        """Return items ``first`` to ``last`` of a section, their pages checked."""
+        whole = self._views[name]
+        if not 0 <= first <= last <= len(whole):
+            raise self.damaged(f"an offset leads out of section {name}")
+        if first < last:
+            size, base = whole.itemsize, self._places[name][0] - HEADER_SIZE
+            self._check((base + first * size) // PAGE, (base + last * size - 1) // PAGE)
+        return whole[first:last]
+
+    def _check(self, first: int, last: int) -> None:
+        """Check the pages ``first`` to ``last`` that were not looked at yet."""
+        seen = self._seen
+        for page in range(first, last + 1):
+            if not seen[page]:
+                start = HEADER_SIZE + page * PAGE
+                end = min(start + PAGE, self._checks_start)
+                if crc32(self._data[start:end]) != self._checks[page]:
+                    raise self.damaged(f"page {page} does not match its checksum")
+                seen[page] = 1
+
+    @property
+    def _checks_start(self) -> int:
+        return len(self._data) - 4 * len(self._seen) - 4
+
+    def whole(self, name: str) -> memoryview:
+        """Return a whole section, checked."""
+        return self.view(name, 0, len(self._views[name]))
+
+    def _span(self, name: str, number: int) -> tuple[int, int]:
+        first, last = self.view(name, number, number + 2)
+        return first, last
+
+    def _lookup(self, slots: str, offsets: str, names: str, name: bytes) -> int:
+        """Return the number of a name in a hash table, or -1."""
+        size = len(self._views[slots])
+        if not size or size & (size - 1):
+            raise self.damaged(f"section {slots} is no hash table")
+        place = crc32(name) & (size - 1)
+        for _ in range(size):
+            number = self.view(slots, place, place + 1)[0]
+            if not number:
+                return -1
+            first, last = self._span(offsets, number - 1)
+            if last - first == len(name) and self.view(names, first, last) == name:
+                return number - 1
+            place = (place + 1) & (size - 1)
+        return -1
+
+    def term(self, term: str) -> int:
+        """Return the number of a term, or -1."""
+        name = term.encode("utf-8", "surrogatepass")
+        return self._lookup("term_slots", "term_offsets", "term_bytes", name)
+
+    def term_name(self, number: int) -> str:
+        """Return the term of a number."""
+        first, last = self._span("term_offsets", number)
+        return str(self.view("term_bytes", first, last), "utf-8", "surrogatepass")
+
+    def number(self, key: str) -> int:
+        """Return the number of the document of that key, dead or not, or -1."""
+        name = key.encode("utf-8", "surrogatepass")
+        return self._lookup("key_slots", "key_offsets", "key_bytes", name)
+
+    def postings(self, term: int) -> tuple[memoryview, memoryview]:
+        """Return (documents, impact bytes) of a term, dead documents included."""
+        first, last = self._span("posting_starts", term)
+        documents = self.view("posting_documents", first, last)
+        return documents, self.view("posting_impacts", first, last)
+
+    def posting_count(self, number: int) -> int:
+        """Return how many live documents hold the term of that number."""
+        if not self.dead:
+            first, last = self._span("posting_starts", number)
+            return last - first
+        documents, _ = self.postings(number)
+        return len(documents) - len(self.dead.intersection(documents))
+
+    def sums(self, terms: Sequence[tuple[int, int]]) -> list[int]:
+        """Return Σ weight · impact byte for every document; dead ones have 0."""
+        totals = [0] * self.documents
+        for term, weight in terms:
+            documents, impacts = self.postings(term)
+            try:
+                for document, impact in zip(documents, impacts, strict=True):
+                    totals[document] += weight * impact
+            except IndexError:
+                raise self.damaged("a posting names no document") from None
+        for document in self.dead:
+            totals[document] = 0
+        return totals
+
+    def best(
+        self, terms: Sequence[tuple[int, int]], limit: int, allowed: frozenset[int] | None
+    ) -> list[tuple[int, int]]:
+        """Return (sum, document) of the best, no order promised; all that tie for the last."""
+        if allowed is None and KERNEL is not None:
+            return self._kernel_best(terms, limit)
+        totals = self.sums(terms)
+        if allowed is not None:
+            totals = [t if number in allowed else 0 for number, t in enumerate(totals)]
+        return _top(totals, limit)
+
+    def _kernel_best(self, terms: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
+        spans = []
+        for term, weight in terms:
+            first, last = self._span("posting_starts", term)
+            self.view("posting_documents", first, last)
+            self.view("posting_impacts", first, last)
+            spans.append((first, last, weight))
+        try:
+            return KERNEL.best(  # type: ignore[no-any-return]
+                self._views["posting_documents"],
+                self._views["posting_impacts"],
+                spans,
+                self.documents,
+                sorted(self.dead),
+                limit,
+            )
+        except ValueError:
+            raise self.damaged("a posting names no document") from None
+
+    def nearest(
+        self, query: bytes, limit: int, allowed: frozenset[int] | None
+    ) -> list[tuple[int, int]]:
+        """Return (dot product, document) of the best above 0, all that tie for the last."""
+        vectors = self.whole("vectors")
+        flags = self.whole("flags")
+        if KERNEL is not None and allowed is None:
+            out = (
+                sorted(self.dead.union(n for n, flag in enumerate(flags) if flag & EXCLUDED))
+                if (self.dead or any(flags))
+                else []
+            )
+            return KERNEL.nearest(vectors, self.dimensions, query, out, limit)  # type: ignore[no-any-return]
+        dots = dot_products(vectors, self.dimensions, query)
+        for number, flag in enumerate(flags):
+            if flag & EXCLUDED or number in self.dead or (allowed and number not in allowed):
+                dots[number] = 0
+        if allowed is not None and not allowed:
+            return []
+        return _top(dots, limit)
+
+    def dot(self, query: bytes, number: int) -> int:
+        """Return the dot product of one document's vector."""
+        first = number * self.dimensions
+        vector = self.view("vectors", first, first + self.dimensions)
+        return sum([a * b for a, b in zip(memoryview(query).cast("b"), vector, strict=True)])
+
+    def impacts(self, number: int, terms: Sequence[int]) -> list[float]:
+        """Return the document's impact of each term, 0.0 where it is absent."""
+        first, last = self._span("forward_starts", number)
+        held = self.view("forward_terms", first, last)
+        weights = self.view("forward_impacts", first, last)
+        found = []
+        for term in terms:
+            place = bisect_left(held, term) if term >= 0 else len(held)
+            found.append(weights[place] if place < len(held) and held[place] == term else 0.0)
+        return found
+
+    def exact(
+        self, weights: Sequence[float], terms: Sequence[int], numbers: Sequence[int]
+    ) -> list[float]:
+        """Return the exact scores of documents through the kernel."""
+        for number in numbers:
+            first, last = self._span("forward_starts", number)
+            self.view("forward_terms", first, last)
+            self.view("forward_impacts", first, last)
+        views = self._views
+        return KERNEL.exact(  # type: ignore[no-any-return]
+            views["forward_starts"],
+            views["forward_terms"],
+            views["forward_impacts"],
+            terms,
+            weights,
+            numbers,
+        )
+
+    def key(self, number: int) -> str:
+        """Return a document's key."""
+        first, last = self._span("key_offsets", number)
+        return str(self.view("key_bytes", first, last), "utf-8", "surrogatepass")
+
+    def record(self, number: int) -> bytes:
+        """Return a document's record."""
+        first, last = self._span("record_offsets", number)
+        return bytes(self.view("record_bytes", first, last))
+
+    def flags(self, number: int) -> int:
+        """Return a document's flags."""
+        return int(self.view("flags", number, number + 1)[0])
+
+    def live(self) -> Iterator[int]:
+        """Yield the numbers of the documents that are not dead."""
+        return (number for number in range(self.documents) if number not in self.dead)
+
+    def excluded(self) -> int:
+        """Return how many documents that are not dead are excluded."""
+        flags = bytes(self.whole("flags"))
+        if not any(flags):
+            return 0
+        return sum(flag & EXCLUDED for n, flag in enumerate(flags) if n not in self.dead)
+
+    def document(self, number: int) -> IndexedDocument:
+        """Return a document as it was added."""
+        first, last = self._span("forward_starts", number)
+        terms = tuple(self.term_name(term) for term in self.view("forward_terms", first, last))
+        start = number * self.dimensions
+        vector = bytes(self.view("vectors", start, start + self.dimensions))
+        return IndexedDocument(
+            self.key(number),
+            self.record(number),
+            self.flags(number),
+            terms,
+            tuple(self.view("forward_impacts", first, last)),
+            vector if any(vector) else b"",
+        )
+
+
+def _top(totals: list[int], limit: int) -> list[tuple[int, int]]:
+    if limit <= 0:
+        return []
+    least = max(1, nlargest(limit, totals)[-1]) if len(totals) > limit else 1
+    return [(total, number) for number, total in enumerate(totals) if total >= least]

@@ -1,0 +1,130 @@
+"""What every index can be asked, and the definitions that make all backends answer alike.
+
+An answer depends on the live documents only: not on the order in which they came, the segment
+they lie in, or whether C or Python looked. So the first pass adds whole numbers, ties are broken
+by a digest of the document's key, and the second pass adds doubles in the order of the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from hashlib import sha256
+from typing import Protocol
+
+__all__ = [
+    "CANDIDATES",
+    "MOST_TERMS",
+    "Searcher",
+    "Weights",
+    "exact_score",
+    "first_terms",
+    "impact_byte",
+    "tie_of",
+    "whole_weights",
+]
+
+Weights = Sequence[tuple[str, float]]
+"""The terms of a query, each once, with what one full impact of it is worth."""
+
+CANDIDATES = 200
+"""Documents of the first pass that are scored exactly, or as many as were asked for if more."""
+MOST_TERMS = 256
+"""Terms of one query: the heaviest ones."""
+WHOLE = 1_023
+"""The heaviest term's whole weight: 255 · 1,023 · 256 fits 32 bits."""
+
+
+def first_terms(weights: Weights) -> Weights:
+    """Return the terms that count, in their order: all of them, or the heaviest."""
+    if len(weights) <= MOST_TERMS:
+        return weights
+    kept = {term for term, _ in sorted(weights, key=lambda w: (-w[1], w[0]))[:MOST_TERMS]}
+    return [pair for pair in weights if pair[0] in kept]
+
+
+def whole_weights(weights: Weights) -> list[int]:
+    """Return the first pass's weights, 1..1,023."""
+    top = max((weight for _, weight in weights), default=1.0)
+    return [max(1, round(WHOLE * weight / top)) for _, weight in weights]
+
+
+def impact_byte(impact: float) -> int:
+    """Return an impact as the first pass sees it, 1..255."""
+    return max(1, round(255 * impact))
+
+
+def tie_of(key: str) -> tuple[int, str]:
+    """Return what orders equal scores, ascending: blind to names and paths, the same for ever."""
+    data = key.encode("utf-8", "surrogatepass")
+    return int.from_bytes(sha256(data).digest()[:8], "big"), key
+
+
+def exact_score(weights: Weights, impacts: Sequence[float]) -> float:
+    """Return Σ weight · impact, added one by one (``sum`` compensates on some Pythons)."""
+    total = 0.0
+    for (_, weight), impact in zip(weights, impacts, strict=True):
+        if impact:
+            total += weight * impact
+    return total
+
+
+class Searcher(Protocol):
+    """A set of documents that can be searched. Documents are named by ordinals, 0 upwards."""
+
+    @property
+    def size(self) -> int:
+        """Live documents: neither deleted nor excluded."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Bytes of a vector."""
+        ...
+
+    def frequency(self, term: str) -> int:
+        """Return how many live documents hold the term."""
+        ...
+
+    def lexical(
+        self, weights: Weights, limit: int, allowed: Container[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
+        ...
+
+    def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return the exact scores of the documents named."""
+        ...
+
+    def semantic(
+        self, query: bytes, limit: int, allowed: Container[int] | None = None
+    ) -> list[tuple[int, int]]:
+        """Return up to ``limit`` (ordinal, dot product) above zero, best first."""
+        ...
+
+    def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
+        """Return the dot products of the documents named."""
+        ...
+
+    def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
+        """Return the document's impact of each term, 0.0 where it is absent."""
+        ...
+
+    def key(self, ordinal: int) -> str:
+        """Return the document's key."""
+        ...
+
+    def record(self, ordinal: int) -> bytes:
+        """Return the document's record."""
+        ...
+
+    def flags(self, ordinal: int) -> int:
+        """Return the document's flags."""
+        ...
+
+    def ordinal(self, key: str) -> int | None:
+        """Return the ordinal of the document of that key, or None."""
+        ...
+
+    def ordinals(self) -> Iterator[int]:
+        """Yield the ordinals of all documents that are not deleted."""
+        ...

@@ -1,0 +1,191 @@
+"""Making a segment: documents in, the bytes of one immutable file out."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from itertools import accumulate
+from zlib import crc32
+
+from skillyard.errors import InvalidInput
+from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.kernel import KERNEL
+from skillyard.index.layout import (
+    HEADER_SIZE,
+    MOST_DOCUMENTS,
+    PAGE,
+    SECTIONS,
+    Header,
+    pack,
+)
+from skillyard.index.searcher import impact_byte, tie_of
+
+__all__ = ["SegmentBuilder", "slots_of"]
+
+_Sections = dict[str, bytes]
+
+_LARGEST = (1 << 32) - 1
+"""What an offset of 32 bits reaches; a builder says it is full long before."""
+FULL_POSTINGS = 48_000_000
+"""Postings of one segment, about half a gigabyte with the forward lists."""
+
+
+class SegmentBuilder:
+    """Collects documents, then gives the file. The documents' order decides the file's bytes."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.dimensions = dimensions
+        self._terms: dict[str, int] = {}
+        self._keys: list[bytes] = []
+        self._records: list[bytes] = []
+        self._flags = bytearray()
+        self._ties = array("Q")
+        self._vectors = bytearray()
+        self._starts = array("I", [0])
+        self._forward_terms = array("I")
+        self._forward_impacts = array("f")
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @property
+    def full(self) -> bool:
+        """True when the next document belongs into another segment."""
+        return len(self) >= MOST_DOCUMENTS or len(self._forward_terms) >= FULL_POSTINGS
+
+    def add(self, document: IndexedDocument) -> None:
+        """Take one document. Raises InvalidInput for a vector of another size."""
+        if document.vector and len(document.vector) != self.dimensions:
+            raise InvalidInput(
+                f"{document.key}: the vector has {len(document.vector)} dimensions,"
+                f" the index {self.dimensions}"
+            )
+        numbers = self._terms
+        # A term's number is its place of first sight until the vocabulary is sorted.
+        listed = [numbers.setdefault(term, len(numbers)) for term in document.terms]
+        self._forward_terms.extend(listed)
+        self._forward_impacts.extend(document.impacts)
+        self._starts.append(len(self._forward_terms))
+        self._keys.append(document.key.encode("utf-8", "surrogatepass"))
+        self._records.append(document.record)
+        self._flags.append(document.flags)
+        self._ties.append(tie_of(document.key)[0])
+        self._vectors += document.vector or bytes(self.dimensions)
+
+    def build(self) -> bytes:
+        """Return the bytes of the segment."""
+        names = sorted(
+            (term.encode("utf-8", "surrogatepass"), old) for term, old in self._terms.items()
+        )
+        renumbered = array("I", bytes(4 * len(names)))
+        for new, (_, old) in enumerate(names):
+            renumbered[old] = new
+        self._sort_forward(renumbered)
+        terms = [name for name, _ in names]
+        starts, documents, impacts = self._invert(len(terms))
+        sections: _Sections = {
+            "term_slots": slots_of(terms),
+            "term_offsets": _offsets(terms, "I"),
+            "term_bytes": b"".join(terms),
+            "posting_starts": starts,
+            "posting_documents": documents,
+            "posting_impacts": impacts,
+            "forward_starts": self._starts.tobytes(),
+            "forward_terms": self._forward_terms.tobytes(),
+            "forward_impacts": self._forward_impacts.tobytes(),
+            "vectors": bytes(self._vectors),
+            "ties": self._ties.tobytes(),
+            "flags": bytes(self._flags),
+            "key_offsets": _offsets(self._keys, "I"),
+            "key_bytes": b"".join(self._keys),
+            "key_slots": slots_of(self._keys),
+            "record_offsets": _offsets(self._records, "Q"),
+            "record_bytes": b"".join(self._records),
+        }
+        return _assembled(sections, len(self), len(terms), self.dimensions)
+
+    def _sort_forward(self, renumbered: array[int]) -> None:
+        """Give every forward list the final term numbers, ascending."""
+        terms, impacts = self._forward_terms, self._forward_impacts
+        for first, last in zip(self._starts, self._starts[1:], strict=False):
+            pairs = sorted(
+                zip([renumbered[t] for t in terms[first:last]], impacts[first:last], strict=True)
+            )
+            terms[first:last] = array("I", [term for term, _ in pairs])
+            impacts[first:last] = array("f", [impact for _, impact in pairs])
+
+    def _invert(self, terms: int) -> tuple[bytes, bytes, bytes]:
+        """Return (posting starts, documents, impact bytes): the forward lists the other way."""
+        excluded = bytes(flag & EXCLUDED for flag in self._flags)
+        if KERNEL is not None:
+            return KERNEL.invert(  # type: ignore[no-any-return]
+                self._starts, self._forward_terms, self._forward_impacts, excluded, terms
+            )
+        counts = [0] * terms
+        spans = list(zip(self._starts, self._starts[1:], strict=False))
+        for (first, last), out in zip(spans, excluded, strict=True):
+            if not out:
+                for term in self._forward_terms[first:last]:
+                    counts[term] += 1
+        starts = array("I", [0, *accumulate(counts)])
+        places = list(starts[:-1])
+        documents = array("H", bytes(2 * starts[-1]))
+        impacts = bytearray(starts[-1])
+        for number, ((first, last), out) in enumerate(zip(spans, excluded, strict=True)):
+            if out:
+                continue
+            listed = zip(
+                self._forward_terms[first:last], self._forward_impacts[first:last], strict=True
+            )
+            for term, impact in listed:
+                place = places[term]
+                documents[place] = number
+                impacts[place] = impact_byte(impact)
+                places[term] = place + 1
+        return starts.tobytes(), documents.tobytes(), bytes(impacts)
+
+
+def _offsets(items: Iterable[bytes], kind: str) -> bytes:
+    offsets = array(kind, [0])
+    total = 0
+    for item in items:
+        total += len(item)
+        if kind == "I" and total > _LARGEST:
+            raise InvalidInput("one segment cannot hold more than 4 GiB of names")
+        offsets.append(total)
+    return offsets.tobytes()
+
+
+def slots_of(names: list[bytes]) -> bytes:
+    """Return an open-addressing hash table over CRC-32: number + 1 of each name, 0 is empty."""
+    size = 8
+    while size < 2 * len(names):
+        size *= 2
+    slots = array("I", bytes(4 * size))
+    mask = size - 1
+    for number, name in enumerate(names, 1):
+        place = crc32(name) & mask
+        while slots[place]:
+            place = (place + 1) & mask
+        slots[place] = number
+    return slots.tobytes()
+
+
+def _assembled(sections: _Sections, documents: int, terms: int, dimensions: int) -> bytes:
+    places = []
+    place = HEADER_SIZE
+    for name in SECTIONS:
+        places.append((place, len(sections[name])))
+        place += -(-len(sections[name]) // 8) * 8
+    header = Header(documents, terms, dimensions, place, tuple(places))
+    body = bytearray(pack(header))
+    for name in SECTIONS:
+        body += sections[name]
+        body += bytes(-len(body) % 8)
+    view = memoryview(body)
+    checks = array("I")
+    for start in range(HEADER_SIZE, len(body), PAGE):
+        checks.append(crc32(view[start : start + PAGE]))
+    view.release()
+    listed = checks.tobytes()
+    return bytes(body) + listed + array("I", [crc32(listed)]).tobytes()

@@ -1,0 +1,224 @@
+"""The static token table: a small vector for each of some thirty thousand terms.
+
+No model runs: the vector of a text is a weighted sum of its terms' rows. All sums are sums of
+whole numbers, so that every machine and every backend gives the same bytes.
+
+The file: magic, counts and a checksum; four columns of numbers, one for each row; the terms in
+byte order; the rows as signed bytes. How it is made stands in ``training/``.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from math import exp, log, sqrt
+from mmap import ACCESS_READ, mmap
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from skillyard.errors import IndexDamaged
+
+if TYPE_CHECKING:
+    Buffer = bytes | mmap
+
+__all__ = ["Row", "Table", "bundled", "write_table"]
+
+MAGIC = b"SKYTAB02"
+_HEADER = struct.Struct("<8sIIII")  # magic, rows, dimensions, bytes of terms, CRC-32 of the rest
+
+MOST_TERMS = 4_096
+"""Terms of one text that are summed: with weights below 4,096 no 32-bit lane overflows."""
+MOST_WEIGHT = 4_095
+SHIFT = 6
+"""Bits dropped from a sum before it is squared, so that 64 bits hold the sum of squares."""
+UNIT = 363.0
+"""What one is in a stored vector: components of unit vectors stay below 0.35 but for outliers."""
+FINE = float(1 << 20)
+"""Steps of one in which fields are added up."""
+EMPHASIS_STEPS = 64
+"""Steps of one in which a term's emphasis is stored."""
+RARITY_STEPS = 16
+"""Steps of one in which a term's rarity (a natural logarithm) is stored."""
+
+
+class Row(NamedTuple):
+    """What a table knows of one term, beside its vector."""
+
+    weight: int
+    """What the row counts in a skill's vector, 1..65,535."""
+    query_weight: int
+    """What it counts in a request's vector."""
+    emphasis: int
+    """How much the term says in a request, in 64ths: learned from requests; 64 is as its rarity."""
+    rarity: int
+    """Minus the logarithm of the share of public skills that hold the term, in 16ths."""
+
+
+class Table:
+    """Rows by term. Immutable; safe to share between threads."""
+
+    __slots__ = (
+        *("_emphasis", "_known", "_lanes", "_offsets", "_query_weights", "_rarity", "_rows"),
+        *("_terms", "_weights", "dimensions", "id"),
+    )
+
+    def __init__(self, data: Buffer, path: str = "", *, trusted: bool = False) -> None:
+        """Take the bytes of a table file. Raises IndexDamaged for anything else.
+
+        ``trusted`` leaves out the checksum: for the file that was installed with the code.
+        """
+        try:
+            magic, rows, self.dimensions, size, check = _HEADER.unpack_from(data)
+        except struct.error:
+            raise _damaged(path, "it is too short") from None
+        if magic != MAGIC:
+            raise _damaged(path, "it is no token table, or one of another version")
+        if not trusted and crc32(memoryview(data)[_HEADER.size :]) != check:
+            raise _damaged(path, "its checksum does not match")
+        self.id = f"{check:08x}-{rows}x{self.dimensions}"
+        place = _HEADER.size
+        self._weights = array("H", data[place : place + 2 * rows])
+        self._query_weights = array("H", data[place + 2 * rows : place + 4 * rows])
+        self._emphasis = data[place + 4 * rows : place + 5 * rows]
+        self._rarity = data[place + 5 * rows : place + 6 * rows]
+        place += 6 * rows
+        self._offsets = array("I", data[place : place + 4 * (rows + 1)])
+        place += 4 * (rows + 1)
+        self._terms = data[place : place + size]
+        self._rows = memoryview(data)[place + size :]
+        if len(self._rows) != rows * self.dimensions:
+            raise _damaged(path, "its size does not match its header")
+        self._known: dict[str, int] = {}
+        self._lanes: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+    def row(self, term: str) -> int:
+        """Return the number of the term's row, or -1."""
+        found = self._known.get(term)
+        if found is None:
+            found = self._known[term] = self._find(term.encode("utf-8", "surrogatepass"))
+        return found
+
+    def _find(self, term: bytes) -> int:
+        place = bisect_left(self, term)
+        return place if place < len(self) and self[place] == term else -1
+
+    def __getitem__(self, place: int) -> bytes:
+        return self._terms[self._offsets[place] : self._offsets[place + 1]]
+
+    def emphasis(self, term: str) -> float:
+        """Return how much the term says in a request: 1.0 is as much as its rarity says."""
+        row = self.row(term)
+        return self._emphasis[row] / EMPHASIS_STEPS if row >= 0 else 1.0
+
+    def share(self, term: str) -> float:
+        """Return the share of public skills that hold the term, 0..1; 0.0 for unknown terms."""
+        row = self.row(term)
+        return exp(-self._rarity[row] / RARITY_STEPS) if row >= 0 else 0.0
+
+    def sums(self, counts: Iterable[tuple[str, float]], *, query: bool = False) -> list[int] | None:
+        """Return Σ weight · row over the terms, a whole number for each dimension; None for none.
+
+        ``counts`` are terms with how often they stand.
+        """
+        total = mass = used = 0
+        weights = self._query_weights if query else self._weights
+        for term, number in counts:
+            row = self.row(term)
+            if row < 0 or used == MOST_TERMS:
+                continue
+            used += 1
+            weight = round(weights[row] * (1.0 + log(number)) / 16.0)
+            weight = min(max(weight, 1), MOST_WEIGHT)
+            total += weight * self._lane(row)
+            mass += weight
+        if not used:
+            return None
+        lanes = array("I", total.to_bytes(4 * self.dimensions, "little"))
+        bias = 128 * mass
+        return [(lane - bias) >> SHIFT for lane in lanes]
+
+    def _lane(self, row: int) -> int:
+        """Return the row as one whole number: each component plus 128 in 32 bits of its own."""
+        lane = self._lanes.get(row)
+        if lane is None:
+            start = row * self.dimensions
+            signed = bytes(self._rows[start : start + self.dimensions])
+            spread = bytearray(4 * self.dimensions)
+            spread[::4] = signed.translate(_BIASED)
+            lane = int.from_bytes(spread, "little")
+            if len(self._lanes) < 8_192:  # about 10 MB
+                self._lanes[row] = lane
+        return lane
+
+    def vector(
+        self,
+        fields: Sequence[tuple[float, Iterable[tuple[str, float]]]],
+        *,
+        query: bool = False,
+    ) -> bytes:
+        """Return the unit vector of a text in signed bytes; empty when no term is known.
+
+        ``fields`` are (weight, terms): each field's sum counts by its direction, not its length.
+        """
+        mixed = [0.0] * self.dimensions
+        for weight, counts in fields:
+            sums = self.sums(counts, query=query)
+            if sums is None:
+                continue
+            length = sum([value * value for value in sums])
+            if length:
+                scale = weight / sqrt(length)
+                mixed = [old + scale * value for old, value in zip(mixed, sums, strict=True)]
+        return _unit(mixed)
+
+
+# A signed byte to the same value plus 128.
+_BIASED = bytes((code + 128) & 255 for code in range(256))
+
+
+def _unit(mixed: list[float]) -> bytes:
+    fine = [round(value * FINE) for value in mixed]
+    length = sum([value * value for value in fine])
+    if not length:
+        return b""
+    scale = UNIT / sqrt(length)
+    return array("b", [min(max(round(value * scale), -127), 127) for value in fine]).tobytes()
+
+
+def write_table(
+    terms: Sequence[str], rows: Sequence[Row], vectors: bytes, dimensions: int
+) -> bytes:
+    """Return the bytes of a table file; ``terms`` must stand in byte order, each once."""
+    encoded = [term.encode("utf-8") for term in terms]
+    if encoded != sorted(set(encoded)) or not len(rows) == len(terms) == len(vectors) / dimensions:
+        raise ValueError("terms must be sorted and unique, with one row each")
+    offsets = array("I", [0])
+    for term in encoded:
+        offsets.append(offsets[-1] + len(term))
+    columns = zip(*rows, strict=True)
+    packed = [array(kind, column).tobytes() for kind, column in zip("HHBB", columns, strict=True)]
+    rest = b"".join([*packed, offsets.tobytes(), *encoded, vectors])
+    return _HEADER.pack(MAGIC, len(terms), dimensions, offsets[-1], crc32(rest)) + rest
+
+
+def _damaged(path: str, what: str) -> IndexDamaged:
+    return IndexDamaged(f"the token table cannot be used: {what}", path=path)
+
+
+_bundled: Table | None = None
+
+
+def bundled() -> Table:
+    """Return the table that comes with the package, read once."""
+    global _bundled  # noqa: PLW0603 - eight megabytes that every caller shares
+    if _bundled is None:
+        path = os.path.join(os.path.dirname(__file__), "data", "table.bin")
+        with open(path, "rb") as file:
+            _bundled = Table(mmap(file.fileno(), 0, access=ACCESS_READ), path, trusted=True)
+    return _bundled

@@ -1,0 +1,323 @@
+"""Changing an index: documents in and out, then one switch to the next generation."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Self
+from zlib import crc32
+
+from skillyard.errors import IndexDamaged, SkillIoError
+from skillyard.index.document import IndexedDocument
+from skillyard.index.manifest import (
+    NAME,
+    Manifest,
+    Part,
+    Side,
+    _io,
+    read_manifest,
+    render,
+    write_file,
+)
+from skillyard.index.reader import SegmentSearcher
+from skillyard.index.reading import Segment
+from skillyard.index.segment import SegmentBuilder
+
+__all__ = ["IndexWriter"]
+
+LOCK = "lock"
+INLINE_BYTES = 192 * 1024
+"""Small segments up to this size together lie in the manifest: a change is then one file."""
+MOST_PARTS = 8
+"""Small segments from which they are merged into one."""
+SMALL = 8_192
+"""Live documents below which a segment counts as small."""
+DEAD_SHARE = 4
+"""A segment is written anew when one in this many of its documents is dead."""
+
+
+class IndexWriter:
+    """The one writer of an index. A context manager; without :meth:`commit` nothing changes.
+
+    ``settings`` say what the documents were made with; an index of other settings, of other
+    dimensions, or one that is damaged, is replaced as a whole at the commit. Raises SkillIoError
+    when the folder cannot be written or, after ``wait_s`` seconds, when another writer has it.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        *,
+        dimensions: int,
+        settings: Mapping[str, str] | None = None,
+        wait_s: float = 0.0,
+        fresh: bool = False,
+    ) -> None:
+        self.folder = folder
+        self._dimensions = dimensions
+        self._settings = dict(settings or {})
+        self._lock = _locked(folder, wait_s)
+        try:
+            self._base = None if fresh else self._open()
+        except BaseException:
+            os.close(self._lock)
+            raise
+        self._generation = self._last_generation()
+        self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
+        self._builder = SegmentBuilder(dimensions)
+        self._pending: dict[str, IndexedDocument] = {}
+        self._flushed: list[bytes] = []
+        self._flushed_keys: dict[str, tuple[int, int]] = {}
+        self._flushed_dead: list[set[int]] = []
+        self._sides: dict[str, bytes] = {}
+
+    @property
+    def _segments(self) -> list[Segment]:
+        return self._base.segments if self._base is not None else []
+
+    def _open(self) -> SegmentSearcher | None:
+        """Return the current generation, or None when it cannot be built upon."""
+        try:
+            found = read_manifest(self.folder)
+            if found is None:
+                return None
+            manifest, data = found
+            if manifest.dimensions != self._dimensions or manifest.settings != self._settings:
+                return None
+            return SegmentSearcher(self.folder, manifest, memoryview(data))
+        except (IndexDamaged, FileNotFoundError):
+            return None
+
+    def _last_generation(self) -> int:
+        try:
+            found = read_manifest(self.folder)
+        except IndexDamaged:
+            return 0
+        return found[0].generation if found is not None else 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the lock back; what was not committed is forgotten."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys of the documents that the next commit keeps from before."""
+        for place, segment in enumerate(self._segments):
+            for number in range(segment.documents):
+                if number not in self._dead[place]:
+                    yield segment.key(number)
+
+    def add(self, document: IndexedDocument) -> None:
+        """Add a document; it replaces one of the same key."""
+        self.delete(document.key)
+        self._pending[document.key] = document
+        if len(self._pending) >= 1_024:
+            self._drain()
+
+    def delete(self, key: str) -> bool:
+        """Take a document out; False when there is none of that key."""
+        if self._pending.pop(key, None) is not None:
+            return True
+        place = self._flushed_keys.pop(key, None)
+        if place is not None:
+            if place[0] == len(self._flushed):  # it lies in the builder: that one is closed first
+                self._close_builder()
+            self._flushed_dead[place[0]].add(place[1])
+            return True
+        for number, segment in enumerate(self._segments):
+            document = segment.number(key)
+            if document >= 0 and document not in self._dead[number]:
+                self._dead[number].add(document)
+                return True
+        return False
+
+    def side_file(self, name: str, data: bytes) -> None:
+        """Keep ``data`` with the next generation under ``name``."""
+        self._sides[name] = data
+
+    def _drain(self) -> None:
+        """Move what waits into the builder, in the order of the keys' arrival."""
+        for key, document in self._pending.items():
+            if self._builder.full:
+                self._close_builder()
+            self._flushed_keys[key] = (len(self._flushed), len(self._builder))
+            self._builder.add(document)
+        self._pending.clear()
+
+    def _close_builder(self) -> None:
+        self._flushed.append(self._builder.build())
+        self._flushed_dead.append(set())
+        self._builder = SegmentBuilder(self._dimensions)
+
+    def commit(self) -> int:
+        """Make everything visible at once and return the new generation. Raises SkillIoError."""
+        self._drain()
+        if len(self._builder):
+            self._close_builder()
+        self._merge()
+        parts, inline, files = self._parts()
+        sides = self._side_entries(files)
+        manifest = Manifest(
+            self._generation + 1, self._dimensions, self._settings, tuple(parts), sides
+        )
+        body = render(manifest, inline)
+        for name, data in files.items():
+            if not _holds(os.path.join(self.folder, name), data):
+                write_file(self.folder, name, data)
+        if files:
+            _sync_folder(self.folder)
+        write_file(self.folder, NAME, body)
+        self._generation += 1
+        self._tidy({part.file for part in parts if part.file} | {s.file for s in sides.values()})
+        self._reopen()
+        return self._generation
+
+    def _merge(self) -> None:
+        """Rewrite segments that are mostly dead, and small ones when they are many."""
+        small = [n for n, s in enumerate(self._segments) if self._live(n) < SMALL]
+        rewritten = {
+            n for n, s in enumerate(self._segments) if len(self._dead[n]) * DEAD_SHARE > s.documents
+        }
+        inline = sum(len(s._data) for s in self._segments if s.path.endswith(NAME))
+        inline += sum(len(data) for data in self._flushed if len(data) < INLINE_BYTES)
+        if len(small) + len(self._flushed) > MOST_PARTS or inline > INLINE_BYTES:
+            rewritten.update(small)
+        if not rewritten:
+            return
+        # What was flushed and is small goes with them, so that merging does not leave many again.
+        builder = SegmentBuilder(self._dimensions)
+        merged: list[bytes] = []
+        for document in self._survivors(sorted(rewritten)):
+            if builder.full:
+                merged.append(builder.build())
+                builder = SegmentBuilder(self._dimensions)
+            builder.add(document)
+        if len(builder):
+            merged.append(builder.build())
+        for number in rewritten:
+            self._dead[number] = set(range(self._segments[number].documents))
+        self._flushed += merged
+        self._flushed_dead += [set() for _ in merged]
+
+    def _live(self, number: int) -> int:
+        return self._segments[number].documents - len(self._dead[number])
+
+    def _survivors(self, numbers: list[int]) -> Iterator[IndexedDocument]:
+        for number in numbers:
+            segment, dead = self._segments[number], self._dead[number]
+            for place in range(segment.documents):
+                if place not in dead:
+                    yield segment.document(place)
+
+    def _parts(self) -> tuple[list[Part], dict[int, bytes], dict[str, bytes]]:
+        """Return the parts of the next generation, which lie in the manifest, and new files."""
+        parts: list[Part] = []
+        inline: dict[int, bytes] = {}
+        files: dict[str, bytes] = {}
+        for number, segment in enumerate(self._segments):
+            dead = frozenset(self._dead[number])
+            if len(dead) == segment.documents:
+                continue
+            if segment.path.endswith(NAME):
+                inline[len(parts)] = bytes(segment._data)
+                parts.append(Part("", 0, len(segment._data), dead))
+            else:
+                file = os.path.basename(segment.path)
+                parts.append(Part(file, 0, len(segment._data), dead))
+        room = INLINE_BYTES - sum(len(data) for data in inline.values())
+        for data, gone in zip(self._flushed, self._flushed_dead, strict=True):
+            if len(data) <= room:
+                room -= len(data)
+                inline[len(parts)] = data
+                parts.append(Part("", 0, len(data), frozenset(gone)))
+            else:
+                file = f"seg-{sha256(data).hexdigest()[:16]}.seg"
+                files[file] = data
+                parts.append(Part(file, 0, len(data), frozenset(gone)))
+        return parts, inline, files
+
+    def _side_entries(self, files: dict[str, bytes]) -> dict[str, Side]:
+        sides = dict(self._base.manifest.sides) if self._base is not None else {}
+        for name, data in self._sides.items():
+            file = f"{name}-{sha256(data).hexdigest()[:16]}.side"
+            files[file] = data
+            sides[name] = Side(file, len(data), crc32(data))
+        return sides
+
+    def _tidy(self, kept: set[str]) -> None:
+        """Remove what no generation needs; a reader that holds a file goes on reading it."""
+        for name in os.listdir(self.folder):
+            if name.endswith((".seg", ".side", ".tmp")) and name not in kept:
+                try:
+                    os.unlink(os.path.join(self.folder, name))
+                except OSError:
+                    pass  # the next writer tries again
+
+    def _reopen(self) -> None:
+        """Stand on the new generation, so that the writer may go on."""
+        self._base = self._open()
+        self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
+        self._flushed, self._flushed_dead, self._flushed_keys, self._sides = [], [], {}, {}
+
+
+def _locked(folder: str, wait_s: float) -> int:
+    """Return a descriptor that holds the writer's lock. Raises SkillIoError."""
+    path = os.path.join(folder, LOCK)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _io("write", folder, error) from None
+    end = monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+        except OSError as error:
+            if monotonic() >= end:
+                os.close(descriptor)
+                raise SkillIoError(
+                    "another process is changing this index"
+                    if isinstance(error, BlockingIOError)
+                    else f"cannot lock the index: {error.strerror}",
+                    path=path,
+                    code="index_busy",
+                    hint="try again when it has finished",
+                ) from None
+        sleep(0.01)
+
+
+def _holds(path: str, data: bytes) -> bool:
+    """True when the file is there already with this content (its name tells, its bytes decide)."""
+    try:
+        with open(path, "rb") as file:
+            return file.read() == data
+    except OSError:
+        return False
+
+
+def _sync_folder(folder: str) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _io("write", folder, error) from None
