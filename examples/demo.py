@@ -13,15 +13,9 @@ from pathlib import Path
 
 from skillyard.cli import main as skillyard
 
-RANK = (
-    'skillyard rank "our docker image is 1.8 GB and runs as root" --files Dockerfile'
-    " --scorer confidence --limit 3"
-)
-WHY = (
-    'skillyard why csv-cleaning "this csv export has broken umlauts and duplicate rows"'
-    " --scorer confidence"
-)
-SELECT = 'skillyard select "who won the world cup in 1994" --scorer confidence'
+RANK = 'skillyard rank "our docker image is 1.8 GB and runs as root" --files Dockerfile --limit 3'
+WHY = 'skillyard why csv-cleaning "this csv export has broken umlauts and duplicate rows"'
+SELECT = 'skillyard select "who won the world cup in 1994"'
 INJECT = (
     'skillyard inject "terraform wants to replace our database, is this plan safe to apply?"'
     " --max-chars 240"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.shared_data import MISSING, shared_folder
+
+# Indexes that the tests make, their child processes too, never touch the user's own.
+_CACHE = tempfile.mkdtemp(prefix="skillyard-tests-")
+os.environ["SKILLYARD_CACHE"] = _CACHE
+atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
 
 _RAN: Counter[tuple[str, bool]] = Counter()
 _PARITY_ITEMS: set[str] = set()

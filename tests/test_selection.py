@@ -101,7 +101,8 @@ class TestSelect:
         self, query: sy.Query, policy: sy.SelectionPolicy
     ) -> None:
         skills = catalog(skill("b", tags=["ops"]), skill("a", tags=["ops"]), skill("c"))
-        assert names(sy.select(skills, query, policy).selected) == ["a"]
+        assert names(sy.select(skills, query, policy, scorer="overlap").selected) == ["a"]
+        assert names(sy.select(skills, query, policy).selected) == ["a", "b"]
 
     def test_the_tags_of_policy_and_query_come_together(self) -> None:
         skills = catalog(
@@ -116,7 +117,7 @@ class TestSelect:
     def test_top_k_of_nought_chooses_nothing_and_offers_no_menu(self) -> None:
         skills = catalog(skill("a", "bills"), skill("b", "bills", tags=["general"]))
         policy = sy.SelectionPolicy(top_k=0, fallback_tag="general")
-        selection = sy.select(skills, "bills", policy)
+        selection = sy.select(skills, "bills", policy, scorer="overlap")
         assert (selection.selected, selection.menu, selection.fallback) == ((), (), False)
         assert selection.abstained
         assert {match.rejected_because for match in selection.rejected} == {"beyond the first 0"}
@@ -140,11 +141,12 @@ class TestMenu:
 
     def test_the_question_names_titles_or_names(self) -> None:
         skills = catalog(skill("s1", "bills", title="First"), skill("s2", "bills"))
-        assert sy.menu_text(sy.select(skills, "bills")) == (
+        assert sy.menu_text(sy.select(skills, "bills", scorer="overlap")) == (
             "Several skills could help. Which one should be used: **First** or **s2**?"
         )
-        three = sy.select(catalog(*(skill(f"s{n}", "bills") for n in range(3))), "bills")
-        assert "**s0**, **s1** or **s2**?" in sy.menu_text(three)
+        three = catalog(*(skill(f"s{n}", "bills") for n in range(3)))
+        chosen = sy.select(three, "bills", scorer="overlap")
+        assert "**s0**, **s1** or **s2**?" in sy.menu_text(chosen)
 
 
 class TestFallback:

@@ -10,7 +10,7 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
 from skillyard.ranking.query import Query, text_items
 from skillyard.ranking.registry import DEFAULT_SCORER
-from skillyard.ranking.scorer import Scored, Scorer, level_of
+from skillyard.ranking.scorer import Ordered, Scored, Scorer, level_of
 from skillyard.skill import Skill
 from skillyard.value import Value, put
 
@@ -95,11 +95,12 @@ def select(
     asked = _query(query)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
-    resolved, scored = score_query(catalog, asked, scorer)
+    resolved, scored = score_query(catalog, _narrowed(asked, policy), scorer)
     floor = _floor(policy, resolved)
     pairs = _pairs(catalog, asked, policy, scored)
+    considered = len(pairs) if not pairs or scored.considered is None else scored.considered
     top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
-    passed = [pair for pair in pairs if pair[1] >= floor]
+    passed = _at_least(floor, pairs)
     best = in_order(passed, scored, max(top_k + REJECTED_KEPT, MENU_SIZE))
     matches = [_match(pair, resolved, scored) for pair in best]
     selected = tuple(matches[:top_k])
@@ -108,10 +109,10 @@ def select(
         if taken is not None:
             chosen = (_match(taken, resolved, scored),)
             rejected = _rejected(pairs, matches, chosen, floor, top_k, resolved, scored)
-            return Selection(chosen, rejected, len(pairs), False, True, resolved.name)
+            return Selection(chosen, rejected, considered, False, True, resolved.name)
     rejected = _rejected(pairs, matches, selected, floor, top_k, resolved, scored)
     menu = _menu(matches, resolved.default_policy.menu_margin) if top_k else ()
-    return Selection(selected, rejected, len(pairs), not selected, False, resolved.name, menu)
+    return Selection(selected, rejected, considered, not selected, False, resolved.name, menu)
 
 
 def survivors(
@@ -124,10 +125,10 @@ def survivors(
     """Yield every skill at or above the floor, best first, whatever ``top_k`` says."""
     policy = policy or SelectionPolicy()
     asked = _query(query)
-    resolved, scored = score_query(catalog, asked, scorer)
+    resolved, scored = score_query(catalog, _narrowed(asked, policy), scorer)
     floor = _floor(policy, resolved)
     pairs = _pairs(catalog, asked, policy, scored)
-    for pair in in_order([pair for pair in pairs if pair[1] >= floor], scored):
+    for pair in in_order(_at_least(floor, pairs), scored):
         yield _match(pair, resolved, scored)
 
 
@@ -155,11 +156,30 @@ def _floor(policy: SelectionPolicy, scorer: Scorer) -> float:
     return scorer.default_policy.min_score if policy.min_score is None else policy.min_score
 
 
-def _pairs(catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored) -> list[Pair]:
+def _narrowed(query: Query, policy: SelectionPolicy) -> Query:
+    """Return the query with the policy's tags where a query can say the same."""
+    if policy.exclude_tags:
+        query = query.replace(exclude_tags=(*query.exclude_tags, *policy.exclude_tags))
+    if policy.include_tags and not query.include_tags:
+        query = query.replace(include_tags=policy.include_tags)
+    return query
+
+
+def _at_least(floor: float, pairs: Sequence[Pair]) -> Sequence[Pair]:
+    if isinstance(pairs, Ordered):
+        return pairs[: pairs.at_least(floor)]
+    return [pair for pair in pairs if pair[1] >= floor]
+
+
+def _pairs(
+    catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored
+) -> Sequence[Pair]:
     """Return every candidate with its score, zero included; none for an empty question."""
     if (query.empty or scored.blank) and not (query.include_tags or policy.include_tags):
         return []
     pairs = eligible(catalog, query, zeros=True, scored=scored)
+    if scored.settled and not (policy.include_tags and query.include_tags):
+        return pairs  # the scorer was asked with the policy's tags
     if policy.include_tags:
         pairs = [pair for pair in pairs if has_tag(pair[0], policy.include_tags)]
     if policy.exclude_tags:
@@ -176,11 +196,22 @@ def _fallback(
 ) -> Pair | None:
     """Return the best generalist: tagged, not excluded; one without declared tools goes first."""
     wanted = query.replace(include_tags=(policy.fallback_tag or "",))
-    pairs = eligible(catalog, wanted, zeros=True, scored=scored)
+    pairs: Sequence[Pair] = _tagged(catalog, wanted, scored)
     pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
     free = [pair for pair in pairs if not pair[0].allowed_tools]
     ordered = in_order(free or pairs, scored, 1)
     return ordered[0] if ordered else None
+
+
+def _tagged(catalog: Catalog, query: Query, scored: Scored) -> Sequence[Pair]:
+    """Return every candidate with one of the query's tags, whatever its score."""
+    if not scored.settled:
+        return eligible(catalog, query, zeros=True, scored=scored)
+    return [
+        (skill, scored.explain(skill).value)
+        for skill in catalog.candidates
+        if not skill.hidden and has_tag(skill, query.include_tags)
+    ]
 
 
 def _rejected(
@@ -199,6 +230,9 @@ def _rejected(
         if id(m.skill) not in chosen
     ][:REJECTED_KEPT]
     room = REJECTED_KEPT - len(beyond)
+    if isinstance(pairs, Ordered):  # only those that can be named are loaded
+        first = pairs.at_least(floor)
+        pairs = pairs[first : first + room + len(chosen)]
     below = [pair for pair in pairs if 0 < pair[1] < floor and id(pair[0]) not in chosen]
     because = f"below the floor of {floor:g}"
     return (

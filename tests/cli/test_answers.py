@@ -98,7 +98,8 @@ def test_an_empty_folder_lists_nothing_and_says_so(run: Run, tmp_path: Path) -> 
 
 def test_why_says_what_beats_a_skill_and_by_which_signals(run: Run, skills: Path) -> None:
     query = "find the commit that broke the build"
-    shown = run("why", "git-bisect", query, "--root", "skills", "--json").json
+    words = (query, "--root", "skills", "--json", "--scorer", "overlap")
+    shown = run("why", "git-bisect", *words).json
     assert (shown["rank"], shown["before"], shown["chosen"]) == (2, 1, False)
     (first,) = shown["ahead"]
     assert first["match"]["name"] == "git-revert"
@@ -160,7 +161,7 @@ def test_equal_scores_say_what_decided(run: Run, skills: Path) -> None:
 
 
 def test_a_menu_asks_the_user_without_markup(run: Run, skills: Path) -> None:
-    words = ("commit that broke the build", "--root", "skills")
+    words = ("commit that broke the build", "--root", "skills", "--scorer", "overlap")
     shown = run("select", *words, "--json").json
     assert shown["question"].startswith("Several skills could help.")
     assert len(shown["menu"]) == 2
@@ -169,7 +170,9 @@ def test_a_menu_asks_the_user_without_markup(run: Run, skills: Path) -> None:
 
 def test_the_policy_that_was_applied_is_in_the_answer(run: Run, skills: Path) -> None:
     words = ("commit", "--root", "skills", "--json")
-    assert run("select", *words).json["policy"] == {"min_score": 1.0, "top_k": 1}
+    assert run("select", *words).json["policy"] == {"min_score": 0.5, "top_k": 5}
+    found = run("select", *words, "--scorer", "overlap").json
+    assert found["policy"] == {"min_score": 1.0, "top_k": 1}
     asked = run("select", *words, "--min-score", "0.5", "--top-k", "0").json
     assert asked["policy"] == {"min_score": 0.5, "top_k": 0}
     assert asked["abstained"] is True
@@ -177,7 +180,7 @@ def test_the_policy_that_was_applied_is_in_the_answer(run: Run, skills: Path) ->
 
 
 def test_limits_bound_what_is_named(run: Run, skills: Path) -> None:
-    words = ("the csv commit", "--root", "skills", "--json")
+    words = ("the csv commit", "--root", "skills", "--json", "--scorer", "overlap")
     ranked = run("rank", *words, "--limit", "1").json
     assert (len(ranked["matches"]), ranked["total"]) == (1, 3)
     assert run("rank", *words, "--limit", "0").code == 0

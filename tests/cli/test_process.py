@@ -40,7 +40,7 @@ def test_the_module_runs_and_its_exit_code_is_the_answer(tmp_path: Path) -> None
     root = str(library(tmp_path))
     found = call("select", "commit that broke the build", "--json", "--root", root)
     assert (found.returncode, found.stderr) == (0, "")
-    assert json.loads(found.stdout)["selected"][0]["name"] == "git-revert"
+    assert json.loads(found.stdout)["selected"][0]["name"] == "git-bisect"
     assert call("select", "xylophone", "--root", root).returncode == 1
     assert call("rank").returncode == 2
 

@@ -17,7 +17,7 @@ from skillyard.ranking.scorer import Scored
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import catalog, document, names, skill
 
-SCORERS = ["confidence", "overlap", "relevance", "triggers"]
+SCORERS = ["confidence", "hybrid", "overlap", "relevance", "triggers"]
 
 
 class Given(Scored):
@@ -85,7 +85,8 @@ class TestCandidates:
         hidden = skill("deploy", trigger=True)
         skills = catalog(hidden, skill("deploy-docs"))
         assert names(sy.rank(skills, "deploy")) == ["deploy-docs"]
-        assert names(sy.rank(skills, "@deploy docs")) == ["deploy-docs", "deploy"]
+        assert names(sy.rank(skills, "@deploy docs")) == ["deploy", "deploy-docs"]
+        assert names(sy.rank(skills, "@deploy docs", scorer="overlap")) == ["deploy-docs", "deploy"]
 
     def test_shadowed_skills_are_left_out(self, tmp_path: Path) -> None:
         files = {"deploy/SKILL.md": document("deploy"), ".skills/deploy.md": document("deploy")}
@@ -99,10 +100,12 @@ class TestCandidates:
             skill("a", tags=["Ops"]), skill("b", tags=["ops", "old"]), skill("c", tags=["x"])
         )
         bills: dict[str, Any] = {"text": "bills"}
-        assert names(sy.rank(skills, **bills, include_tags=["ops"])) == ["a", "b"]
-        assert names(sy.rank(skills, **bills, exclude_tags=["OLD"])) == ["a", "c"]
-        both = sy.rank(skills, **bills, include_tags=["ops", "x"], exclude_tags=["old"])
-        assert names(both) == ["a", "c"]
+        for scorer in ("overlap", "hybrid"):
+            bills["scorer"] = scorer
+            assert sorted(names(sy.rank(skills, **bills, include_tags=["ops"]))) == ["a", "b"]
+            assert sorted(names(sy.rank(skills, **bills, exclude_tags=["OLD"]))) == ["a", "c"]
+            both = sy.rank(skills, **bills, include_tags=["ops", "x"], exclude_tags=["old"])
+            assert sorted(names(both)) == ["a", "c"]
 
     def test_scores_of_zero_are_added_only_when_wanted(self) -> None:
         skills = catalog(skill("a"), skill("deploy"))

@@ -112,7 +112,14 @@ class TestNames:
 
     def test_installed_packages_add_names(self, plugins: list[Point]) -> None:
         plugins.append(Point("mine", Overlap(name_weight=9.0)))
-        assert sy.scorer_names() == ("confidence", "mine", "overlap", "relevance", "triggers")
+        assert sy.scorer_names() == (
+            "confidence",
+            "hybrid",
+            "mine",
+            "overlap",
+            "relevance",
+            "triggers",
+        )
         assert resolve("mine") == Overlap(name_weight=9.0)
 
     def test_a_package_may_give_a_class_or_a_ranker(self, plugins: list[Point]) -> None:
@@ -129,7 +136,7 @@ class TestNames:
     def test_a_wrong_name_lists_the_known_ones(self) -> None:
         with pytest.raises(sy.UnknownName) as caught:
             resolve("Overlap")
-        assert caught.value.known == ("confidence", "overlap", "relevance", "triggers")
+        assert caught.value.known == ("confidence", "hybrid", "overlap", "relevance", "triggers")
 
     def test_a_scorer_is_itself_and_a_ranker_becomes_one(self) -> None:
         assert resolve(OVERLAP) is OVERLAP

@@ -55,7 +55,7 @@ class Command(NamedTuple):
         return " ".join(self.words)
 
 
-SCORERS = ("confidence", "overlap", "relevance", "triggers")
+SCORERS = ("confidence", "hybrid", "overlap", "relevance", "triggers")
 """Offered by completion; installed packages may bring more."""
 LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
 
@@ -80,7 +80,10 @@ GLOBAL = (
 )
 
 _QUERY = Option("QUERY", "what is to be done, in words; - reads it from standard input", "words")
-_SCORER = Option("--scorer", "how to score (default: overlap)", metavar="NAME", choices=SCORERS)
+_SCORER = Option("--scorer", "how to score (default: hybrid)", metavar="NAME", choices=SCORERS)
+_INJECTION_SCORER = Option(
+    "--scorer", "how to score (default: overlap)", metavar="NAME", choices=SCORERS
+)
 _TAG = Option("--tag", "only skills with this tag; may repeat", "repeat", "TAG")
 _NOT_TAG = Option("--not-tag", "no skills with this tag; may repeat", "repeat", "TAG")
 _FILES = Option(
@@ -289,7 +292,7 @@ COMMANDS = (
                 metavar="PROMPT",
                 type="path",
             ),
-            _SCORER,
+            _INJECTION_SCORER,
             _MIN_SCORE,
             _FALLBACK,
             _TAG,

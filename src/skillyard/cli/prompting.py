@@ -35,6 +35,7 @@ def summary(values: Values, console: Console) -> int:
 
 def inject(values: Values, console: Console) -> int:
     """Print the prompt with the block of the best skill before it, or as it is."""
+    from skillyard.context.injection import INJECTION_SCORER
     from skillyard.ranking.query import Query
     from skillyard.service import inject_prompt
 
@@ -49,7 +50,7 @@ def inject(values: Values, console: Console) -> int:
         prompt,
         other,
         policy_of(values, tags=True),
-        scorer=scorer_of(values),
+        scorer=values.scorer or INJECTION_SCORER,
         max_chars=values.max_chars,
     )
     if console.json:

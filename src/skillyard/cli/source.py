@@ -26,14 +26,26 @@ __all__ = [
 ]
 
 
-def load(values: Values, console: Console, place: str | None = None) -> Catalog:
-    """Load the catalog of ``--root`` and ``--scope``; ``place`` goes before the roots."""
-    from skillyard.catalog import load_catalog
+def load(
+    values: Values, console: Console, place: str | None = None, *, indexed: bool = False
+) -> Catalog:
+    """Load the catalog of ``--root`` and ``--scope``; ``place`` goes before the roots.
+
+    ``indexed`` answers from the index of these roots, which is kept up to date.
+    """
     from skillyard.cli.progress import progress
 
     roots = [place, *values.root] if place is not None else values.root or ["."]
+    scopes = tuple(dict.fromkeys(values.scope))
+    if indexed:
+        from skillyard.index.indexed import open_catalog
+
+        with progress("indexing", console) as step:
+            return open_catalog(roots, scopes=scopes, progress=step)
+    from skillyard.catalog import load_catalog
+
     with progress("reading", console) as step:
-        return load_catalog(roots, scopes=tuple(dict.fromkeys(values.scope)), progress=step)
+        return load_catalog(roots, scopes=scopes, progress=step)
 
 
 def note_unloaded(diagnostics: tuple[Diagnostic, ...], values: Values, console: Console) -> None:

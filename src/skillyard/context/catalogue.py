@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from skillyard.catalog import Catalog
+from skillyard.catalog import Catalog, has_tag
 from skillyard.context.budget import estimate_tokens
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.match import eligible, in_order, score_query
@@ -69,14 +69,29 @@ def _listed(catalog: Catalog, include_conventions: bool) -> list[Skill]:
 def _preferred(
     catalog: Catalog, listed: list[Skill], query: str | Query | None, scorer: str | Scorer | Any
 ) -> list[Skill]:
-    """Return the skills in the order in which they should keep their place."""
+    """Return the skills in the order in which they should keep their place.
+
+    Those that the query finds nothing for come last, as they would stand without one.
+    """
+    by_priority = sorted(listed, key=lambda skill: (-skill.priority, _by_id(skill)))
     if query is None:
-        return sorted(listed, key=lambda skill: (-skill.priority, _by_id(skill)))
+        return by_priority
     asked = query if isinstance(query, Query) else Query(query)
     _, scored = score_query(catalog, asked, scorer)
     kept = {id(skill) for skill in listed}
     pairs = eligible(catalog, asked, zeros=True, scored=scored)
-    return [skill for skill, _ in in_order(pairs, scored) if id(skill) in kept]
+    ranked = [skill for skill, _ in in_order(pairs, scored) if id(skill) in kept]
+    if not scored.settled:
+        return ranked
+    found = {id(skill) for skill in ranked}
+    rest = (skill for skill in by_priority if id(skill) not in found)
+    return [*ranked, *(skill for skill in rest if _admitted(skill, asked))]
+
+
+def _admitted(skill: Skill, query: Query) -> bool:
+    """True when the query's tags leave the skill."""
+    wanted = not query.include_tags or has_tag(skill, query.include_tags)
+    return wanted and not has_tag(skill, query.exclude_tags)
 
 
 Writer = Callable[[Sequence[Skill], int | None, int], str]

@@ -23,6 +23,9 @@ from skillyard.skill import Skill
 
 __all__ = ["Injection", "InjectorConfig", "SkillInjector", "inject", "select_prompt_block"]
 
+INJECTION_SCORER = "overlap"
+"""The scorer of adk-skill, whose injector this is; any other may be named."""
+
 MAX_INJECTED_CHARS = 2_000
 """adk-skill's default."""
 USER_ROLE = "user"
@@ -44,7 +47,7 @@ def select_prompt_block(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,
     policy: SelectionPolicy | None = None,
-    scorer: str | Scorer | Any = "overlap",
+    scorer: str | Scorer | Any = INJECTION_SCORER,
     max_chars: int | None = MAX_INJECTED_CHARS,
 ) -> tuple[str, Match] | None:
     """Return the block of the best skill and its match, or None when none fits."""
@@ -60,7 +63,7 @@ def inject(
     catalog: Catalog | Iterable[Skill],
     policy: SelectionPolicy | None = None,
     max_chars: int | None = MAX_INJECTED_CHARS,
-    scorer: str | Scorer | Any = "overlap",
+    scorer: str | Scorer | Any = INJECTION_SCORER,
 ) -> Injection:
     """Put the block of the best skill before the user's text, a blank line between.
 
@@ -160,7 +163,7 @@ class InjectorConfig:
 
     policy: SelectionPolicy | None = None
     max_injected_chars: int = MAX_INJECTED_CHARS
-    scorer: str | Scorer | Any = "overlap"
+    scorer: str | Scorer | Any = INJECTION_SCORER
 
 
 class SkillInjector:

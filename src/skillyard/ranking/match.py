@@ -10,7 +10,7 @@ from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
-from skillyard.ranking.scorer import Explanation, Scored, Scorer, level_of
+from skillyard.ranking.scorer import Explanation, Ordered, Scored, Scorer, level_of
 from skillyard.skill import Skill
 
 __all__ = ["Match", "Pair", "eligible", "in_order", "rank", "score_query"]
@@ -50,7 +50,7 @@ class Match:
     @property
     def signals(self) -> Mapping[str, float]:
         """The parts of the raw score by label."""
-        return {part.label: part.value for part in self.explanation.raw().parts}
+        return self._scored.signals(self.skill)
 
     @property
     def reason(self) -> str:
@@ -97,12 +97,15 @@ def score_query(
 
 def eligible(
     catalog: Catalog | Iterable[Skill], query: Query, *, zeros: bool, scored: Scored
-) -> list[Pair]:
+) -> Sequence[Pair]:
     """Return the candidates of the query with their scores, in catalog order.
 
     Left out: shadowed skills, hidden skills that the text does not call, and skills that the
-    query's tags exclude. ``zeros`` adds the candidates with a score of zero.
+    query's tags exclude. ``zeros`` adds the candidates with a score of zero. A scorer that has
+    seen to all that gives them in their total order instead.
     """
+    if scored.settled:
+        return scored.scores()
     pairs = list(scored.scores())
     skills = catalog.skills if isinstance(catalog, Catalog) else tuple(catalog)
     if zeros and not scored.exhaustive and len(pairs) < len(skills):
@@ -139,6 +142,8 @@ def in_order(pairs: Sequence[Pair], scored: Scored, limit: int | None = None) ->
     """
     if limit is not None and limit <= 0:
         return []
+    if isinstance(pairs, Ordered):
+        return pairs[:limit]
     if not scored.tiered:
         return _sorted(_head(pairs, limit), scored)[:limit]
     tiers: dict[int, list[Pair]] = {}

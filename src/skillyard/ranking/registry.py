@@ -21,12 +21,13 @@ ENTRY_POINT_GROUP = "skillyard.scorers"
 
 _BUILT_IN = {
     "confidence": "skillyard.ranking.confidence:CONFIDENCE",
+    "hybrid": "skillyard.ranking.hybrid:HYBRID",
     "overlap": "skillyard.ranking.overlap:OVERLAP",
     "relevance": "skillyard.ranking.relevance:RELEVANCE",
     "triggers": "skillyard.ranking.triggers:TRIGGERS",
 }
 
-DEFAULT_SCORER = "overlap"
+DEFAULT_SCORER = "hybrid"
 """What answers where a caller names no scorer."""
 
 

@@ -9,8 +9,9 @@ explanation's value.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, overload, runtime_checkable
 
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
@@ -20,6 +21,7 @@ __all__ = [
     "DefaultPolicy",
     "Explanation",
     "Level",
+    "Ordered",
     "Scored",
     "Scorer",
     "level_of",
@@ -72,6 +74,50 @@ class DefaultPolicy(NamedTuple):
     """What decides between equal scores, in words; name and path follow always."""
 
 
+class Ordered(Sequence[tuple[Skill, float]]):
+    """Scores in their total order, best first; a skill is loaded when its pair is looked at.
+
+    Made of (ordinal, score) and a function from ordinals to skills. Equal scores are ordered by
+    name and path, so only skills of equal scores need to be loaded to be put in order.
+    """
+
+    __slots__ = ("_order", "_settled", "_skill", "_values")
+
+    def __init__(self, scored: Iterable[tuple[int, float]], skill: Callable[[int], Skill]) -> None:
+        self._order = sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+        self._values = [-score for _, score in self._order]
+        self._skill = skill
+        self._settled: dict[int, Skill] = {}
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[Skill, float]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[tuple[Skill, float]]: ...
+    def __getitem__(self, place: int | slice) -> tuple[Skill, float] | list[tuple[Skill, float]]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        place = range(len(self))[place]
+        if place not in self._settled:
+            self._settle(place)
+        return self._settled[place], -self._values[place]
+
+    def _settle(self, place: int) -> None:
+        """Put the skills of one score in order."""
+        first = bisect_left(self._values, self._values[place])
+        last = bisect_right(self._values, self._values[place])
+        skills = [self._skill(ordinal) for ordinal, _ in self._order[first:last]]
+        if len(skills) > 1:
+            skills.sort(key=lambda skill: skill.key)
+        self._settled.update(zip(range(first, last), skills, strict=True))
+
+    def at_least(self, floor: float) -> int:
+        """Return how many of the pairs have a score of at least ``floor``: they come first."""
+        return bisect_right(self._values, -floor)
+
+
 class Scored(ABC):
     """The scores of one query over one bound catalog. Immutable and thread-safe."""
 
@@ -79,6 +125,14 @@ class Scored(ABC):
     """True when :meth:`tier` tells skills apart."""
     exhaustive = False
     """True when a skill that :meth:`scores` leaves out may not be chosen at all."""
+    settled = False
+    """True when :meth:`scores` gives an :class:`Ordered` of what may be chosen and nothing else:
+    the query's tags, hidden and shadowed skills are seen to."""
+
+    @property
+    def considered(self) -> int | None:
+        """How many skills were looked at, where :meth:`scores` does not tell."""
+        return None
 
     @property
     def blank(self) -> bool:
@@ -100,6 +154,10 @@ class Scored(ABC):
     def tie_break(self, skill: Skill) -> tuple[Any, ...]:
         """Return what orders equal scores, ascending; name and path follow."""
         return ()
+
+    def signals(self, skill: Skill) -> Mapping[str, float]:
+        """Return the parts of the raw score by label."""
+        return {part.label: part.value for part in self.explain(skill).raw().parts}
 
     def reason(self, skill: Skill) -> str:
         """Return the score's grounds in one line."""

@@ -83,7 +83,9 @@ def rank_skills(
         Match(skill, score, level_of(resolved.levels, score), scored)
         for skill, score in in_order(pairs, scored, limit)
     )
-    considered = len(catalog.candidates)
+    considered = scored.considered
+    if considered is None:
+        considered = len(catalog.candidates)
     return Ranked(
         query, resolved.name, matches, len(pairs), considered, catalog.diagnostics, explain
     )

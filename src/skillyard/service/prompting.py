@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.context.budget import estimate_tokens
 from skillyard.context.catalogue import summary
-from skillyard.context.injection import MAX_INJECTED_CHARS, inject, select_prompt_block
+from skillyard.context.injection import (
+    INJECTION_SCORER,
+    MAX_INJECTED_CHARS,
+    inject,
+    select_prompt_block,
+)
 from skillyard.errors import Diagnostic
 from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
@@ -82,7 +87,7 @@ def inject_prompt(
     query: Query | None = None,
     policy: SelectionPolicy | None = None,
     *,
-    scorer: str = DEFAULT_SCORER,
+    scorer: str = INJECTION_SCORER,
     max_chars: int | None = MAX_INJECTED_CHARS,
 ) -> Injected:
     """Put the block of the best skill before a prompt.

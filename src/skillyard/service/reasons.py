@@ -132,6 +132,8 @@ def why_skill(
 
 
 def _score(scored: Scored, skill: Skill) -> float:
+    if scored.settled:  # it says the score of any skill, candidate or not
+        return scored.explain(skill).value
     return next((score for other, score in scored.scores() if other is skill), 0.0)
 
 

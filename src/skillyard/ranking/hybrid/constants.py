@@ -1,0 +1,76 @@
+"""The numbers of ``hybrid``, in one place. Where they come from: ``training/README.md``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["CALIBRATION", "FEW_TERMS", "FUSION", "HALF", "Calibration", "Fusion"]
+
+
+class Fusion(NamedTuple):
+    """What each kind of evidence counts in the points of a skill.
+
+    Points order the skills of one request. Scores are mixed, not ranks, each stretched over the
+    best hundred of its list (spec/retrieval.md §4.4).
+    """
+
+    depth: int = 100
+    """The place in a list whose score counts as nothing."""
+    words: float = 0.55
+    meaning: float = 0.45
+    called: float = 1.0
+    """``@name`` or ``/name`` in the request: as much as being the best in everything else."""
+    phrase: float = 0.10
+    """A name or trigger phrase of two words and more that stands in the request."""
+    files: float = 0.30
+    """A file of the request that a skill's pattern matches, times the pattern's weight."""
+    prior: float = 0.01
+    """Installs and curation: decides between equals, never against a better match."""
+    avoid: float = 0.10
+    """The share of the request that the skill says it is not for."""
+
+
+FUSION = Fusion()
+
+
+class Calibration(NamedTuple):
+    """A logistic regression from what was seen to the probability that a skill fits.
+
+    The first block is fitted by ``training/calibrate.py`` on requests with and without a fitting
+    skill, over libraries of several sizes; never on the development queries.
+    """
+
+    bias: float = -11.6929
+    covered: float = 3.1780
+    best_words: float = 3.3364
+    best_meaning: float = 2.6047
+    named_missing: float = -3.3639
+    rarest_missing: float = 0.3401
+    terms: float = 1.4759
+    asked: float = 1.0206
+    held: float = -0.2858
+    strength: float = 1.1010
+    heaviest: float = -0.1884
+    phrase: float = 0.7208
+    gap: float = 9.2997
+    """What one point behind the best skill costs, in logits."""
+
+    called: float = 4.0
+    """Log-odds at least, of a skill that the request calls by name. A rule, not fitted."""
+    named: float = 0.4
+    """Log-odds at least, when a request of a few words holds nothing but words of the skill's name:
+    too short to be judged by how much it says. A rule, not fitted."""
+    phrased: float = 0.8
+    """Log-odds at least, when a name or trigger phrase makes up half of the request. A rule."""
+    file_bias: float = -1.0
+    """With :attr:`file`, log-odds at least when a file matches. A rule, not fitted."""
+    file: float = 2.5
+    """What the weight of the matching pattern adds to that: one of 0.4 makes an even chance."""
+
+
+CALIBRATION = Calibration()
+
+FEW_TERMS = 3
+"""Terms of a request that may be nothing but words of a name."""
+HALF = 0.5
+"""Share of a request's words from which a phrase in it is the request."""

@@ -1,0 +1,201 @@
+"""Why a skill got its probability: every term, field, neighbour, prior and rule by its share."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from skillyard.index.searcher import Searcher
+from skillyard.index.weighing import Analysed, analyse, shares
+from skillyard.ranking.hybrid.calibration import Facts
+from skillyard.ranking.hybrid.evidence import WHOLE, Evidence
+from skillyard.ranking.hybrid.points import Points
+from skillyard.ranking.hybrid.question import Question, Term
+from skillyard.ranking.scorer import Explanation
+from skillyard.skill import Skill
+
+if TYPE_CHECKING:
+    from skillyard.ranking.hybrid.scorer import BoundHybrid, ScoredHybrid
+
+__all__ = ["explain", "reason"]
+
+NAMED = 6
+"""Terms named in one line."""
+CLEAR = 0.2
+"""A cosine from which the meaning is worth a word in one line."""
+
+
+def reason(asked: Question, evidence: Evidence, searcher: Searcher, ordinal: int) -> str:
+    """Return the grounds of a score in one line: words, phrases, meaning, files."""
+    if ordinal < 0:
+        return ""
+    impacts = searcher.impacts(ordinal, [term.text for term in asked.terms])
+    hits = [
+        (term.weight * impact, term.text)
+        for term, impact in zip(asked.terms, impacts, strict=True)
+        if impact
+    ]
+    hits.sort(key=lambda hit: (-hit[0], hit[1]))
+    parts = []
+    if hits:
+        more = f" and {len(hits) - NAMED} more" if len(hits) > NAMED else ""
+        parts.append("words: " + ", ".join(text for _, text in hits[:NAMED]) + more)
+    if evidence.called:
+        parts.append("called by name")
+    if evidence.phrases:
+        parts.append("phrase: " + ", ".join(evidence.phrases))
+    if evidence.meaning >= CLEAR:
+        parts.append(f"meaning: {evidence.meaning:.2f}")
+    if evidence.files:
+        parts.append("files: a pattern matches")
+    return " | ".join(parts)
+
+
+def explain(
+    scored: ScoredHybrid,
+    bound: BoundHybrid,
+    skill: Skill,
+    ordinal: int,
+    evidence: Evidence,
+    own: Points,
+) -> Explanation:
+    """Return the tree: the probability over the points, the points by kind, terms and fields."""
+    if ordinal < 0:
+        return Explanation("hybrid", 0.0, (), "leaf", "the index does not hold this skill")
+    parts = [
+        _words(scored, bound, skill, ordinal, evidence, own.words),
+        _meaning(scored, bound, ordinal, evidence, own.meaning),
+        Explanation("called", own.called, (), "leaf", "called by its name" if own.called else ""),
+        Explanation("phrase", own.phrase, (), "leaf", ", ".join(evidence.phrases)),
+        Explanation("files", own.files, (), "leaf", "a file pattern matches" if own.files else ""),
+        Explanation("prior", own.prior, (), "leaf", "installs, curated" if own.prior else ""),
+        Explanation("avoid", own.avoid, (), "leaf", _avoided(evidence)),
+    ]
+    kept = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
+    raw = Explanation("points", own.total, kept, "sum", _place(scored, own))
+    score = scored.score_of(own.total)
+    odds = _odds(scored, bound, own)
+    return Explanation("hybrid", score, (raw, odds), "calibration", "1 / (1 + exp(-log-odds))")
+
+
+def _place(scored: ScoredHybrid, own: Points) -> str:
+    if scored.best is None:
+        return "no skill has any"
+    best = scored.points[scored.best].total
+    behind = best - own.total
+    return "the most of all skills" if behind <= 0 else f"{behind:.4g} behind the best"
+
+
+def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
+    """Return what the log-odds of the best skill are made of, and what being behind it costs."""
+    calibration = bound.scorer.calibration
+    if scored.facts is None or scored.best is None:
+        return Explanation("log-odds", 0.0, (), "leaf", "nothing speaks for any skill")
+    parts = [Explanation("bias", calibration.bias)]
+    for name, value in zip(Facts._fields, scored.facts, strict=True):
+        each = getattr(calibration, name)
+        parts.append(Explanation(name, each * value, (), "leaf", f"{each:.4g} · {value:.4g}"))
+    best = sum([part.value for part in parts])
+    rule = scored.log_odds - best
+    if rule:
+        note = "what a rule says at least: called, named, phrase or file"
+        parts.append(Explanation("rule", rule, (), "leaf", note))
+    behind = max(0.0, scored.points[scored.best].total - own.total)
+    if behind:
+        note = f"{calibration.gap:.4g} · {behind:.4g} points behind the best"
+        parts.append(Explanation("behind", -calibration.gap * behind, (), "leaf", note))
+    kept = tuple(part for part in parts if part.value)
+    total = scored.log_odds - calibration.gap * behind
+    return Explanation("log-odds", total, kept, "sum", "of the best skill, less what is behind it")
+
+
+def _avoided(evidence: Evidence) -> str:
+    share = evidence.avoid
+    return f"{share:.0%} of the request stands in what it is not for" if share else ""
+
+
+def _words(
+    scored: ScoredHybrid,
+    bound: BoundHybrid,
+    skill: Skill,
+    ordinal: int,
+    evidence: Evidence,
+    value: float,
+) -> Explanation:
+    best, least = scored.found.words
+    note = f"BM25F {evidence.words:.4g}, stretched so that {least:.4g} is 0 and {best:.4g} is full"
+    if not value:
+        return Explanation("words", 0.0, (), "leaf", note if evidence.words else "no word matches")
+    scale = value / (evidence.words - least)
+    analysed = analyse(skill)
+    terms = scored.asked.terms
+    impacts = bound.library.searcher.impacts(ordinal, [term.text for term in terms])
+    parts = [
+        _term(term, term.weight * impact * scale, impact, analysed)
+        for term, impact in zip(terms, impacts, strict=True)
+        if impact
+    ]
+    parts.sort(key=lambda part: (-part.value, part.label))
+    if least:
+        parts.append(
+            Explanation("least that counts", -least * scale, (), "leaf", "the hundredth best score")
+        )
+    return Explanation("words", value, tuple(parts), "sum", note)
+
+
+def _term(term: Term, value: float, impact: float, analysed: Analysed) -> Explanation:
+    fields = tuple(
+        Explanation(field, value * share, (), "leaf")
+        for field, share in shares(analysed, term.text).items()
+    )
+    origin = "" if term.written else ", from the word list of other languages"
+    note = f"in {term.frequency} skills, weight {term.weight:.3g}, impact {impact:.3g}{origin}"
+    return Explanation(term.text, value, fields, "sum", note)
+
+
+def _meaning(
+    scored: ScoredHybrid, bound: BoundHybrid, ordinal: int, evidence: Evidence, value: float
+) -> Explanation:
+    best, least = scored.found.meaning
+    note = f"cosine {evidence.meaning:.3f}, stretched so that {least:.3f} is 0 and {best:.3f} full"
+    if not scored.asked.vector:
+        note = "no word of the request is in the token table"
+    if not value:
+        return Explanation("meaning", 0.0, (), "leaf", note)
+    scale = value / (evidence.meaning - least)
+    parts = [
+        Explanation(f"near {text}", scale * adds, (), "leaf", f"cosine {near:.3f}")
+        for text, near, adds in _nearness(scored, bound, ordinal)
+    ]
+    parts.sort(key=lambda part: (-part.value, part.label))
+    if least:
+        note_least = "the hundredth best cosine"
+        parts.append(Explanation("least that counts", -least * scale, (), "leaf", note_least))
+    rest = value - sum([part.value for part in parts])
+    parts.append(Explanation("rounding", rest, (), "leaf", "vectors are kept in whole numbers"))
+    return Explanation("meaning", value, tuple(parts), "sum", note)
+
+
+def _nearness(
+    scored: ScoredHybrid, bound: BoundHybrid, ordinal: int
+) -> list[tuple[str, float, float]]:
+    """Return (term, its cosine, what it adds to the request's cosine) for each term heard.
+
+    The request's direction is the sum of its terms' rows, so its cosine is the sum of theirs, each
+    by its length in that sum.
+    """
+    table, searcher = bound.library.table, bound.library.searcher
+    whole = table.sums(scored.asked.heard, query=True)
+    length = _length(whole)
+    found = []
+    for term, number in scored.asked.heard:
+        vector = table.vector([(1.0, [(term, number)])], query=True)
+        if vector and length:
+            near = searcher.dots(vector, [ordinal])[0] / WHOLE
+            own = _length(table.sums([(term, number)], query=True))
+            found.append((term, near, near * own / length))
+    return found
+
+
+def _length(sums: list[int] | None) -> float:
+    return sqrt(sum([value * value for value in sums or ()]))

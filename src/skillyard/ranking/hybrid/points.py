@@ -1,0 +1,56 @@
+"""From evidence to points: what orders the candidates of one request."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from skillyard.ranking.hybrid.constants import Fusion
+from skillyard.ranking.hybrid.evidence import Evidence, Found
+
+__all__ = ["Points", "points", "stretch"]
+
+
+class Points(NamedTuple):
+    """What each kind of evidence gives; their sum, in this order, orders the skills."""
+
+    words: float
+    meaning: float
+    called: float
+    phrase: float
+    files: float
+    prior: float
+    avoid: float
+
+    @property
+    def total(self) -> float:
+        """The sum, added one by one in the order of the fields."""
+        total = 0.0
+        for value in self:
+            total += value
+        return total
+
+
+def stretch(score: float, span: tuple[float, float]) -> float:
+    """Return where ``score`` stands between the least and the best that count, 0..1."""
+    best, least = span
+    if score <= least or best <= least:
+        return 0.0
+    return (score - least) / (best - least)
+
+
+def points(evidence: Evidence, found: Found, fusion: Fusion, *, deaf: bool) -> Points:
+    """Return the points of one candidate.
+
+    ``deaf`` is True where the request has no direction (no word that the table knows): then words
+    count alone.
+    """
+    words = 1.0 if deaf else fusion.words
+    return Points(
+        words * stretch(evidence.words, found.words),
+        0.0 if deaf else fusion.meaning * stretch(evidence.meaning, found.meaning),
+        fusion.called if evidence.called else 0.0,
+        fusion.phrase if evidence.phrases else 0.0,
+        fusion.files * evidence.files,
+        fusion.prior * evidence.prior,
+        -fusion.avoid * evidence.avoid,
+    )

@@ -1,0 +1,172 @@
+"""What a request asks for: its terms with their weights, its direction, the things it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import log
+from typing import NamedTuple
+
+from skillyard.analysis import STANDARD
+from skillyard.analysis.lexicon import read_request
+from skillyard.analysis.scripts import latin_share
+from skillyard.index.marks import grams, phrase_words
+from skillyard.index.searcher import Searcher
+from skillyard.index.table import Table
+from skillyard.ranking.query import Query
+
+__all__ = ["Question", "Term", "question"]
+
+MOST_CHARACTERS = 20_000
+"""Of a longer request the two ends are read: what is wanted stands at its start or its end."""
+MOST_TERMS = 50
+"""Terms of a request that count: the weightiest (spec/retrieval.md §4.6)."""
+TRANSLATED_WEIGHT = 0.6
+"""What a term from the word list counts, beside one that was written."""
+BACKGROUND = 1_000
+"""Public skills that stand behind the library's own, so that rarity means something in a small
+library too: document frequencies are those of the library plus this many typical skills."""
+MOST_WORDS = 120
+"""Words of a request in which names and phrases are looked up."""
+MOSTLY_LATIN = 0.5
+"""Below this share of Latin letters the text's own words say nothing to an English table."""
+
+
+class Term(NamedTuple):
+    """One term of a request."""
+
+    text: str
+    weight: float
+    """What a full impact of it is worth: frequency · rarity · emphasis."""
+    rarity: float
+    """How rare it is in the library and in public skills, a natural logarithm."""
+    frequency: int
+    """Skills of the library that hold it."""
+    written: bool
+    """False when it came from the word list of other languages."""
+
+
+class Question(NamedTuple):
+    """A request as the index is asked it."""
+
+    terms: tuple[Term, ...]
+    """Those that count, weightiest first."""
+    unknown: tuple[Term, ...]
+    """Those that count and that no skill of the library holds."""
+    heard: tuple[tuple[str, float], ...]
+    """The terms that give it a direction, with how often they stand."""
+    vector: bytes
+    """Its direction; empty where the table knows no word of it."""
+    named: frozenset[str]
+    """Terms of what looks like a name: capitals inside a sentence, acronyms, words with digits."""
+    phrases: tuple[str, ...]
+    """Runs of words in which names and trigger phrases are looked up."""
+    length: int
+    """Words of the request."""
+    foreign: float
+    """Share of the weight that came from the word list, 0..1."""
+
+    @property
+    def weights(self) -> list[tuple[str, float]]:
+        """The terms as the searcher takes them."""
+        return [(term.text, term.weight) for term in self.terms]
+
+
+def question(query: Query, searcher: Searcher, table: Table) -> Question:
+    """Return what the query asks of this library."""
+    text = _ends(query.text)
+    reading = read_request(text)
+    counts: dict[str, float] = {
+        term: number for term, number in STANDARD.counts(text).items() if term not in reading.silent
+    }
+    added = {term: 1.0 for term in reading.english if term not in counts}
+    rare = _rarity(searcher, table)
+    terms = [_term(term, n, rare, table, written=True) for term, n in counts.items()]
+    terms += [_term(term, n, rare, table, written=False) for term, n in added.items()]
+    terms = sorted((t for t in terms if t.weight > 0), key=lambda t: (-t.weight, t.text))
+    terms = terms[:MOST_TERMS]
+    spoken = counts if latin_share(text) >= MOSTLY_LATIN else _latin(counts)
+    heard = tuple({**spoken, **added}.items())
+    vector = table.vector([(1.0, heard)], query=True) if heard else b""
+    words = phrase_words(text)[:MOST_WORDS]
+    total = sum([term.weight for term in terms])
+    foreign = sum([term.weight for term in terms if not term.written]) / total if total else 0.0
+    return Question(
+        tuple(terms),
+        tuple(term for term in terms if not term.frequency),
+        heard,
+        vector,
+        _named(text),
+        tuple(grams(words)),
+        len(words),
+        foreign,
+    )
+
+
+def _ends(text: str) -> str:
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    half = MOST_CHARACTERS // 2
+    return f"{text[:half]}\n{text[-half:]}"
+
+
+def _latin(counts: dict[str, float]) -> dict[str, float]:
+    return {term: number for term, number in counts.items() if term.isascii()}
+
+
+def _rarity(searcher: Searcher, table: Table) -> Callable[[str], tuple[float, int]]:
+    """Return a function from a term to (rarity, document frequency)."""
+    size = searcher.size + BACKGROUND
+
+    def rarity(term: str) -> tuple[float, int]:
+        held = searcher.frequency(term)
+        frequency = held + BACKGROUND * table.share(term)
+        return log(1.0 + (size - frequency + 0.5) / (frequency + 0.5)), held
+
+    return rarity
+
+
+def _term(
+    text: str,
+    number: float,
+    rare: Callable[[str], tuple[float, int]],
+    table: Table,
+    *,
+    written: bool,
+) -> Term:
+    rarity, held = rare(text)
+    weight = (1.0 + log(number)) * rarity * table.emphasis(text)
+    return Term(text, weight if written else weight * TRANSLATED_WEIGHT, rarity, held, written)
+
+
+_WORD = re.compile(r"\S+")
+_TRIM = ".,;:!?()[]{}\"'`*<>«»“”‘’"
+
+
+def _named(text: str) -> frozenset[str]:
+    """Return the terms of what looks like the name of a thing.
+
+    A capital counts when it does not start a sentence; so do acronyms, inner capitals, and words
+    that mix letters and digits. In a request written in capitals throughout nothing is a name.
+    """
+    found: set[str] = set()
+    start = True
+    words = _WORD.findall(text)
+    shouting = sum(word.isupper() and len(word) > 1 for word in words) * 2 > len(words)
+    for word in words:
+        bare = word.strip(_TRIM)
+        if bare and not shouting and _looks_named(bare, start):
+            found.update(STANDARD.of_surface(bare))
+        start = word.endswith((".", "!", "?", ":")) or not bare
+    return frozenset(found)
+
+
+def _looks_named(word: str, start: bool) -> bool:
+    if "/" in word or "@" in word or len(word) > 30 or not any(c.isalpha() for c in word):
+        return False
+    if any(c.isdigit() for c in word) and word[0].isalpha():
+        return True
+    if word.isupper():
+        return len(word) > 1
+    inner = any(c.isupper() for c in word[1:])
+    return inner or (word[0].isupper() and not start)

@@ -1,0 +1,248 @@
+"""The ``hybrid`` scorer: words and meaning, mixed, with a probability on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from skillyard.index.library import Library, MemoryLibrary
+from skillyard.index.searcher import tie_of
+from skillyard.ranking.hybrid.calibration import Facts, facts, in_name, logit, probability
+from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION, Calibration, Fusion
+from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found, find, named_by
+from skillyard.ranking.hybrid.points import Points, points
+from skillyard.ranking.hybrid.question import Question, question
+from skillyard.ranking.query import Query, called_words, invokes
+from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Ordered, Scored
+from skillyard.skill import Skill
+from skillyard.value import Value, put
+
+__all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
+
+FLOOR = 0.5
+"""Below an even chance that it fits, no skill is chosen."""
+MENU_MARGIN = 0.02
+
+
+class Hybrid(Value):
+    """Fielded BM25F and a static token table, fused on scores and calibrated. Scale 0..1.
+
+    The score is the probability that the skill fits, as seen on requests with and without a
+    fitting skill. ``include_conventions`` makes candidates of AGENTS.md and kin.
+    """
+
+    __slots__ = ("calibration", "fusion", "include_conventions")
+
+    fusion: Fusion
+    calibration: Calibration
+    include_conventions: bool
+
+    name = "hybrid"
+    scale = "0..1"
+    levels = (Level(0.8, "high"), Level(FLOOR, "medium"), Level(0.0, "low"))
+    default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path")
+
+    def __init__(
+        self,
+        fusion: Fusion = FUSION,
+        calibration: Calibration = CALIBRATION,
+        include_conventions: bool = False,
+    ) -> None:
+        put(self, "fusion", fusion)
+        put(self, "calibration", calibration)
+        put(self, "include_conventions", include_conventions)
+
+    def bind(self, skills: Iterable[Skill]) -> BoundHybrid:
+        """Use the index that the skills bring with them, or make one in memory."""
+        library = getattr(skills, "library", None)
+        if library is not None and not self.include_conventions:
+            return BoundHybrid(self, library)
+        return BoundHybrid(
+            self, MemoryLibrary(skills, include_conventions=self.include_conventions)
+        )
+
+
+HYBRID = Hybrid()
+
+
+class BoundHybrid:
+    """``hybrid`` over one library. Immutable; safe to share between threads."""
+
+    def __init__(self, scorer: Hybrid, library: Library) -> None:
+        self.scorer = scorer
+        self.library = library
+
+    @property
+    def skills(self) -> Sequence[Skill]:
+        """The skills it was bound to, in catalog order."""
+        return self.library.skills
+
+    def prepare(self, query: Query) -> ScoredHybrid:
+        """Ask the index once; the rest follows from what it found."""
+        library = self.library
+        asked = question(query, library.searcher, library.table)
+        files = self._files(query)
+        called = self._called(query.text)
+        found = find(query, asked, library.searcher, self.scorer.fusion, files, called)
+        return ScoredHybrid(self, query, asked, found)
+
+    def _called(self, text: str) -> list[int]:
+        """Return the ordinals that the text calls by ``@name`` or ``/name``, hidden ones too."""
+        words = called_words(text)
+        if not words:
+            return []
+        library = self.library
+        named = [(o, library.skill(o)) for o in named_by(words, library.searcher)]
+        return [o for o, s in (*named, *library.hidden()) if invokes(text, s, words)]
+
+    def _files(self, query: Query) -> dict[int, float]:
+        """Return by ordinal the weight of the best pattern that matches a file of the query."""
+        patterns = self.library.patterns() if query.files else {}
+        if not patterns:
+            return {}
+        from skillyard.ranking.confidence.patterns import PatternMatcher
+
+        matcher = PatternMatcher()
+        found: dict[int, float] = {}
+        for ordinal, listed in patterns.items():
+            hits = [
+                matcher.classify(pattern)[1]
+                for pattern in listed
+                if any(matcher.match_file_pattern(file, pattern) for file in query.files)
+            ]
+            if hits:
+                found[ordinal] = max(hits)
+        return found
+
+
+class ScoredHybrid(Scored):
+    """The scores of one query."""
+
+    exhaustive = True
+    settled = True
+
+    def __init__(self, bound: BoundHybrid, query: Query, asked: Question, found: Found) -> None:
+        self._bound = bound
+        self.query = query
+        self.asked = asked
+        self.found = found
+        self._deaf = not asked.vector or found.meaning[0] <= 0.0
+
+    @property
+    def blank(self) -> bool:
+        """True when the query holds nothing to look for."""
+        return not self.asked.terms and not self.query.files
+
+    @property
+    def considered(self) -> int:
+        """How many skills were looked at: all of the index."""
+        return self._bound.library.searcher.size
+
+    @cached_property
+    def points(self) -> dict[int, Points]:
+        """The points of each candidate, by ordinal."""
+        fusion = self._bound.scorer.fusion
+        return {
+            ordinal: points(evidence, self.found, fusion, deaf=self._deaf)
+            for ordinal, evidence in self.found.candidates.items()
+        }
+
+    @cached_property
+    def best(self) -> int | None:
+        """The ordinal of the best candidate by points; ties by words, meaning, the index's own."""
+        searcher = self._bound.library.searcher
+        totals = self.points
+        candidates = self.found.candidates
+        return min(
+            totals,
+            key=lambda o: (
+                -totals[o].total,
+                -candidates[o].words,
+                -candidates[o].meaning,
+                tie_of(searcher.key(o)),
+            ),
+            default=None,
+        )
+
+    @cached_property
+    def facts(self) -> Facts | None:
+        """What the probability of the best skill is worked out from."""
+        if self.best is None:
+            return None
+        evidence = self.found.candidates[self.best]
+        return facts(self.best, evidence, self.found, self.asked, self._bound.library.searcher)
+
+    @cached_property
+    def _top(self) -> tuple[float, float]:
+        """The best skill's (points, log-odds)."""
+        if self.best is None or self.facts is None:
+            return 0.0, 0.0
+        evidence = self.found.candidates[self.best]
+        named = in_name(self.best, self.asked, self._bound.library.searcher)
+        log_odds = logit(self.facts, evidence, self._bound.scorer.calibration, named=named)
+        return self.points[self.best].total, log_odds
+
+    @property
+    def log_odds(self) -> float:
+        """The log-odds that the best skill fits; 0.0 where there is none."""
+        return self._top[1]
+
+    def score_of(self, total: float) -> float:
+        """Return the probability of a skill with that many points; 0.0 without any."""
+        if total <= 0:
+            return 0.0
+        best, log_odds = self._top
+        behind = max(0.0, best - total)  # a skill that is no candidate may have more than the best
+        return probability(log_odds - self._bound.scorer.calibration.gap * behind)
+
+    def scores(self) -> Sequence[tuple[Skill, float]]:
+        """Return the candidates that anything speaks for, best first; skills load when looked at.
+
+        Equal scores are ordered by name and path. Where only tags are asked for, all that have
+        them are there, with a score of zero.
+        """
+        scored = [
+            (o, self.score_of(own.total))
+            for o, own in self.points.items()
+            if own.total > 0 or self.blank
+        ]
+        return Ordered(scored, self._bound.library.skill)
+
+    def signals(self, skill: Skill) -> Mapping[str, float]:
+        """Return the points by kind, those that are not zero."""
+        own = self._points_of(skill)
+        return {name: value for name, value in zip(Points._fields, own, strict=True) if value}
+
+    def reason(self, skill: Skill) -> str:
+        """Return the words that match, and how near the meaning is."""
+        from skillyard.ranking.hybrid.explain import reason
+
+        ordinal, evidence = self.evidence_of(skill)
+        return reason(self.asked, evidence, self._bound.library.searcher, ordinal)
+
+    def explain(self, skill: Skill) -> Explanation:
+        """Return the tree behind the score: the probability, the points, terms and fields."""
+        from skillyard.ranking.hybrid.explain import explain
+
+        ordinal, evidence = self.evidence_of(skill)
+        own = points(evidence, self.found, self._bound.scorer.fusion, deaf=self._deaf)
+        return explain(self, self._bound, skill, ordinal, evidence, own)
+
+    def evidence_of(self, skill: Skill) -> tuple[int, Evidence]:
+        """Return the ordinal and the evidence of any skill of the library."""
+        library = self._bound.library
+        ordinal = library.ordinal(skill)
+        if ordinal is None:
+            return -1, Evidence(0.0, 0.0)
+        evidence = self.found.candidates.get(ordinal)
+        if evidence is None:
+            searcher = library.searcher
+            words = searcher.exact(self.asked.weights, [ordinal])[0]
+            vector = self.asked.vector
+            near = searcher.dots(vector, [ordinal])[0] / WHOLE if vector else 0.0
+            evidence = Evidence(words, near)
+        return ordinal, evidence
+
+    def _points_of(self, skill: Skill) -> Points:
+        _, evidence = self.evidence_of(skill)
+        return points(evidence, self.found, self._bound.scorer.fusion, deaf=self._deaf)
