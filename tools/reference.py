@@ -351,6 +351,7 @@ LIBRARY = {
     "skills.jsonl": '{"id": "a/csv", "name": "csv", "description": "Clean csv.", "text": "Fix."}\n',
     "queries.jsonl": '{"id": "q1", "query": "clean csv", "relevant": {"a/csv": 3}}\n',
 }
+INDEX_FOLDER = "cache/index/8301a1a1ca3e376c289341b7"
 WRITTEN_AT = 1_700_000_000
 _EXAMPLE = re.compile(r'(```json command="([^"\n]+)"\n).*?(```)', re.DOTALL)
 _LONGEST_TEXT = 240
@@ -364,6 +365,7 @@ def _json() -> Iterator[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
             os.utime(path, (WRITTEN_AT, WRITTEN_AT))
+        os.environ["SKILLYARD_CACHE"] = "cache"
         yield _EXAMPLE.sub(lambda found: found[1] + _answer(found[2]) + found[3], _kept("json.md"))
 
 
@@ -373,7 +375,13 @@ def _answer(command: str) -> str:
     printed = io.StringIO()
     with redirect_stdout(printed):
         run([*shlex.split(command.replace("'", '"')), "--json", "--quiet"])
-    document = _shortened(json.loads(printed.getvalue()))
+    # What is said of an index depends on where the library lies and how young its files are: the
+    # page shows one case.
+    text = re.sub(r'"cache/index/[0-9a-f]{24}"', f'"{INDEX_FOLDER}"', printed.getvalue())
+    text = re.sub(r'"bytes": [0-9]+', '"bytes": 11024', text)
+    text = re.sub(r'"generation": [0-9]+', '"generation": 1', text)
+    text = text.replace('"state": "stale"', '"state": "current"')
+    document = _shortened(json.loads(text))
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

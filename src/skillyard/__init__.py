@@ -52,6 +52,7 @@ _ROOMS = {
     "scorer_names": "ranking.registry",
     "Match": "ranking.match",
     "rank": "ranking.match",
+    "Index": "ranking.searching",
     "Confidence": "ranking.confidence",
     "ConfidenceScorer": "ranking.confidence",
     "KeywordDetector": "ranking.confidence",
@@ -281,6 +282,9 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from skillyard.ranking.scorer import (
         Scorer as Scorer,
+    )
+    from skillyard.ranking.searching import (
+        Index as Index,
     )
     from skillyard.resources import (
         list_resources as list_resources,

@@ -110,6 +110,8 @@ def _limit(what: str, default: int | None) -> Option:
     return Option("--limit", f"{what}{shown}", metavar="K", type="count", default=default)
 
 
+_INDEX_ROOT = Option("PLACE", "the library, before --root (default: .)", "maybe", "ROOT", "folder")
+
 COMMANDS = (
     Command(
         ("list",),
@@ -333,6 +335,34 @@ COMMANDS = (
             ),
         ),
         examples=("skillyard bench score --run run.json --queries q.jsonl",),
+    ),
+    Command(
+        ("index", "build"),
+        "make the index of a library anew",
+        "indexing:index_build",
+        (
+            _INDEX_ROOT,
+            Option("--watch", "stay, and follow the files until interrupted", "flag"),
+        ),
+        "The index lies in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, else ~/.cache) "
+        "and keeps itself up to date: rank, select and why use it without being told.",
+        ("skillyard index build", "skillyard index build skills --watch"),
+    ),
+    Command(
+        ("index", "status"),
+        "say whether a library has an index, and in which state",
+        "indexing:index_status",
+        (_INDEX_ROOT,),
+        "The exit code is 1 unless the index is current.",
+        ("skillyard index status",),
+    ),
+    Command(
+        ("index", "verify"),
+        "check every byte of the index of a library",
+        "indexing:index_verify",
+        (_INDEX_ROOT,),
+        "The exit code is 1 when something is wrong.",
+        ("skillyard index verify",),
     ),
     Command(
         ("completion",),

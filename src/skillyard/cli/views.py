@@ -12,9 +12,19 @@ if TYPE_CHECKING:
     from skillyard.ranking.match import Match
     from skillyard.ranking.scorer import Explanation
     from skillyard.service import BenchRun, BenchScore, Ranked, Selected, Why
+    from skillyard.service.indexing import IndexBuilt, IndexStatus, IndexVerified
     from skillyard.service.reasons import Ahead
 
-__all__ = ["bench_line", "bench_table", "ranking", "reasons", "selection"]
+__all__ = [
+    "bench_line",
+    "bench_table",
+    "index_findings",
+    "index_line",
+    "index_state",
+    "ranking",
+    "reasons",
+    "selection",
+]
 
 DESCRIPTION_CHARS = 160
 _LEVEL_STYLES = {"high": "high", "specific": "high", "medium": "medium", "broad": "medium"}
@@ -217,3 +227,45 @@ def _measure(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+
+
+def index_line(built: IndexBuilt) -> Line:
+    """Say what building an index did."""
+    counts = {"added": built.added, "changed": built.changed, "removed": built.removed}
+    did = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
+    what = f"{plural(built.skills, 'skill')}, {did or 'nothing changed'}"
+    return line(Span(built.folder, "name"), f"  {what}; generation {built.generation}")
+
+
+_NEXT = {
+    "current": "it says what the files say",
+    "stale": "files have changed; the next question brings it up to date",
+    "missing": "the next question makes it; or: skillyard index build",
+    "damaged": "the next question makes it anew; or: skillyard index build",
+    "foreign": "another version made it; the next question makes it anew",
+}
+
+
+def index_state(found: IndexStatus) -> Iterator[Block]:
+    """Draw the state of an index, and what comes next."""
+    style = "high" if found.state == "current" else "medium"
+    yield line(Span(found.state, style), f"  {_NEXT[found.state]}")
+    yield line("folder  ", Span(found.folder, "name"), indent=1)
+    if found.problem:
+        yield line("problem  ", found.problem, indent=1)
+    if found.generation:
+        segments = plural(found.segments, "segment")
+        size = f"{found.bytes / 1e6:,.1f} MB"
+        what = f"{plural(found.skills, 'skill')}, {segments}, {size}, generation {found.generation}"
+        yield line("holds   ", what, indent=1)
+
+
+def index_findings(found: IndexVerified) -> Iterator[Block]:
+    """Draw what is wrong with an index."""
+    if not found.findings:
+        yield line(Span("sound", "high"), f"  every byte of {found.folder} is as it was written")
+    for finding in found.findings:
+        style = "low" if finding.severity == "error" else "dim"
+        yield line(Span(finding.severity, style), f"  {finding.path}: {finding.message}")
+        if finding.hint:
+            yield line(f"try: {finding.hint}", indent=1)

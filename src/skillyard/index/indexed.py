@@ -24,7 +24,7 @@ from skillyard.index.table import bundled
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
 
-__all__ = ["IndexedCatalog", "open_catalog"]
+__all__ = ["IndexedCatalog", "current", "open_catalog"]
 
 _LAZY = ("_skills", "_shadowed", "_entries", "_scanned", "_by_id", "_by_name", "_digest")
 
@@ -152,18 +152,18 @@ def open_catalog(
 
 def _opened(place: Place, folder: str, progress: Progress | None) -> Catalog:
     try:
-        catalog = _current(place, folder)
+        catalog = current(place, folder)
     except IndexDamaged:
         catalog = None
     if catalog is None:
         refresh(place, folder, progress=progress)
-        catalog = _current(place, folder, trusted=True)
+        catalog = current(place, folder, trusted=True)
     if catalog is None:
         raise IndexDamaged("the index vanished while it was opened", path=folder)
     return catalog
 
 
-def _current(place: Place, folder: str, *, trusted: bool = False) -> IndexedCatalog | None:
+def current(place: Place, folder: str, *, trusted: bool = False) -> IndexedCatalog | None:
     """Return the catalog over the index, or None when there is none that is up to date."""
     searcher = open_index(folder)
     if searcher is None or searcher.settings != settings(bundled()):

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
         rank_skills,
         select_skills,
     )
+    from skillyard.service.indexing import (
+        IndexBuilt,
+        IndexStatus,
+        IndexVerified,
+        index_build,
+        index_follow,
+        index_status,
+        index_verify,
+    )
     from skillyard.service.measuring import BenchRun, BenchScore, bench_run, bench_score
     from skillyard.service.prompting import Injected, Summarised, inject_prompt, summary_of
     from skillyard.service.reading import Card, Listing, list_skills
@@ -31,6 +40,9 @@ __all__ = [
     "Card",
     "Checked",
     "Evaluated",
+    "IndexBuilt",
+    "IndexStatus",
+    "IndexVerified",
     "Injected",
     "Listing",
     "Ranked",
@@ -42,6 +54,10 @@ __all__ = [
     "bench_score",
     "check_paths",
     "evaluate_skills",
+    "index_build",
+    "index_follow",
+    "index_status",
+    "index_verify",
     "inject_prompt",
     "list_skills",
     "rank_skills",
@@ -60,6 +76,15 @@ _ROOMS = {
         "evaluate_skills",
         "rank_skills",
         "select_skills",
+    ),
+    "indexing": (
+        "IndexBuilt",
+        "IndexStatus",
+        "IndexVerified",
+        "index_build",
+        "index_follow",
+        "index_status",
+        "index_verify",
     ),
     "measuring": ("BenchRun", "BenchScore", "bench_run", "bench_score"),
     "prompting": ("Injected", "Summarised", "inject_prompt", "summary_of"),

@@ -1,0 +1,138 @@
+"""An index that holds its skills whole: it answers where their files are gone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from skillyard.errors import IndexDamaged, SkillIoError
+from skillyard.index.building import document_of, key_of, settings_of
+from skillyard.index.document import EXCLUDED
+from skillyard.index.library import Library
+from skillyard.index.reader import SegmentSearcher, open_index
+from skillyard.index.table import bundled
+from skillyard.index.writer import IndexWriter
+from skillyard.skill import Origin, Reference, Skill
+
+__all__ = ["SavedLibrary", "open_saved", "save"]
+
+VERSION = "1"
+"""Grows when records change their shape."""
+_LATER = ("triggers", "references")
+"""Fields that are values of their own."""
+
+
+def save(skills: Iterable[Skill], folder: str) -> int:
+    """Make the index of the skills in ``folder``, whatever is there; return its generation.
+
+    Raises SkillIoError when the folder cannot be written.
+    """
+    table = bundled()
+    shadowed = getattr(skills, "shadowed", {})
+    settings = {**settings_of(table), "saved": VERSION}
+    hidden: list[str] = []
+    patterns: dict[str, tuple[str, ...]] = {}
+    seen: dict[str, int] = {}
+    with IndexWriter(
+        folder, dimensions=table.dimensions, settings=settings, fresh=True, wait_s=10.0
+    ) as writer:
+        for skill in skills:
+            key = key_of(skill)
+            seen[key] = seen.get(key, 0) + 1
+            if seen[key] > 1:  # two skills built in code may have one identity
+                key = f"{key}\0{seen[key]}"
+            out = skill.hidden or skill in shadowed or skill.origin == Origin.CONVENTION
+            document = document_of(skill, table, excluded=out, record=_record(skill))
+            writer.add(document._replace(key=key))
+            if skill.hidden and skill not in shadowed:
+                hidden.append(key)
+            if skill.triggers.files and not out:
+                patterns[key] = skill.triggers.files
+        shape = {"hidden": hidden, "patterns": patterns}
+        writer.side_file("summary", json.dumps(shape).encode("ascii"))
+        return writer.commit()
+
+
+def open_saved(folder: str) -> SavedLibrary:
+    """Open the index in ``folder``. Raises IndexDamaged, and SkillIoError where there is none."""
+    searcher = open_index(folder)
+    if searcher is None:
+        raise SkillIoError(
+            "there is no index here", path=folder, code="index_missing", hint="make it with build"
+        )
+    if searcher.settings != {**settings_of(bundled()), "saved": VERSION}:
+        raise IndexDamaged(
+            "the index was made by another version", path=folder, hint="make it anew with build"
+        )
+    return SavedLibrary(searcher)
+
+
+def _record(skill: Skill) -> bytes:
+    fields: dict[str, Any] = {
+        name: getattr(skill, name) for name in Skill.__slots__ if name not in _LATER
+    }
+    fields["triggers"] = skill.triggers._asdict()
+    fields["references"] = [list(reference) for reference in skill.references]
+    fields["metadata"] = dict(skill.metadata)
+    return json.dumps(fields, separators=(",", ":"), default=str).encode("ascii")
+
+
+def _skill(record: bytes) -> Skill:
+    fields = json.loads(record)
+    fields["references"] = [Reference(*reference) for reference in fields["references"]]
+    return Skill(**fields)
+
+
+class SavedLibrary(Library):
+    """The skills of a saved index, each read when it is looked at."""
+
+    searcher: SegmentSearcher
+
+    def __init__(self, searcher: SegmentSearcher) -> None:
+        self.searcher = searcher
+        self.table = bundled()
+        self._kept: dict[int, Skill] = {}
+        data = searcher.side_file("summary")
+        try:
+            shape = json.loads(data or b"")
+            self._hidden = [str(key) for key in shape["hidden"]]
+            self._patterns = {str(k): tuple(map(str, v)) for k, v in shape["patterns"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise IndexDamaged("the summary cannot be read", path=searcher.folder) from None
+
+    @property
+    def skills(self) -> Sequence[Skill]:  # type: ignore[override]
+        """Every skill of the index."""
+        return tuple(self.skill(ordinal) for ordinal in self.searcher.ordinals())
+
+    def skill(self, ordinal: int) -> Skill:
+        """Return the skill of an ordinal. Raises IndexDamaged."""
+        skill = self._kept.get(ordinal)
+        if skill is None:
+            try:
+                skill = _skill(self.searcher.record(ordinal))
+            except (ValueError, TypeError, KeyError):
+                path = self.searcher.folder
+                raise IndexDamaged("a record cannot be read", path=path) from None
+            self._kept[ordinal] = skill
+        return skill
+
+    def ordinal(self, skill: Skill) -> int | None:
+        """Return the ordinal of a skill, one of this library or an equal one."""
+        for ordinal, kept in self._kept.items():
+            if kept is skill:
+                return ordinal
+        return self.searcher.ordinal(key_of(skill))
+
+    def hidden(self) -> Iterable[tuple[int, Skill]]:
+        """Yield the skills that only an explicit call chooses."""
+        for key in self._hidden:
+            ordinal = self.searcher.ordinal(key)
+            if ordinal is not None and self.searcher.flags(ordinal) & EXCLUDED:
+                yield ordinal, self.skill(ordinal)
+
+    def patterns(self) -> Mapping[int, tuple[str, ...]]:
+        """Return by ordinal the file patterns of the skills that declare some."""
+        found = {self.searcher.ordinal(key): listed for key, listed in self._patterns.items()}
+        return {ordinal: listed for ordinal, listed in found.items() if ordinal is not None}

@@ -1,0 +1,193 @@
+"""The index of a library: making it, its state, whether it is sound, and following the files."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from skillyard.catalog.reading import Progress
+from skillyard.catalog.snapshot import named_roots
+from skillyard.errors import Diagnostic, IndexDamaged, SkillyardError
+from skillyard.index.checks import verify
+from skillyard.index.indexed import current as current_catalog
+from skillyard.index.keeping import Changes, Place, build, fresh, index_folder, refresh, settings
+from skillyard.index.reader import open_index
+from skillyard.index.table import bundled
+from skillyard.limits import DEFAULT_LIMITS
+
+__all__ = [
+    "IndexBuilt",
+    "IndexStatus",
+    "IndexVerified",
+    "index_build",
+    "index_follow",
+    "index_status",
+    "index_verify",
+]
+
+EVERY_S = 1.0
+"""Seconds between two looks at the files while they are followed."""
+
+
+class IndexBuilt(NamedTuple):
+    """What building an index, or bringing it up to date, did."""
+
+    folder: str
+    generation: int
+    skills: int
+    added: int
+    changed: int
+    removed: int
+    diagnostics: tuple[Diagnostic, ...]
+    """What there is to say of the library's files."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.index-build/1``."""
+        fields = self._asdict()
+        fields["diagnostics"] = [each.to_dict() for each in self.diagnostics]
+        return {"schema": "skillyard.index-build/1", **fields}
+
+
+class IndexStatus(NamedTuple):
+    """The state of an index. All but ``folder`` and ``state`` are empty where there is none."""
+
+    folder: str
+    state: str
+    """``current``, ``stale`` (files changed: the next question mends it), ``missing``,
+    ``damaged`` or ``foreign`` (made by another version or with another table)."""
+    generation: int
+    skills: int
+    segments: int
+    bytes: int
+    settings: dict[str, str]
+    problem: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.index-status/1``."""
+        return {"schema": "skillyard.index-status/1", **self._asdict()}
+
+
+class IndexVerified(NamedTuple):
+    """Whether every byte of an index is sound."""
+
+    folder: str
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def sound(self) -> bool:
+        """True when nothing is wrong; a stray file is no fault."""
+        return all(finding.severity != "error" for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.index-verify/1``."""
+        return {
+            "schema": "skillyard.index-verify/1",
+            "folder": self.folder,
+            "sound": self.sound,
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+
+def _place(roots: Sequence[str], scopes: Sequence[str]) -> Place:
+    return Place(*named_roots(tuple(roots), scopes), DEFAULT_LIMITS)
+
+
+def index_build(
+    roots: Sequence[str], scopes: Sequence[str] = (), *, progress: Progress | None = None
+) -> IndexBuilt:
+    """Make the index of the roots anew. Raises SkillIoError, InvalidSkillsRoot, InvalidInput."""
+    place = _place(roots, scopes)
+    folder = index_folder(place)
+    return _built(place, folder, build(place, folder, progress=progress))
+
+
+def _built(place: Place, folder: str, changes: Changes) -> IndexBuilt:
+    catalog = current_catalog(place, folder, trusted=True)
+    diagnostics = () if catalog is None else catalog.summary.diagnostics
+    return IndexBuilt(
+        folder,
+        changes.generation,
+        changes.skills,
+        changes.added,
+        changes.changed,
+        changes.removed,
+        diagnostics,
+    )
+
+
+def index_follow(
+    roots: Sequence[str], scopes: Sequence[str] = (), *, every_s: float = EVERY_S
+) -> Iterator[IndexBuilt]:
+    """Yield after each change of the files, once it stands in the index. Never ends by itself.
+
+    Raises what :func:`index_build` raises.
+    """
+    place = _place(roots, scopes)
+    folder = index_folder(place)
+    while True:
+        changes = _follow_once(place, folder)
+        if changes is not None:
+            yield _built(place, folder, changes)
+        time.sleep(every_s)
+
+
+def _follow_once(place: Place, folder: str) -> Changes | None:
+    try:
+        searcher = open_index(folder)
+        current = searcher is not None and searcher.settings == settings(bundled())
+        if current and searcher is not None and fresh(searcher, place, 0):
+            return None
+    except IndexDamaged:
+        pass  # made anew below
+    changes = refresh(place, folder)
+    return changes if changes.added or changes.changed or changes.removed else None
+
+
+def index_status(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexStatus:
+    """Return the state of the index of the roots. Raises SkillIoError, InvalidSkillsRoot."""
+    place = _place(roots, scopes)
+    folder = index_folder(place)
+    none = IndexStatus(folder, "missing", 0, 0, 0, 0, {}, "")
+    try:
+        searcher = open_index(folder)
+        if searcher is None:
+            place.scan()  # a root that is no folder is an error here too
+            return none
+        catalog = current_catalog(place, folder, trusted=True)
+        state = "foreign" if catalog is None else "stale"
+        if catalog is not None and fresh(searcher, place, 0):
+            state = "current"
+    except IndexDamaged as error:
+        return none._replace(state="damaged", problem=str(error), bytes=_bytes(folder))
+    return IndexStatus(
+        folder,
+        state,
+        searcher.generation,
+        0 if catalog is None else len(catalog),
+        len(searcher.segments),
+        _bytes(folder),
+        dict(searcher.settings),
+        "",
+    )
+
+
+def _bytes(folder: str) -> int:
+    try:
+        with os.scandir(folder) as entries:
+            return sum(entry.stat().st_size for entry in entries if entry.is_file())
+    except OSError:
+        return 0
+
+
+def index_verify(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexVerified:
+    """Check every byte of the index of the roots. Raises SkillIoError, InvalidInput."""
+    folder = index_folder(_place(roots, scopes))
+    try:
+        return IndexVerified(folder, tuple(verify(folder)))
+    except SkillyardError as error:
+        if isinstance(error, IndexDamaged):
+            wrong = Diagnostic("index_damaged", "error", error.path or folder, error.message)
+            return IndexVerified(folder, (wrong,))
+        raise
