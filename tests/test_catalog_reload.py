@@ -47,7 +47,7 @@ def an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
 def same_stamps(monkeypatch: pytest.MonkeyPatch, catalog: sy.Catalog) -> None:
     """Let every later scan report the files as they were: an edit within one tick of the clock."""
     candidates = tuple(entry.candidate for entry in catalog._entries.values())
-    monkeypatch.setattr("skillyard.catalog.snapshot.scan", lambda *_: Scan(candidates, (), 1))
+    monkeypatch.setattr("skillyard.discovery.scan", lambda *_: Scan(candidates, (), 1))
 
 
 class TestRead:

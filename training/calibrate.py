@@ -24,8 +24,8 @@ import numpy.typing as npt
 from skillyard.evals.retrieval import read_skills
 from skillyard.index.building import document_of
 from skillyard.index.document import IndexedDocument
-from skillyard.index.library import MemoryLibrary
 from skillyard.index.memory import MemorySearcher
+from skillyard.index.memory_library import MemoryLibrary
 from skillyard.index.table import bundled
 from skillyard.ranking.hybrid.calibration import Facts
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid

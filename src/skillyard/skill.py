@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
+from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
 from skillyard.text import normalised_name
 from skillyard.value import Value, put
@@ -348,4 +348,4 @@ def _content_hash(skill: Skill) -> str:
         "priority": skill.priority,
     }
     text = json.dumps(content, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return sha256(text.encode("ascii")).hex()

@@ -31,6 +31,8 @@ __all__ = [
     "xml_escape",
 ]
 
+# The patterns stay texts, which ``re`` compiles when one is first used: a command that prints
+# nothing untrusted pays for none of them.
 _C0 = "\x00-\x08\x0b-\x1f"
 _C1 = "\x7f-\x9f"
 _BIDI = "\u202a-\u202e\u2066-\u2069"
@@ -52,12 +54,12 @@ _IGNORABLE = (
 
 # One variation selector picks a glyph; a run of them shows nothing and can carry whole sentences.
 _SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}+"
-_HIDDEN = re.compile(
+_HIDDEN = (
     f"{_FLAG}|([{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_TAGS}{_SURROGATES}]|{_SELECTORS})"
 )
-_HIDDEN_IN_NAME = re.compile(f"[\n\t{_C0}{_C1}{_SEPARATORS}{_SURROGATES}{_IGNORABLE}]")
-_ODD_IN_FILE_NAME = re.compile(f"[\n\t{_C0}{_C1}{_BIDI}{_SEPARATORS}{_SURROGATES}]")
-_BLANKS = re.compile(r"\s+")
+_HIDDEN_IN_NAME = f"[\n\t{_C0}{_C1}{_SEPARATORS}{_SURROGATES}{_IGNORABLE}]"
+_ODD_IN_FILE_NAME = f"[\n\t{_C0}{_C1}{_BIDI}{_SEPARATORS}{_SURROGATES}]"
+_BLANKS = r"\s+"
 
 # "[" then, with blanks and invisible characters anywhere between, an optional slash, "skill" and
 # what would end the tag. The backslashes are those that escape_frame itself has put there.
@@ -72,8 +74,8 @@ def _frame_tags() -> re.Pattern[str]:
     return re.compile(r"\[(\\*)(?=" + _FRAME_TAIL + ")", re.IGNORECASE)
 
 
-_UNSAFE_IN_NAME = re.compile(r'[/\\<>"\[\]]')
-_DRIVE = re.compile(r"[A-Za-z]:")
+_UNSAFE_IN_NAME = r'[/\\<>"\[\]]'
+_DRIVE = r"[A-Za-z]:"
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul"]
     + [f"com{digit}" for digit in "123456789"]
@@ -101,7 +103,7 @@ def find_hidden(text: str) -> Hidden | None:
     """
     if text.isascii() and text.isprintable():
         return None
-    for match in _HIDDEN.finditer(text):
+    for match in re.finditer(_HIDDEN, text):
         if match.group(1) is not None:
             return Hidden(match.start(), _label(match.group(1)[0]))
     return None
@@ -112,11 +114,11 @@ def find_hidden(text: str) -> Hidden | None:
 _CONTROLS = bytes([*range(1, 9), *range(14, 32), 127])
 _SELECTOR = rb"(?:\xef\xb8[\x80-\x8f]|\xf3\xa0[\x84-\x87].)"
 _HIDDEN_BYTES = (
-    (b"\xe2\x80", re.compile(rb"\xe2\x80[\x8b\xa8-\xae]")),
-    (b"\xe2\x81", re.compile(rb"\xe2\x81[\xa0\xa6-\xa9]")),
-    (b"\xf3\xa0", re.compile(rb"\xf3\xa0(?:[\x80\x81]|[\x84-\x87]." + _SELECTOR + rb")")),
-    (b"\xef\xb8", re.compile(rb"\xef\xb8[\x80-\x8f]" + _SELECTOR)),
-    (b"\xef\xbb\xbf", re.compile(rb"\xef\xbb\xbf")),
+    (b"\xe2\x80", rb"\xe2\x80[\x8b\xa8-\xae]"),
+    (b"\xe2\x81", rb"\xe2\x81[\xa0\xa6-\xa9]"),
+    (b"\xf3\xa0", rb"\xf3\xa0(?:[\x80\x81]|[\x84-\x87]." + _SELECTOR + rb")"),
+    (b"\xef\xb8", rb"\xef\xb8[\x80-\x8f]" + _SELECTOR),
+    (b"\xef\xbb\xbf", rb"\xef\xbb\xbf"),
 )
 
 
@@ -128,7 +130,7 @@ def hidden_in_body(data: bytes) -> tuple[int, str] | None:
     data = data.removeprefix(b"\xef\xbb\xbf")
     if len(data.translate(None, _CONTROLS)) == len(data) and (
         data.isascii()
-        or not any(lead in data and found.search(data) for lead, found in _HIDDEN_BYTES)
+        or not any(lead in data and re.search(found, data) for lead, found in _HIDDEN_BYTES)
     ):
         return None
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
@@ -144,13 +146,13 @@ def name_fault(name: str) -> str | None:
     This is the safety rule of reading, not the naming rule of agentskills.io: a name ends up in
     prompts, tables, frames and file paths, so what could steer one of those is refused.
     """
-    hidden = _HIDDEN_IN_NAME.search(name)
+    hidden = re.search(_HIDDEN_IN_NAME, name)
     if hidden is not None:
         return f"holds {_label(hidden.group())}"
-    unsafe = _UNSAFE_IN_NAME.search(name)
+    unsafe = re.search(_UNSAFE_IN_NAME, name)
     if unsafe is not None:
         return f"holds {unsafe.group()!r}"
-    if _DRIVE.match(name):
+    if re.match(_DRIVE, name):
         return "starts like a drive letter"
     if name.startswith("-"):
         return "starts with a hyphen, like a command-line option"
@@ -211,7 +213,7 @@ def clean(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN.sub(_visible, text)
+    return re.sub(_HIDDEN, _visible, text)
 
 
 def clean_line(text: str) -> str:
@@ -221,7 +223,7 @@ def clean_line(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return the text with every run of white space as one blank, ends trimmed."""
-    return _BLANKS.sub(" ", text).strip()
+    return re.sub(_BLANKS, " ", text).strip()
 
 
 def shorten(text: str, limit: int) -> str:
@@ -278,7 +280,7 @@ def stream_safe(text: str) -> str:
 
 def odd_file_name(name: str) -> bool:
     """True for a file name with control, bidi or line-break characters, or that is no text."""
-    return not name.isprintable() and _ODD_IN_FILE_NAME.search(name) is not None
+    return not name.isprintable() and re.search(_ODD_IN_FILE_NAME, name) is not None
 
 
 def xml_escape(text: str) -> str:

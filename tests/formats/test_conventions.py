@@ -6,7 +6,8 @@ import pytest
 
 import skillyard as sy
 from skillyard.formats.agentskills import Document
-from skillyard.formats.conventions import convention_of, parse_convention
+from skillyard.formats.conventions import parse_convention
+from skillyard.formats.file_names import convention_of
 from tests.worked_examples.making import document
 
 BROKEN = "---\nname: acct\ndescription: Use when: always\n---\nBody.\n"

@@ -39,8 +39,8 @@ _PART = re.compile(
     r"|[A-Z]+[0-9]*"  # API, S3
     r"|[0-9]+(?:[a-z]{1,2}(?![a-z]))?"  # 42, 4k, 3d
 )
-_JOINED = re.compile(r"[-_.'’]+")
-_NUMBERED = re.compile(r"([a-z]{3,})[0-9]+$")
+_JOINED = r"[-_.'’]+"
+_NUMBERED = r"([a-z]{3,})[0-9]+$"
 
 
 def compatible(tokens: list[str]) -> list[str]:
@@ -72,7 +72,7 @@ def split_compounds(tokens: list[str]) -> list[str]:
 
 def _pieces(token: str) -> list[str]:
     """Take a word of another alphabet apart at its joiners; it has no camel case to look for."""
-    pieces = [piece for piece in _JOINED.split(token) if piece]
+    pieces = [piece for piece in re.split(_JOINED, token) if piece]
     return pieces if len(pieces) < 2 else [*pieces, "".join(pieces)]
 
 
@@ -87,7 +87,7 @@ def _parts(token: str) -> list[str]:
     whole = "".join(parts)
     if 1 < len(parts) <= LONGEST_WHOLE and any(part.isalpha() for part in parts):
         known.append(TECHNICAL.get(whole.lower(), whole))
-    numbered = [m[1] for part in parts if (m := _NUMBERED.match(part.lower()))]
+    numbered = [m[1] for part in parts if (m := re.match(_NUMBERED, part.lower()))]
     return known + numbered
 
 

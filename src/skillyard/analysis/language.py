@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from skillyard.analysis.scripts import latin_share
 from skillyard.analysis.stopwords import ENGLISH
 
 __all__ = ["FUNCTION_WORDS", "language_of"]
@@ -72,30 +73,34 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
 LEAST = 2
 """Function words of a language that must be there; one may be anybody's word."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+MOSTLY_LATIN = 0.85
+"""Share of Latin letters from which a text is in a language that is written with them."""
+
+_WORD = r"[^\W\d_]+"
 
 _SCRIPTS = (
-    ("ja", re.compile("[\u3040-\u30ff\uff66-\uff9f]")),
-    ("ko", re.compile("[\uac00-\ud7a3\u1100-\u11ff]")),
-    ("zh", re.compile("[\u3400-\u9fff\U00020000-\U0002ffff]")),
-    ("uk", re.compile("[іїєґІЇЄҐ]")),
-    ("ru", re.compile("[\u0400-\u04ff]")),
-    ("ar", re.compile("[\u0600-\u06ff]")),
-    ("hi", re.compile("[\u0900-\u097f]")),
+    ("ja", "[\u3040-\u30ff\uff66-\uff9f]"),
+    ("ko", "[\uac00-\ud7a3\u1100-\u11ff]"),
+    ("zh", "[\u3400-\u9fff\U00020000-\U0002ffff]"),
+    ("uk", "[іїєґІЇЄҐ]"),
+    ("ru", "[\u0400-\u04ff]"),
+    ("ar", "[\u0600-\u06ff]"),
+    ("hi", "[\u0900-\u097f]"),
 )
 
 
 def language_of(text: str) -> str:
     """Return the code of the language of ``text`` (ISO 639-1), ``en`` when nothing tells.
 
-    Another script decides by itself; between languages in Latin letters the one with the most
-    function words wins, if it has more than English; ties go to the first by code.
+    Another script decides where more than a seventh of the letters are not Latin; between languages
+    in Latin letters the one with the most function words wins, if it has more than English; ties
+    go to the first by code.
     """
-    if not text.isascii():
+    if not text.isascii() and latin_share(text) < MOSTLY_LATIN:
         for code, script in _SCRIPTS:
-            if script.search(text):
+            if re.search(script, text):
                 return code
-    words = [word.lower() for word in _WORD.findall(text)]
+    words = [word.lower() for word in re.findall(_WORD, text)]
     votes = {code: sum(word in known for word in words) for code, known in FUNCTION_WORDS.items()}
     best = min(votes, key=lambda code: (-votes[code], code))
     english = sum(word in ENGLISH for word in words)

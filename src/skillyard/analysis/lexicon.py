@@ -95,7 +95,7 @@ def _terms(number: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(STANDARD.terms(english)))
 
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = r"[^\W\d_]+"
 
 
 def _concepts(text: str, code: str) -> list[int]:
@@ -107,7 +107,7 @@ def _concepts(text: str, code: str) -> list[int]:
         if form in folded:
             found.add(number)
             folded = folded.replace(form, "\n")  # the longest form takes its characters
-    for word in _WORD.findall(folded):
+    for word in re.findall(_WORD, folded):
         for bare in _bare(word, code):
             hits = forms.whole.get(bare) or _start(bare, forms)
             if hits:

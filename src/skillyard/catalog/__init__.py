@@ -6,7 +6,20 @@ the next snapshot with what was added, changed and removed.
 
 from __future__ import annotations
 
-from skillyard.catalog.reading import Progress, refresh
+from typing import TYPE_CHECKING, Any
+
 from skillyard.catalog.snapshot import Catalog, CatalogDiff, has_tag, load_catalog
 
+if TYPE_CHECKING:
+    from skillyard.catalog.reading import Progress as Progress
+    from skillyard.catalog.reading import refresh as refresh
+
 __all__ = ["Catalog", "CatalogDiff", "Progress", "has_tag", "load_catalog", "refresh"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("Progress", "refresh"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from skillyard.catalog import reading  # it loads every format
+
+    return getattr(reading, name)

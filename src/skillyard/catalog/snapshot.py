@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.catalog.collisions import settle_names
-from skillyard.catalog.reading import Entry, Progress, read_all
-from skillyard.discovery import Root, Scan, scan, user_roots
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
+
+if TYPE_CHECKING:
+    from skillyard.catalog.reading import Entry, Progress
+    from skillyard.discovery import Root, Scan
 
 __all__ = ["Catalog", "CatalogDiff", "all_roots", "has_tag", "load_catalog", "named_roots"]
 
@@ -179,7 +179,11 @@ class Catalog:
         """
         if not self._roots and not self._scopes:
             return CatalogDiff((), (), (), self)
+        from skillyard.discovery import scan
+
         found = scan(all_roots(self._roots, self._scopes), self._limits)
+        from skillyard.catalog.reading import read_all
+
         entries = read_all(found.candidates, self._limits, self._entries, progress)
         if found.diagnostics == self._scanned and _same(self._entries, entries):
             self._entries = entries
@@ -235,6 +239,10 @@ def load_catalog(
     InvalidInput for an unknown scope.
     """
     paths, wanted = named_roots(roots, scopes)
+    # Here, because who has an index needs neither the walk nor the formats.
+    from skillyard.catalog.reading import read_all
+    from skillyard.discovery import scan
+
     found = scan(all_roots(paths, wanted), limits)
     entries = read_all(found.candidates, limits, {}, progress)
     return _assemble(paths, wanted, limits, found, entries)
@@ -270,6 +278,8 @@ def _each_root(roots: object) -> list[str]:
 
 def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...]) -> list[Root]:
     """Return the named roots, then those of the scopes."""
+    from skillyard.discovery import Root, user_roots
+
     roots = [Root(path) for path in paths]
     if "user" in scopes:
         roots.extend(user_roots())
@@ -284,6 +294,8 @@ def _assemble(
     entries: dict[str, Entry],
 ) -> Catalog:
     skills = [entry.skill for entry in entries.values() if entry.skill is not None]
+    from skillyard.catalog.collisions import settle_names
+
     shadowed, collisions = settle_names(entries.values())
     diagnostics = [d for entry in entries.values() for d in entry.diagnostics]
     diagnostics += [*found.diagnostics, *collisions]
@@ -317,6 +329,8 @@ def _digest(skills: Sequence[Skill], entries: dict[str, Entry]) -> str:
             line += f"\t{skill.install_count}\t{skill.curated}"
         lines.append(line + "\n")
     lines.sort()  # where the roots lie decides the order of skills of one name
+    import hashlib
+
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -25,8 +25,7 @@ from skillyard.discovery.layout import (
     Root,
 )
 from skillyard.errors import Diagnostic, InvalidSkillsRoot
-from skillyard.formats.conventions import ROOT_ONLY, convention_of
-from skillyard.formats.oasis import FOLDER as OASIS_FOLDER
+from skillyard.formats.file_names import OASIS_FOLDER, ROOT_ONLY, convention_of
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference
 from skillyard.text import clean, odd_file_name

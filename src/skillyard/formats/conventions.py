@@ -14,37 +14,18 @@ from skillyard.formats.agentskills import (
     parse_document,
     parse_skill,
 )
+from skillyard.formats.file_names import CONVENTION_NAMES, convention_of
 from skillyard.formats.frontmatter import unify_lines
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import CONVENTION_TAG, Origin, Skill, document_id
 from skillyard.text import clean_line
 
 __all__ = [
-    "CONVENTION_NAMES",
-    "ROOT_ONLY",
-    "convention_of",
     "parse_convention",
     "parse_instructions",
 ]
 
-# File name, lower case -> (skill name, tag). AGENT.md is an AGENTS.md (adk-skill 0.6 folds it).
-CONVENTION_NAMES = {
-    "agents.md": ("agents", "agents-md"),
-    "agent.md": ("agents", "agents-md"),
-    "claude.md": ("claude", "claude-md"),
-    "gemini.md": ("gemini", "gemini-md"),
-    "copilot.md": ("copilot", "copilot-md"),
-    "skills.md": ("skills", "skills-md"),
-    "soul.md": ("soul", "soul-md"),
-}
-ROOT_ONLY = frozenset(["soul.md"])
-"""Read only directly in a root."""
 _DERIVED_DESCRIPTION_CHARS = 120
-
-
-def convention_of(file_name: str) -> tuple[str, str] | None:
-    """Return (skill name, tag) for a convention file name, case ignored, else None."""
-    return CONVENTION_NAMES.get(file_name.lower())
 
 
 def parse_instructions(path: str, content: str, limits: Limits = DEFAULT_LIMITS) -> Skill:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from skillyard.errors import Diagnostic
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.fields import Fields
+from skillyard.formats.file_names import OASIS_FOLDER
 from skillyard.formats.nodes import Scalar
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Skill
 
-__all__ = ["FOLDER", "parse_key_skill"]
-
-FOLDER = "key_skills"
-"""The folder whose direct children are Oasis skills."""
+__all__ = ["parse_key_skill"]
 
 
 def parse_key_skill(document: Document, content: str, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -33,7 +31,7 @@ def parse_key_skill(document: Document, content: str, limits: Limits = DEFAULT_L
             "oasis_incomplete",
             "warning",
             document.path,
-            f"not in the {FOLDER} registry: {', '.join(missing)} missing or of a wrong type",
+            f"not in the {OASIS_FOLDER} registry: {', '.join(missing)} missing or of a wrong type",
             "give id, name, description, triggers (a list) and priority (an integer)",
             1,
         )

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from skillyard.analysis.analyzer import VERSION as ANALYZER
 from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.identity import key_of
 from skillyard.index.marks import marks
 from skillyard.index.table import Table
 from skillyard.index.weighing import Analysed, analyse, impacts
 from skillyard.skill import Skill
 
-__all__ = ["document_of", "documents_of", "key_of", "settings_of", "vector_fields"]
-
-WEIGHING = 3
-"""Grows whenever the same terms would get other impacts or other vectors."""
+__all__ = ["document_of", "documents_of", "vector_fields"]
 
 VECTOR_FIELDS = (
     ("name", 0.5),
@@ -24,16 +21,6 @@ VECTOR_FIELDS = (
     ("prose", 0.35),
 )
 """What each field counts in a skill's vector; its direction counts, not its length."""
-
-
-def key_of(skill: Skill) -> str:
-    """Return what identifies the skill in one index: its path, or its id when built in code."""
-    return skill.path or skill.id
-
-
-def settings_of(table: Table) -> dict[str, str]:
-    """Return what an index was made with: one made with anything else is made anew."""
-    return {"analyzer": str(ANALYZER), "weighing": str(WEIGHING), "table": table.id}
 
 
 def vector_fields(analysed: Analysed) -> list[tuple[float, Iterable[tuple[str, float]]]]:

@@ -5,24 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from json import loads
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from skillyard.catalog.reading import Progress, read_one
 from skillyard.catalog.snapshot import Catalog, load_catalog, named_roots
 from skillyard.errors import IndexDamaged, SkillIoError
-from skillyard.index.keeping import Place, fresh, index_folder, refresh, settings
 from skillyard.index.library import Library
+from skillyard.index.place import Place, fresh, index_folder, settings
 from skillyard.index.reader import SegmentSearcher, open_index
-from skillyard.index.state import (
-    Summary,
-    candidate_of,
-    key_of_candidate,
-    load_summary,
-)
+from skillyard.index.records import candidate_in, card_in, key_of_candidate
+from skillyard.index.summary import Summary, load_summary
 from skillyard.index.table import bundled
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
+
+if TYPE_CHECKING:
+    from skillyard.catalog.reading import Progress
 
 __all__ = ["IndexedCatalog", "current", "open_catalog"]
 
@@ -81,25 +78,44 @@ class _DiskLibrary(Library):
         return self.catalog.skills
 
     def skill(self, ordinal: int) -> Skill:
-        """Return the skill of an ordinal. Raises IndexDamaged when its file has changed."""
+        """Return the skill of an ordinal, without its instructions. Raises IndexDamaged."""
         skill = self._kept.get(ordinal)
         if skill is None:
-            skill = self._kept[ordinal] = self._read(ordinal)
+            skill = self._kept[ordinal] = self._card(ordinal)
         return skill
 
-    def _read(self, ordinal: int) -> Skill:
+    def _card(self, ordinal: int) -> Skill:
         try:
-            candidate = candidate_of(loads(self.searcher.record(ordinal)))
+            card = card_in(self.searcher.record(ordinal))
         except (ValueError, TypeError):
-            raise IndexDamaged("a record cannot be read", path=self.searcher.folder) from None
+            raise self._unreadable() from None
         if self.catalog._whole is not None:  # one object for each skill, whoever asks
             for skill in self.catalog._whole.skills:
-                if skill.path == candidate.path:
+                if skill.path == card.path:
                     return skill
+        return card
+
+    def whole(self, ordinal: int) -> Skill:
+        """Return the skill of an ordinal with its instructions, read from its file.
+
+        Raises IndexDamaged when the file has changed so that it is no skill any more.
+        """
+        skill = self.skill(ordinal)
+        if skill.body is not None:
+            return skill
+        from skillyard.catalog.reading import read_one
+
+        try:
+            candidate = candidate_in(self.searcher.record(ordinal))
+        except (ValueError, TypeError):
+            raise self._unreadable() from None
         entry = read_one(candidate, self.catalog._limits, time.time_ns())
         if entry.skill is None:
             raise IndexDamaged("a skill has changed since it was indexed", path=candidate.path)
         return entry.skill
+
+    def _unreadable(self) -> IndexDamaged:
+        return IndexDamaged("a record cannot be read", path=self.searcher.folder)
 
     def ordinal(self, skill: Skill) -> int | None:
         """Return the ordinal of a skill, by its file."""
@@ -156,6 +172,8 @@ def _opened(place: Place, folder: str, progress: Progress | None) -> Catalog:
     except IndexDamaged:
         catalog = None
     if catalog is None:
+        from skillyard.index.keeping import refresh  # it loads what reading and writing need
+
         refresh(place, folder, progress=progress)
         catalog = current(place, folder, trusted=True)
     if catalog is None:
@@ -175,6 +193,6 @@ def current(place: Place, folder: str, *, trusted: bool = False) -> IndexedCatal
         summary = load_summary(data)
     except ValueError:
         raise IndexDamaged("the summary cannot be read", path=folder) from None
-    if not trusted and not fresh(searcher, place, summary.skills):
+    if not trusted and not fresh(searcher, place, summary):
         return None
     return IndexedCatalog(place, searcher, summary)

@@ -1,59 +1,28 @@
-"""Keeping an index: where it lies, whether it still says what the files say, and mending it."""
+"""Keeping an index: making it, and making it say what the files say."""
 
 from __future__ import annotations
 
-import os
 import time
-from hashlib import sha256
 from typing import NamedTuple
 
 from skillyard.catalog.collisions import settle_names
 from skillyard.catalog.reading import Entry, Progress, read_one
-from skillyard.catalog.snapshot import all_roots
-from skillyard.discovery import Scan, scan
 from skillyard.errors import Diagnostic, IndexDamaged
-from skillyard.index.building import document_of, settings_of
+from skillyard.index.building import document_of
 from skillyard.index.document import EXCLUDED
-from skillyard.index.manifest import NAME
+from skillyard.index.place import Place, fingerprint, settings
 from skillyard.index.reader import SegmentSearcher, open_index
-from skillyard.index.state import (
-    Facts,
-    Known,
-    State,
-    Summary,
-    entry_of,
-    key_of_candidate,
-    load_state,
-    record_of,
-    state_bytes,
-    summary_bytes,
-)
+from skillyard.index.records import key_of_candidate, record_of
+from skillyard.index.state import Facts, Known, State, entry_of, load_state, state_bytes
+from skillyard.index.summary import Summary, summary_bytes
 from skillyard.index.table import Table, bundled
 from skillyard.index.writer import IndexWriter
-from skillyard.limits import Limits
 from skillyard.skill import Origin
 
-__all__ = ["Changes", "Place", "build", "cache_folder", "fresh", "index_folder", "refresh"]
+__all__ = ["Changes", "build", "refresh"]
 
-VERSION = "1"
-"""Grows when records, state or summary change their shape."""
-
-LOOKED_AT_EACH_TIME = 2_000
-"""Skills up to which every question looks at all files first: a walk of milliseconds."""
-TRUSTED_S = 30.0
-"""Seconds for which a larger library is taken to be as it was when it was last looked at."""
-
-
-class Place(NamedTuple):
-    """A library to be indexed: its roots as they were given."""
-
-    roots: tuple[str, ...]
-    scopes: tuple[str, ...]
-    limits: Limits
-
-    def scan(self) -> Scan:
-        """Walk the roots. Raises InvalidSkillsRoot."""
-        return scan(all_roots(self.roots, self.scopes), self.limits)
+WAIT_S = 30.0
+"""Seconds to wait for another process that is bringing the same index up to date."""
 
 
 class Changes(NamedTuple):
@@ -64,71 +33,6 @@ class Changes(NamedTuple):
     changed: int
     removed: int
     skills: int
-
-
-def cache_folder() -> str:
-    """Return the folder for what can be made again: ``SKILLYARD_CACHE``, else the user's cache."""
-    own = os.environ.get("SKILLYARD_CACHE")
-    if own:
-        return own
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(base):
-        base = os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "skillyard")
-
-
-def index_folder(place: Place) -> str:
-    """Return the folder of the index for these roots, as they were given and where they lead."""
-    named = [f"{root}\0{os.path.realpath(root)}" for root in place.roots]
-    text = "\n".join([*named, *place.scopes, repr(tuple(place.limits))])
-    name = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    return os.path.join(cache_folder(), "index", name)
-
-
-def settings(table: Table) -> dict[str, str]:
-    """Return what an index of files is made with."""
-    return {**settings_of(table), "keeping": VERSION}
-
-
-def fresh(searcher: SegmentSearcher, place: Place, skills: int) -> bool:
-    """True when the index says what the files say, as far as has to be looked.
-
-    Small libraries are walked each time; larger ones when :data:`TRUSTED_S` have passed.
-    """
-    if skills > LOOKED_AT_EACH_TIME and _age(searcher.folder) < TRUSTED_S:
-        return True
-    state = state_of(searcher)
-    found = place.scan()
-    same = state is not None and found.diagnostics == state.scanned and _same(found, state)
-    if same:
-        _touch(searcher.folder)
-    return same
-
-
-def _same(found: Scan, state: State) -> bool:
-    if len(found.candidates) != len(state.known):
-        return False
-    for candidate in found.candidates:
-        known = state.known.get(candidate.path)
-        if known is None or not known.settled or known.candidate != candidate:
-            return False
-    return True
-
-
-def _age(folder: str) -> float:
-    """Return seconds since the files were last looked at; the manifest's time says when."""
-    try:
-        age = time.time() - os.stat(os.path.join(folder, NAME)).st_mtime
-    except OSError:
-        return TRUSTED_S
-    return age if age >= 0 else TRUSTED_S
-
-
-def _touch(folder: str) -> None:
-    try:
-        os.utime(os.path.join(folder, NAME))
-    except OSError:
-        pass  # a cache that may only be read is looked at each time
 
 
 def state_of(searcher: SegmentSearcher) -> State | None:
@@ -152,10 +56,6 @@ def refresh(
 ) -> Changes:
     """Bring the index up to date with the files: only what changed is read."""
     return _bring(place, folder, table or bundled(), progress, fresh=False)
-
-
-WAIT_S = 30.0
-"""Seconds to wait for another process that is bringing the same index up to date."""
 
 
 def _bring(
@@ -218,7 +118,8 @@ class _Update:
         diagnostics = [d for entry in entries.values() for d in entry.diagnostics]
         diagnostics += [*found.diagnostics, *collisions]
         diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
-        return self._commit(State(known_now, found.diagnostics), tuple(diagnostics), out)
+        state = State(known_now, found.diagnostics)
+        return self._commit(state, tuple(diagnostics), out, fingerprint(found))
 
     def _write(
         self,
@@ -251,7 +152,7 @@ class _Update:
             self.counts["removed"] += self.writer.delete(key)
             return
         document = document_of(
-            skill, self.table, excluded=bool(flags), record=record_of(entry.candidate)
+            skill, self.table, excluded=bool(flags), record=record_of(entry.candidate, skill)
         )
         self.writer.add(document._replace(key=key))
         self.counts["added" if is_new else "changed"] += 1
@@ -262,7 +163,11 @@ class _Update:
                 self.counts["removed"] += self.writer.delete(key_of_candidate(known.candidate))
 
     def _commit(
-        self, state: State, diagnostics: tuple[Diagnostic, ...], shadowed: set[str]
+        self,
+        state: State,
+        diagnostics: tuple[Diagnostic, ...],
+        shadowed: set[str],
+        seen: str,
     ) -> Changes:
         loaded = {path: known for path, known in state.known.items() if known.facts is not None}
         patterns = {
@@ -279,6 +184,8 @@ class _Update:
                 if known.facts is not None and known.facts.hidden and path not in shadowed
             ),
             patterns,
+            seen,
+            all(known.settled for known in state.known.values()),
         )
         self.writer.side_file("state", state_bytes(state))
         self.writer.side_file("summary", summary_bytes(summary))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import struct
-from base64 import b64decode, b64encode
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -88,13 +88,13 @@ def _dead(numbers: frozenset[int]) -> Any:
     bits = 0
     for number in numbers:
         bits |= 1 << number
-    return b64encode(bits.to_bytes((bits.bit_length() + 7) // 8, "little")).decode("ascii")
+    return b2a_base64(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), newline=False).decode()
 
 
 def _undead(value: Any) -> frozenset[int]:
     if isinstance(value, list):
         return frozenset(int(number) for number in value)
-    bits = int.from_bytes(b64decode(value, validate=True), "little")
+    bits = int.from_bytes(a2b_base64(value, strict_mode=True), "little")
     return frozenset(n for n, bit in enumerate(reversed(f"{bits:b}")) if bit == "1")
 
 

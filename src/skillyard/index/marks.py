@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from math import log1p
+from typing import TYPE_CHECKING
 
-from skillyard.index.weighing import Analysed
-from skillyard.skill import Skill
+if TYPE_CHECKING:
+    from skillyard.index.weighing import Analysed
+    from skillyard.skill import Skill
 
 __all__ = [
     "AVOID",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from heapq import nlargest
+from operator import mul
 from zlib import crc32
 
 from skillyard.errors import IndexDamaged
@@ -222,7 +223,9 @@ class Segment:
         """Return the dot product of one document's vector."""
         first = number * self.dimensions
         vector = self.view("vectors", first, first + self.dimensions)
-        return sum([a * b for a, b in zip(memoryview(query).cast("b"), vector, strict=True)])
+        if len(query) != len(vector):
+            raise ValueError("the query's vector has another size")
+        return sum(map(mul, memoryview(query).cast("b"), vector))
 
     def impacts(self, number: int, terms: Sequence[int]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skillyard.errors import IndexDamaged, SkillIoError
-from skillyard.index.building import document_of, key_of, settings_of
+from skillyard.index.building import document_of
 from skillyard.index.document import EXCLUDED
+from skillyard.index.identity import key_of, settings_of
 from skillyard.index.library import Library
 from skillyard.index.reader import SegmentSearcher, open_index
 from skillyard.index.table import bundled

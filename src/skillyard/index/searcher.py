@@ -8,8 +8,9 @@ by a digest of the document's key, and the second pass adds doubles in the order
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from hashlib import sha256
 from typing import Protocol
+
+from skillyard.digest import sha256
 
 __all__ = [
     "CANDIDATES",
@@ -56,7 +57,7 @@ def impact_byte(impact: float) -> int:
 def tie_of(key: str) -> tuple[int, str]:
     """Return what orders equal scores, ascending: blind to names and paths, the same for ever."""
     data = key.encode("utf-8", "surrogatepass")
-    return int.from_bytes(sha256(data).digest()[:8], "big"), key
+    return int.from_bytes(sha256(data)[:8], "big"), key
 
 
 def exact_score(weights: Weights, impacts: Sequence[float]) -> float:

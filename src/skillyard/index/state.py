@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from skillyard.catalog.reading import Entry
-from skillyard.discovery import Candidate, Stamp
+from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic
-from skillyard.skill import Reference, Skill, Triggers
+from skillyard.index.records import candidate_fields, candidate_of
+from skillyard.index.summary import diagnostics_of
+from skillyard.skill import Skill, Triggers
 
-__all__ = [
-    "Facts",
-    "Known",
-    "State",
-    "Summary",
-    "candidate_of",
-    "entry_of",
-    "key_of_candidate",
-    "load_state",
-    "load_summary",
-    "record_of",
-    "state_bytes",
-    "summary_bytes",
-]
+__all__ = ["Facts", "Known", "State", "entry_of", "load_state", "state_bytes"]
 
 
 class Facts(NamedTuple):
@@ -78,62 +67,17 @@ class State(NamedTuple):
     scanned: tuple[Diagnostic, ...]
 
 
-class Summary(NamedTuple):
-    """What every answer needs of the library beside the index itself."""
-
-    skills: int
-    diagnostics: tuple[Diagnostic, ...]
-    hidden: tuple[str, ...]
-    """Keys of skills that only an explicit call chooses."""
-    patterns: dict[str, tuple[str, ...]]
-    """File patterns by key."""
-
-
-def key_of_candidate(candidate: Candidate) -> str:
-    """Return a document's key: the number of its root and the path below it."""
-    return "/".join((str(candidate.root), *candidate.parts))
-
-
-def record_of(candidate: Candidate) -> bytes:
-    """Return a document's record: where its file is and how to read it."""
-    return json.dumps(_candidate(candidate), separators=(",", ":")).encode("ascii")
-
-
-def _candidate(candidate: Candidate) -> list[Any]:
-    return [
-        candidate.path,
-        list(candidate.parts),
-        candidate.origin,
-        candidate.folder,
-        list(candidate.stamp),
-        candidate.scope,
-        candidate.root,
-        [[r.name, r.path, r.content] for r in candidate.references],
-        candidate.target,
-    ]
-
-
-def candidate_of(value: Sequence[Any]) -> Candidate:
-    """Return the candidate of a record's JSON value."""
-    path, parts, origin, folder, stamp, scope, root, references, target = value
-    return Candidate(
-        path,
-        tuple(parts),
-        origin,
-        folder,
-        Stamp(*stamp),
-        scope,
-        root,
-        tuple(Reference(*reference) for reference in references),
-        target,
-    )
-
-
 def state_bytes(state: State) -> bytes:
     """Return the state as it is kept."""
     shape = {
         "known": [
-            [_candidate(k.candidate), k.facts, [list(d) for d in k.diagnostics], k.settled, k.flags]
+            [
+                candidate_fields(k.candidate),
+                k.facts,
+                [list(d) for d in k.diagnostics],
+                k.settled,
+                k.flags,
+            ]
             for k in state.known.values()
         ],
         "scanned": [list(d) for d in state.scanned],
@@ -151,44 +95,17 @@ def load_state(data: bytes) -> State:
             known[found.path] = Known(
                 found,
                 None if facts is None else _facts(*facts),
-                _diagnostics(diagnostics),
+                diagnostics_of(diagnostics),
                 settled,
                 flags,
             )
-        return State(known, _diagnostics(shape["scanned"]))
+        return State(known, diagnostics_of(shape["scanned"]))
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a state: {error}") from None
 
 
 def _facts(name: str, slug: str, origin: str | None, hidden: bool, files: Iterable[str]) -> Facts:
     return Facts(name, slug, origin, hidden, tuple(files))
-
-
-def _diagnostics(listed: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:
-    return tuple(Diagnostic(*fields) for fields in listed)
-
-
-def summary_bytes(summary: Summary) -> bytes:
-    """Return the summary as it is kept."""
-    shape = {
-        "skills": summary.skills,
-        "diagnostics": [list(d) for d in summary.diagnostics],
-        "hidden": summary.hidden,
-        "patterns": summary.patterns,
-    }
-    return json.dumps(shape, separators=(",", ":")).encode("ascii")
-
-
-def load_summary(data: bytes) -> Summary:
-    """Return the summary of :func:`summary_bytes`. Raises ValueError for anything else."""
-    try:
-        shape = json.loads(data)
-        patterns = {key: tuple(listed) for key, listed in shape["patterns"].items()}
-        return Summary(
-            shape["skills"], _diagnostics(shape["diagnostics"]), tuple(shape["hidden"]), patterns
-        )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a summary: {error}") from None
 
 
 def entry_of(known: Known) -> Entry:

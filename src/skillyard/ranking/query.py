@@ -67,7 +67,7 @@ def text_items(field: str, value: Iterable[str] | None) -> tuple[str, ...]:
 
 
 _AFTER_NAME = " \t\r\n,.;:!?)]}\"'"
-_CALL = re.compile(r"""(?:^|(?<=[\s(\[{"']))[@/](\S{1,300})""")
+_CALL = r"""(?:^|(?<=[\s(\[{"']))[@/](\S{1,300})"""
 
 
 def called_words(text: str) -> frozenset[str]:
@@ -78,7 +78,7 @@ def called_words(text: str) -> frozenset[str]:
     if "@" not in text and "/" not in text:
         return frozenset()
     words = set()
-    for word in {call.casefold() for call in _CALL.findall(text)}:
+    for word in {call.casefold() for call in re.findall(_CALL, text)}:
         words.add(word)
         words.update(word[:end] for end, char in enumerate(word) if char in _AFTER_NAME)
     return frozenset(words)

@@ -12,9 +12,9 @@ from skillyard.catalog.snapshot import named_roots
 from skillyard.errors import Diagnostic, IndexDamaged, SkillyardError
 from skillyard.index.checks import verify
 from skillyard.index.indexed import current as current_catalog
-from skillyard.index.keeping import Changes, Place, build, fresh, index_folder, refresh, settings
+from skillyard.index.keeping import Changes, build, refresh
+from skillyard.index.place import Place, fresh, index_folder
 from skillyard.index.reader import open_index
-from skillyard.index.table import bundled
 from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = [
@@ -135,9 +135,10 @@ def index_follow(
 
 def _follow_once(place: Place, folder: str) -> Changes | None:
     try:
-        searcher = open_index(folder)
-        current = searcher is not None and searcher.settings == settings(bundled())
-        if current and searcher is not None and fresh(searcher, place, 0):
+        catalog = current_catalog(place, folder, trusted=True)
+        if catalog is not None and fresh(
+            catalog.library.searcher, place, catalog.summary, look=True
+        ):
             return None
     except IndexDamaged:
         pass  # made anew below
@@ -157,7 +158,7 @@ def index_status(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexStatu
             return none
         catalog = current_catalog(place, folder, trusted=True)
         state = "foreign" if catalog is None else "stale"
-        if catalog is not None and fresh(searcher, place, 0):
+        if catalog is not None and fresh(searcher, place, catalog.summary, look=True):
             state = "current"
     except IndexDamaged as error:
         return none._replace(state="damaged", problem=str(error), bytes=_bytes(folder))

@@ -14,8 +14,8 @@ from skillyard.catalog import Catalog, load_catalog
 from skillyard.discovery import Root, scan
 from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot, SkillError
 from skillyard.formats.agentskills import parse_skill
+from skillyard.formats.file_names import OASIS_FOLDER
 from skillyard.formats.frontmatter import decode
-from skillyard.formats.oasis import FOLDER as OASIS_FOLDER
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import read_file
 from skillyard.text import clean, hidden_in_body, plural

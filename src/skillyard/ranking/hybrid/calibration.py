@@ -7,6 +7,7 @@ the best skill covers, how near it lies, and which named things it lacks.
 
 from __future__ import annotations
 
+from functools import cache
 from math import exp, log
 from typing import NamedTuple
 
@@ -25,8 +26,12 @@ funny good great hmm joke joking lol love morning next nice night no ok okay old
 resume retry right sorry start stop test testing thank undo wait welcome work worked works wow wrong
 yes
 """
-TALK = frozenset(STANDARD.terms(_TALK))
-"""Words that a conversation is kept going with: alone they ask for no skill."""
+
+
+@cache
+def talk() -> frozenset[str]:
+    """Return the words that a conversation is kept going with: alone they ask for no skill."""
+    return frozenset(STANDARD.terms(_TALK))
 
 
 class Facts(NamedTuple):
@@ -92,7 +97,7 @@ def facts(best: int, evidence: Evidence, found: Found, asked: Question, lib: Sea
 def in_name(best: int, asked: Question, searcher: Searcher) -> bool:
     """True when the request is a few words, all of the skill's name, and not mere talk."""
     terms = [term.text for term in asked.terms]
-    if not 0 < len(terms) <= FEW_TERMS or TALK.issuperset(terms):
+    if not 0 < len(terms) <= FEW_TERMS or talk().issuperset(terms):
         return False
     return all(searcher.impacts(best, [IN_NAME + term for term in terms]))
 

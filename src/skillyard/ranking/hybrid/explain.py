@@ -5,50 +5,18 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from skillyard.index.searcher import Searcher
 from skillyard.index.weighing import Analysed, analyse, shares
 from skillyard.ranking.hybrid.calibration import Facts
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence
 from skillyard.ranking.hybrid.points import Points
-from skillyard.ranking.hybrid.question import Question, Term
+from skillyard.ranking.hybrid.question import Term
 from skillyard.ranking.scorer import Explanation
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
     from skillyard.ranking.hybrid.scorer import BoundHybrid, ScoredHybrid
 
-__all__ = ["explain", "reason"]
-
-NAMED = 6
-"""Terms named in one line."""
-CLEAR = 0.2
-"""A cosine from which the meaning is worth a word in one line."""
-
-
-def reason(asked: Question, evidence: Evidence, searcher: Searcher, ordinal: int) -> str:
-    """Return the grounds of a score in one line: words, phrases, meaning, files."""
-    if ordinal < 0:
-        return ""
-    impacts = searcher.impacts(ordinal, [term.text for term in asked.terms])
-    hits = [
-        (term.weight * impact, term.text)
-        for term, impact in zip(asked.terms, impacts, strict=True)
-        if impact
-    ]
-    hits.sort(key=lambda hit: (-hit[0], hit[1]))
-    parts = []
-    if hits:
-        more = f" and {len(hits) - NAMED} more" if len(hits) > NAMED else ""
-        parts.append("words: " + ", ".join(text for _, text in hits[:NAMED]) + more)
-    if evidence.called:
-        parts.append("called by name")
-    if evidence.phrases:
-        parts.append("phrase: " + ", ".join(evidence.phrases))
-    if evidence.meaning >= CLEAR:
-        parts.append(f"meaning: {evidence.meaning:.2f}")
-    if evidence.files:
-        parts.append("files: a pattern matches")
-    return " | ".join(parts)
+__all__ = ["explain"]
 
 
 def explain(
@@ -127,7 +95,7 @@ def _words(
     if not value:
         return Explanation("words", 0.0, (), "leaf", note if evidence.words else "no word matches")
     scale = value / (evidence.words - least)
-    analysed = analyse(skill)
+    analysed = analyse(skill if skill.body is not None else bound.library.whole(ordinal))
     terms = scored.asked.terms
     impacts = bound.library.searcher.impacts(ordinal, [term.text for term in terms])
     parts = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from math import log
 from typing import NamedTuple
@@ -139,7 +138,6 @@ def _term(
     return Term(text, weight if written else weight * TRANSLATED_WEIGHT, rarity, held, written)
 
 
-_WORD = re.compile(r"\S+")
 _TRIM = ".,;:!?()[]{}\"'`*<>«»“”‘’"
 
 
@@ -151,7 +149,7 @@ def _named(text: str) -> frozenset[str]:
     """
     found: set[str] = set()
     start = True
-    words = _WORD.findall(text)
+    words = text.split()
     shouting = sum(word.isupper() and len(word) > 1 for word in words) * 2 > len(words)
     for word in words:
         bare = word.strip(_TRIM)

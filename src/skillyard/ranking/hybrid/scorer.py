@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from skillyard.index.library import Library, MemoryLibrary
+from skillyard.index.library import Library
 from skillyard.index.searcher import tie_of
 from skillyard.ranking.hybrid.calibration import Facts, facts, in_name, logit, probability
 from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION, Calibration, Fusion
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found, find, named_by
 from skillyard.ranking.hybrid.points import Points, points
 from skillyard.ranking.hybrid.question import Question, question
+from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Ordered, Scored
 from skillyard.skill import Skill
@@ -57,6 +58,8 @@ class Hybrid(Value):
         library = getattr(skills, "library", None)
         if library is not None and not self.include_conventions:
             return BoundHybrid(self, library)
+        from skillyard.index.memory_library import MemoryLibrary  # it loads what building needs
+
         return BoundHybrid(
             self, MemoryLibrary(skills, include_conventions=self.include_conventions)
         )
@@ -215,8 +218,6 @@ class ScoredHybrid(Scored):
 
     def reason(self, skill: Skill) -> str:
         """Return the words that match, and how near the meaning is."""
-        from skillyard.ranking.hybrid.explain import reason
-
         ordinal, evidence = self.evidence_of(skill)
         return reason(self.asked, evidence, self._bound.library.searcher, ordinal)
 

@@ -1,0 +1,105 @@
+"""Where the index of a library lies, and whether it still says what the files say."""
+
+from __future__ import annotations
+
+import os
+import time
+from json import dumps
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.digest import sha256
+from skillyard.index.identity import settings_of
+from skillyard.index.manifest import NAME
+
+if TYPE_CHECKING:
+    from skillyard.discovery import Scan
+    from skillyard.index.reader import SegmentSearcher
+    from skillyard.index.summary import Summary
+    from skillyard.index.table import Table
+    from skillyard.limits import Limits
+
+__all__ = ["Place", "cache_folder", "fingerprint", "fresh", "index_folder", "settings"]
+
+VERSION = "2"
+"""Grows when records, state or summary change their shape."""
+
+LOOKED_AT_EACH_TIME = 2_000
+"""Skills up to which every question looks at all files first: a walk of milliseconds."""
+TRUSTED_S = 30.0
+"""Seconds for which a larger library is taken to be as it was when it was last looked at."""
+
+
+class Place(NamedTuple):
+    """A library to be indexed: its roots as they were given."""
+
+    roots: tuple[str, ...]
+    scopes: tuple[str, ...]
+    limits: Limits
+
+    def scan(self) -> Scan:
+        """Walk the roots. Raises InvalidSkillsRoot."""
+        from skillyard.catalog.snapshot import all_roots
+        from skillyard.discovery import scan
+
+        return scan(all_roots(self.roots, self.scopes), self.limits)
+
+
+def cache_folder() -> str:
+    """Return the folder for what can be made again: ``SKILLYARD_CACHE``, else the user's cache."""
+    own = os.environ.get("SKILLYARD_CACHE")
+    if own:
+        return own
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "skillyard")
+
+
+def index_folder(place: Place) -> str:
+    """Return the folder of the index for these roots, as they were given and where they lead."""
+    named = [f"{root}\0{os.path.realpath(root)}" for root in place.roots]
+    text = "\n".join([*named, *place.scopes, repr(tuple(place.limits))])
+    name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
+    return os.path.join(cache_folder(), "index", name)
+
+
+def settings(table: Table) -> dict[str, str]:
+    """Return what an index of files is made with."""
+    return {**settings_of(table), "keeping": VERSION}
+
+
+def fingerprint(found: Scan) -> str:
+    """Return a digest of everything that a walk has seen: paths, stamps, what it had to say."""
+    seen = dumps([found.candidates, found.diagnostics], separators=(",", ":"))
+    return sha256(seen.encode("ascii")).hex()
+
+
+def fresh(searcher: SegmentSearcher, place: Place, summary: Summary, *, look: bool = False) -> bool:
+    """True when the index says what the files say, as far as has to be looked.
+
+    Small libraries are walked each time, larger ones when :data:`TRUSTED_S` have passed, all of
+    them where ``look`` is True. A file that was young when it was read is read again.
+    """
+    trusted = summary.skills > LOOKED_AT_EACH_TIME and not look
+    if trusted and _age(searcher.folder) < TRUSTED_S:
+        return True
+    same = summary.settled and fingerprint(place.scan()) == summary.fingerprint
+    if same:
+        _touch(searcher.folder)
+    return same
+
+
+def _age(folder: str) -> float:
+    """Return seconds since the files were last looked at; the manifest's time says when."""
+    try:
+        age = time.time() - os.stat(os.path.join(folder, NAME)).st_mtime
+    except OSError:
+        return TRUSTED_S
+    return age if age >= 0 else TRUSTED_S
+
+
+def _touch(folder: str) -> None:
+    try:
+        os.utime(os.path.join(folder, NAME))
+    except OSError:
+        pass  # a cache that may only be read is looked at each time

@@ -1,0 +1,85 @@
+"""The record of a document: where its file is, and the card of its skill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from skillyard.skill import Reference, Skill
+
+if TYPE_CHECKING:
+    from skillyard.discovery import Candidate
+
+__all__ = [
+    "candidate_fields",
+    "candidate_in",
+    "candidate_of",
+    "card_in",
+    "key_of_candidate",
+    "record_of",
+]
+
+CARD = (
+    *("name", "description", "path", "id", "slug", "title", "tags", "trigger", "priority"),
+    *("allowed_tools", "origin", "install_count", "curated", "hash", "last_modified", "scope"),
+    *("user_invocable", "disable_model_invocation"),
+)
+"""What an answer shows of a skill. Its instructions are read from its file when they are wanted."""
+
+
+def key_of_candidate(candidate: Candidate) -> str:
+    """Return a document's key: the number of its root and the path below it."""
+    return "/".join((str(candidate.root), *candidate.parts))
+
+
+def record_of(candidate: Candidate, skill: Skill) -> bytes:
+    """Return a document's record."""
+    card = {name: getattr(skill, name) for name in CARD}
+    shape = [card, candidate_fields(candidate)]
+    return json.dumps(shape, separators=(",", ":")).encode("ascii")
+
+
+def card_in(record: bytes) -> Skill:
+    """Return the skill of a record, without its instructions. Raises ValueError, TypeError."""
+    card, _ = json.loads(record)
+    return Skill(body=None, **card)
+
+
+def candidate_in(record: bytes) -> Candidate:
+    """Return the candidate of a record. Raises ValueError, TypeError."""
+    _, candidate = json.loads(record)
+    return candidate_of(candidate)
+
+
+def candidate_fields(candidate: Candidate) -> list[Any]:
+    """Return the candidate as JSON keeps it."""
+    return [
+        candidate.path,
+        list(candidate.parts),
+        candidate.origin,
+        candidate.folder,
+        list(candidate.stamp),
+        candidate.scope,
+        candidate.root,
+        [[r.name, r.path, r.content] for r in candidate.references],
+        candidate.target,
+    ]
+
+
+def candidate_of(value: Sequence[Any]) -> Candidate:
+    """Return the candidate of a record's JSON value."""
+    from skillyard.discovery import Candidate, Stamp
+
+    path, parts, origin, folder, stamp, scope, root, references, target = value
+    return Candidate(
+        path,
+        tuple(parts),
+        origin,
+        folder,
+        Stamp(*stamp),
+        scope,
+        root,
+        tuple(Reference(*reference) for reference in references),
+        target,
+    )

@@ -1,0 +1,40 @@
+"""The grounds of a score in one line."""
+
+from __future__ import annotations
+
+from skillyard.index.searcher import Searcher
+from skillyard.ranking.hybrid.evidence import Evidence
+from skillyard.ranking.hybrid.question import Question
+
+__all__ = ["reason"]
+
+NAMED = 6
+"""Terms named in one line."""
+CLEAR = 0.2
+"""A cosine from which the meaning is worth a word in one line."""
+
+
+def reason(asked: Question, evidence: Evidence, searcher: Searcher, ordinal: int) -> str:
+    """Return the grounds of a score in one line: words, phrases, meaning, files."""
+    if ordinal < 0:
+        return ""
+    impacts = searcher.impacts(ordinal, [term.text for term in asked.terms])
+    hits = [
+        (term.weight * impact, term.text)
+        for term, impact in zip(asked.terms, impacts, strict=True)
+        if impact
+    ]
+    hits.sort(key=lambda hit: (-hit[0], hit[1]))
+    parts = []
+    if hits:
+        more = f" and {len(hits) - NAMED} more" if len(hits) > NAMED else ""
+        parts.append("words: " + ", ".join(text for _, text in hits[:NAMED]) + more)
+    if evidence.called:
+        parts.append("called by name")
+    if evidence.phrases:
+        parts.append("phrase: " + ", ".join(evidence.phrases))
+    if evidence.meaning >= CLEAR:
+        parts.append(f"meaning: {evidence.meaning:.2f}")
+    if evidence.files:
+        parts.append("files: a pattern matches")
+    return " | ".join(parts)
