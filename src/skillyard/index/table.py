@@ -62,7 +62,7 @@ class Table:
 
     __slots__ = (
         *("_emphasis", "_known", "_lanes", "_offsets", "_query_weights", "_rarity", "_rows"),
-        *("_terms", "_weights", "dimensions", "id"),
+        *("_terms", "_weights", "dimensions", "id", "path"),
     )
 
     def __init__(self, data: Buffer, path: str = "", *, trusted: bool = False) -> None:
@@ -76,8 +76,11 @@ class Table:
             raise _damaged(path, "it is too short") from None
         if magic != MAGIC:
             raise _damaged(path, "it is no token table, or one of another version")
+        if len(data) != _HEADER.size + 6 * rows + 4 * (rows + 1) + size + rows * self.dimensions:
+            raise _damaged(path, "its size does not match its header")
         if not trusted and crc32(memoryview(data)[_HEADER.size :]) != check:
             raise _damaged(path, "its checksum does not match")
+        self.path = path
         self.id = f"{check:08x}-{rows}x{self.dimensions}"
         place = _HEADER.size
         self._weights = array("H", data[place : place + 2 * rows])
@@ -89,8 +92,6 @@ class Table:
         place += 4 * (rows + 1)
         self._terms = data[place : place + size]
         self._rows = memoryview(data)[place + size :]
-        if len(self._rows) != rows * self.dimensions:
-            raise _damaged(path, "its size does not match its header")
         self._known: dict[str, int] = {}
         self._lanes: dict[int, int] = {}
 

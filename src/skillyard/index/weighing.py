@@ -16,6 +16,7 @@ from typing import NamedTuple
 from skillyard.analysis import STANDARD
 from skillyard.analysis.body import split_body, split_description
 from skillyard.skill import Skill
+from skillyard.summing import added
 
 __all__ = ["FIELDS", "Analysed", "Field", "analyse", "field_texts", "impacts", "shares"]
 
@@ -121,5 +122,5 @@ def shares(analysed: Analysed, term: str) -> dict[str, float]:
         for field, counts in zip(FIELDS, analysed, strict=False)
         if term in counts
     }
-    total = sum(parts.values())
+    total = added(parts.values())
     return {name: part / total for name, part in parts.items()}

@@ -17,6 +17,7 @@ from skillyard.index.searcher import Searcher
 from skillyard.ranking.hybrid.constants import FEW_TERMS, HALF, Calibration
 from skillyard.ranking.hybrid.evidence import Evidence, Found
 from skillyard.ranking.hybrid.question import Question
+from skillyard.summing import added
 
 __all__ = ["Facts", "facts", "in_name", "logit", "probability"]
 
@@ -69,12 +70,12 @@ class Facts(NamedTuple):
 def facts(best: int, evidence: Evidence, found: Found, asked: Question, lib: Searcher) -> Facts:
     """Return the facts about the best skill."""
     terms = asked.terms
-    total = sum([term.weight for term in terms])
+    total = added([term.weight for term in terms])
     share = 1.0 / total if total else 0.0
     impacts = lib.impacts(best, [term.text for term in terms])
     missing = [term for term, impact in zip(terms, impacts, strict=True) if not impact]
-    lacking = sum([term.weight for term in missing])
-    named = sum([term.weight for term in missing if term.text in asked.named])
+    lacking = added([term.weight for term in missing])
+    named = added([term.weight for term in missing if term.text in asked.named])
     most = terms[0].weight if terms else 1.0
     return Facts(
         covered=1.0 - lacking * share if terms else 0.0,

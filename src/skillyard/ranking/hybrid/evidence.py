@@ -11,6 +11,7 @@ from skillyard.index.table import UNIT
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.question import Question
 from skillyard.ranking.query import Query
+from skillyard.summing import added
 
 __all__ = ["Evidence", "Found", "find", "named_by"]
 
@@ -102,7 +103,7 @@ def _evidence(
 ) -> dict[int, Evidence]:
     words = searcher.exact(asked.weights, ordinals)
     dots = searcher.dots(asked.vector, ordinals) if asked.vector else [0] * len(ordinals)
-    total = sum([term.weight for term in asked.terms]) or 1.0
+    total = added([term.weight for term in asked.terms]) or 1.0
     shunned = [(AVOID + term.text, term.weight / total) for term in asked.terms]
     shunned = [pair for pair in shunned if searcher.frequency(pair[0])]
     avoid = searcher.exact(shunned, ordinals) if shunned else [0.0] * len(ordinals)

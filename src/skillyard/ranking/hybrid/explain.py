@@ -12,6 +12,7 @@ from skillyard.ranking.hybrid.points import Points
 from skillyard.ranking.hybrid.question import Term
 from skillyard.ranking.scorer import Explanation
 from skillyard.skill import Skill
+from skillyard.summing import added
 
 if TYPE_CHECKING:
     from skillyard.ranking.hybrid.scorer import BoundHybrid, ScoredHybrid
@@ -63,7 +64,7 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     for name, value in zip(Facts._fields, scored.facts, strict=True):
         each = getattr(calibration, name)
         parts.append(Explanation(name, each * value, (), "leaf", f"{each:.4g} · {value:.4g}"))
-    best = sum([part.value for part in parts])
+    best = added([part.value for part in parts])
     rule = scored.log_odds - best
     if rule:
         note = "what a rule says at least: called, named, phrase or file"
@@ -139,7 +140,7 @@ def _meaning(
     if least:
         note_least = "the hundredth best cosine"
         parts.append(Explanation("least that counts", -least * scale, (), "leaf", note_least))
-    rest = value - sum([part.value for part in parts])
+    rest = value - added([part.value for part in parts])
     parts.append(Explanation("rounding", rest, (), "leaf", "vectors are kept in whole numbers"))
     return Explanation("meaning", value, tuple(parts), "sum", note)
 

@@ -13,6 +13,7 @@ from skillyard.index.marks import grams, phrase_words
 from skillyard.index.searcher import Searcher
 from skillyard.index.table import Table
 from skillyard.ranking.query import Query
+from skillyard.summing import added
 
 __all__ = ["Question", "Term", "question"]
 
@@ -78,18 +79,18 @@ def question(query: Query, searcher: Searcher, table: Table) -> Question:
     counts: dict[str, float] = {
         term: number for term, number in STANDARD.counts(text).items() if term not in reading.silent
     }
-    added = {term: 1.0 for term in reading.english if term not in counts}
+    foreign_terms = {term: 1.0 for term in reading.english if term not in counts}
     rare = _rarity(searcher, table)
     terms = [_term(term, n, rare, table, written=True) for term, n in counts.items()]
-    terms += [_term(term, n, rare, table, written=False) for term, n in added.items()]
+    terms += [_term(term, n, rare, table, written=False) for term, n in foreign_terms.items()]
     terms = sorted((t for t in terms if t.weight > 0), key=lambda t: (-t.weight, t.text))
     terms = terms[:MOST_TERMS]
     spoken = counts if latin_share(text) >= MOSTLY_LATIN else _latin(counts)
-    heard = tuple({**spoken, **added}.items())
+    heard = tuple({**spoken, **foreign_terms}.items())
     vector = table.vector([(1.0, heard)], query=True) if heard else b""
     words = phrase_words(text)[:MOST_WORDS]
-    total = sum([term.weight for term in terms])
-    foreign = sum([term.weight for term in terms if not term.written]) / total if total else 0.0
+    total = added([term.weight for term in terms])
+    foreign = added([term.weight for term in terms if not term.written]) / total if total else 0.0
     return Question(
         tuple(terms),
         tuple(term for term in terms if not term.frequency),

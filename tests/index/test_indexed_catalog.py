@@ -1,0 +1,183 @@
+"""The index of some roots: made by itself, kept up to date by itself, and never in the way."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.catalog.reading import read_one
+from skillyard.index import place as place_module
+from skillyard.index.indexed import IndexedCatalog, open_catalog
+from skillyard.index.place import Place, cache_folder, index_folder
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.selection import SelectionPolicy
+
+REQUESTS = ("find the commit that broke the build", "@wipe-disk please", "repair a csv", "hello")
+
+
+def skill(name: str, description: str, more: str = "") -> str:
+    return f"---\nname: {name}\ndescription: {description}\n{more}---\n# {name}\n\nDo it.\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
+    folder = tmp_path / "skills"
+    put(folder, "git-bisect", skill("git-bisect", "Finds the commit that broke the build."))
+    put(folder, "git-revert", skill("git-revert", "Takes back a commit.", "tags: [git]\n"))
+    csv = 'triggers:\n  files: ["*.csv"]\n'
+    put(folder, "csv-cleaning", skill("csv-cleaning", "Repairs messy CSV files.", csv))
+    hidden = folder / ".skills" / "wipe-disk.md"
+    hidden.parent.mkdir(parents=True)
+    hidden.write_text(skill("wipe-disk", "Erases a disk.", "trigger: true\n"), encoding="utf-8")
+    (folder / "AGENTS.md").write_text("# Agents\n\nBe kind.\n", encoding="utf-8")
+    age(folder)
+    return folder
+
+
+def put(folder: Path, name: str, text: str) -> None:
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / name / "SKILL.md").write_text(text, encoding="utf-8")
+
+
+def age(folder: Path) -> None:
+    """Let the files look old enough for their stamps to tell every later change."""
+    for path in folder.rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
+def ranked(catalog: sy.Catalog) -> list[object]:
+    found: list[object] = []
+    for request in REQUESTS:
+        for files in ((), ("data/a.csv",)):
+            matches = sy.rank(catalog, request, files=files)
+            found.append([(m.skill.name, m.skill.path, m.score, m.reason) for m in matches])
+            selection = sy.select(catalog, sy.Query(request, files=files), SelectionPolicy())
+            found.append(([m.skill.id for m in selection.selected], selection.considered))
+    return found
+
+
+def test_it_answers_like_the_catalog_in_memory(root: Path) -> None:
+    for _ in range(2):  # made, then found
+        catalog = open_catalog(root)
+        assert isinstance(catalog, IndexedCatalog)
+        assert ranked(catalog) == ranked(sy.load_catalog(root))
+        assert (len(catalog), catalog.digest) == (5, sy.load_catalog(root).digest)
+
+
+def test_explanations_are_those_of_the_catalog_in_memory(root: Path) -> None:
+    ours = sy.rank(open_catalog(root), REQUESTS[0])
+    theirs = sy.rank(sy.load_catalog(root), REQUESTS[0])
+    assert [m.explanation for m in ours] == [m.explanation for m in theirs]
+
+
+@pytest.mark.parametrize("change", ["edit", "add", "remove", "hide", "shadow", "break"])
+def test_every_change_of_the_files_is_seen(root: Path, change: str) -> None:
+    open_catalog(root)
+    target = root / "git-revert" / "SKILL.md"
+    if change == "edit":
+        target.write_text(skill("git-revert", "Finds a commit with a csv."), encoding="utf-8")
+    elif change == "add":
+        put(root, "csv-repair", skill("csv-repair", "Repairs a broken csv."))
+    elif change == "remove":
+        target.unlink()
+    elif change == "hide":
+        text = skill("git-revert", "Finds the commit.", "trigger: true\n")
+        target.write_text(text, encoding="utf-8")
+    elif change == "shadow":
+        text = skill("git-revert", "Another one for the commit.")
+        (root / ".skills" / "git-revert.md").write_text(text, encoding="utf-8")
+    else:
+        target.write_text("---\nname: [\n", encoding="utf-8")
+    catalog = open_catalog(root)
+    assert isinstance(catalog, IndexedCatalog)
+    whole = sy.load_catalog(root)
+    assert ranked(catalog) == ranked(whole)
+    assert catalog.diagnostics == whole.diagnostics
+
+
+def test_only_what_changed_is_read_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillyard.catalog.reading._SETTLED_NS", 0)
+    open_catalog(root)
+    read: list[str] = []
+    real = read_one
+
+    def counted(candidate: object, *rest: object) -> object:
+        read.append(candidate.path)  # type: ignore[attr-defined]
+        return real(candidate, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("skillyard.index.keeping.read_one", counted)
+    open_catalog(root)
+    assert read == []
+    put(root, "git-bisect", skill("git-bisect", "Halves the commits."))
+    open_catalog(root)
+    assert {Path(path).parent.name for path in read} == {"git-bisect"}
+
+
+def test_a_large_library_is_trusted_for_a_while(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place_module, "LOOKED_AT_EACH_TIME", 2)
+    open_catalog(root)
+    put(root, "new-one", skill("new-one", "Finds the commit that broke the build."))
+    assert len(open_catalog(root)) == 5
+    monkeypatch.setattr(place_module, "TRUSTED_S", 0.0)
+    assert len(open_catalog(root)) == 6
+
+
+def test_a_damaged_index_is_made_anew(root: Path) -> None:
+    expected = ranked(open_catalog(root))
+    folder = Path(index_folder(Place((str(root),), (), DEFAULT_LIMITS)))
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.stat().st_size:
+            path.write_bytes(path.read_bytes()[:-1] + b"?")
+            assert ranked(open_catalog(root)) == expected, path.name
+
+
+def test_where_no_index_can_be_kept_the_answers_are_the_same(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = ranked(open_catalog(root))
+    monkeypatch.setenv("SKILLYARD_INDEX", "off")
+    off = open_catalog(root)
+    assert not isinstance(off, IndexedCatalog)
+    assert ranked(off) == expected
+    monkeypatch.delenv("SKILLYARD_INDEX")
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "file"))
+    blocked = open_catalog(root)
+    assert not isinstance(blocked, IndexedCatalog)
+    assert ranked(blocked) == expected
+
+
+def test_a_library_reached_by_another_name_has_its_own_paths(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root.parent)
+    by_name = sy.rank(open_catalog("skills"), REQUESTS[0])
+    assert by_name[0].skill.path == "skills/git-bisect/SKILL.md"
+    assert sy.rank(open_catalog(root), REQUESTS[0])[0].skill.path.startswith(str(root))
+
+
+def test_the_cache_lies_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_CACHE", "own")
+    assert cache_folder() == "own"
+    monkeypatch.delenv("SKILLYARD_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == str(tmp_path / "skillyard")
+    monkeypatch.setenv("XDG_CACHE_HOME", "not/absolute")
+    assert cache_folder() == os.path.join(os.path.expanduser("~"), ".cache", "skillyard")
+
+
+def test_an_empty_folder_has_an_index_too(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    catalog = open_catalog(tmp_path / "empty")
+    assert len(catalog) == 0
+    assert sy.rank(catalog, "anything") == []
+    assert sy.select(catalog, "anything").abstained
