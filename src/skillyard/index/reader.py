@@ -219,10 +219,7 @@ class SegmentSearcher:
         self, weights: list[float], by_segment: list[list[int]], ordinals: Sequence[int]
     ) -> list[float]:
         found = [0.0] * len(ordinals)
-        places: dict[int, list[int]] = {}
-        for place, ordinal in enumerate(ordinals):
-            places.setdefault(ordinal >> SHIFT, []).append(place)
-        for number, listed in places.items():
+        for number, listed in _by_segment(ordinals).items():
             numbers = [ordinals[place] & MASK for place in listed]
             scores = self.segments[number].exact(weights, by_segment[number], numbers)
             for place, score in zip(listed, scores, strict=True):
@@ -244,7 +241,15 @@ class SegmentSearcher:
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
         """Return the dot products of the documents named."""
-        return [self.segments[ordinal >> SHIFT].dot(query, ordinal & MASK) for ordinal in ordinals]
+        if KERNEL is None:
+            return [self.segments[o >> SHIFT].dot(query, o & MASK) for o in ordinals]
+        found = [0] * len(ordinals)
+        for number, places in _by_segment(ordinals).items():
+            numbers = [ordinals[place] & MASK for place in places]
+            near = self.segments[number].dots(query, numbers)
+            for place, dot in zip(places, near, strict=True):
+                found[place] = dot
+        return found
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""
@@ -282,6 +287,14 @@ class SegmentSearcher:
         """Yield the ordinals of all documents that are not deleted."""
         for place, segment in enumerate(self.segments):
             yield from (place << SHIFT | number for number in segment.live())
+
+
+def _by_segment(ordinals: Sequence[int]) -> dict[int, list[int]]:
+    """Return the places of the ordinals by the segment that they lie in."""
+    places: dict[int, list[int]] = {}
+    for place, ordinal in enumerate(ordinals):
+        places.setdefault(ordinal >> SHIFT, []).append(place)
+    return places
 
 
 def _inside(allowed: Container[int] | None, place: int, segment: Segment) -> frozenset[int] | None:

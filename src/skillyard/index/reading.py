@@ -227,6 +227,15 @@ class Segment:
             raise ValueError("the query's vector has another size")
         return sum(map(mul, memoryview(query).cast("b"), vector))
 
+    def dots(self, query: bytes, numbers: Sequence[int]) -> list[int]:
+        """Return the dot products of several documents' vectors."""
+        if KERNEL is None:
+            return [self.dot(query, number) for number in numbers]
+        for number in numbers:
+            self.view("vectors", number * self.dimensions, (number + 1) * self.dimensions)
+        vectors = self._views["vectors"]
+        return KERNEL.dots(vectors, self.dimensions, query, list(numbers))  # type: ignore[no-any-return]
+
     def impacts(self, number: int, terms: Sequence[int]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""
         first, last = self._span("forward_starts", number)
@@ -251,9 +260,9 @@ class Segment:
             views["forward_starts"],
             views["forward_terms"],
             views["forward_impacts"],
-            terms,
-            weights,
-            numbers,
+            list(terms),
+            list(weights),
+            list(numbers),
         )
 
     def key(self, number: int) -> str:

@@ -107,6 +107,9 @@ class SegmentBuilder:
     def _sort_forward(self, renumbered: array[int]) -> None:
         """Give every forward list the final term numbers, ascending."""
         terms, impacts = self._forward_terms, self._forward_impacts
+        if KERNEL is not None:
+            KERNEL.arrange(self._starts, terms, impacts, renumbered)
+            return
         for first, last in zip(self._starts, self._starts[1:], strict=False):
             pairs = sorted(
                 zip([renumbered[t] for t in terms[first:last]], impacts[first:last], strict=True)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from skillyard.errors import IndexDamaged
+from skillyard.index.kernel import KERNEL
 
 if TYPE_CHECKING:
     Buffer = bytes | mmap
@@ -127,22 +128,30 @@ class Table:
 
         ``counts`` are terms with how often they stand.
         """
-        total = mass = used = 0
-        weights = self._query_weights if query else self._weights
+        rows, weights = self._weighed(counts, query)
+        if not rows:
+            return None
+        total = 0
+        for row, weight in zip(rows, weights, strict=True):
+            total += weight * self._lane(row)
+        lanes = array("I", total.to_bytes(4 * self.dimensions, "little"))
+        bias = 128 * sum(weights)
+        return [(lane - bias) >> SHIFT for lane in lanes]
+
+    def _weighed(
+        self, counts: Iterable[tuple[str, float]], query: bool
+    ) -> tuple[list[int], list[int]]:
+        """Return (rows, their whole weights) of the terms that the table knows."""
+        rows: list[int] = []
+        weights: list[int] = []
+        listed = self._query_weights if query else self._weights
         for term, number in counts:
             row = self.row(term)
-            if row < 0 or used == MOST_TERMS:
-                continue
-            used += 1
-            weight = round(weights[row] * (1.0 + log(number)) / 16.0)
-            weight = min(max(weight, 1), MOST_WEIGHT)
-            total += weight * self._lane(row)
-            mass += weight
-        if not used:
-            return None
-        lanes = array("I", total.to_bytes(4 * self.dimensions, "little"))
-        bias = 128 * mass
-        return [(lane - bias) >> SHIFT for lane in lanes]
+            if row >= 0 and len(rows) < MOST_TERMS:
+                weight = round(listed[row] * (1.0 + log(number)) / 16.0)
+                rows.append(row)
+                weights.append(min(max(weight, 1), MOST_WEIGHT))
+        return rows, weights
 
     def _lane(self, row: int) -> int:
         """Return the row as one whole number: each component plus 128 in 32 bits of its own."""
@@ -167,6 +176,11 @@ class Table:
 
         ``fields`` are (weight, terms): each field's sum counts by its direction, not its length.
         """
+        if KERNEL is not None:
+            listed = [(weight, *self._weighed(counts, query)) for weight, counts in fields]
+            return KERNEL.direction(  # type: ignore[no-any-return]
+                self._rows, self.dimensions, listed, SHIFT, FINE, UNIT
+            )
         mixed = [0.0] * self.dimensions
         for weight, counts in fields:
             sums = self.sums(counts, query=query)
