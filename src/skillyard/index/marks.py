@@ -7,9 +7,11 @@ trigger phrases, names, popularity and what a skill is not for need no file of t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import log1p
 from typing import TYPE_CHECKING
+
+from skillyard.analysis import STANDARD
 
 if TYPE_CHECKING:
     from skillyard.index.weighing import Analysed
@@ -39,7 +41,7 @@ TAG = "\x03"
 PRIOR = "\x04"
 """Its impact grows with installs and with being curated."""
 EXACT = "\x06"
-"""Followed by the terms of a name: what a request that is nothing but the name holds."""
+"""Followed by the terms of a name, in alphabetical order."""
 IN_NAME = "\x07"
 """Followed by a term of the name."""
 AVOID = "\x05"
@@ -54,6 +56,7 @@ CURATED = 0.2
 """What being curated adds to the prior, beside installs; both stay below 1."""
 
 _WORD = re.compile(r"\w+")
+_JOINER = re.compile(r"[-_.]")
 
 
 def phrase_words(text: str) -> tuple[str, ...]:
@@ -77,8 +80,9 @@ def tag_mark(tag: str) -> str:
     return TAG + "".join(char.lower() if char.isascii() else char for char in tag)
 
 
-def exact_mark(terms: Iterable[str]) -> str:
-    """Return the mark of a name by its terms, whatever their order."""
+def exact_mark(text: str) -> str:
+    """Return the mark of a name, or of a request that is nothing but a name."""
+    terms = STANDARD.terms(_JOINER.sub(" ", text))
     return EXACT + " ".join(sorted(set(terms)))
 
 
@@ -99,7 +103,7 @@ def marks(skill: Skill, analysed: Analysed) -> dict[str, float]:
     for name in (skill.name, skill.slug):
         found.update((NAME + word, _exact(FULL)) for word in name.casefold().split()[:1])
     if analysed.name:
-        found[exact_mark(analysed.name)] = _exact(FULL)
+        found[exact_mark(skill.name)] = _exact(FULL)
     for term in analysed.name:
         found[IN_NAME + term] = _exact(FULL)
     for tag in skill.tags:

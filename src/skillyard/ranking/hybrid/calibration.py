@@ -106,20 +106,21 @@ def in_name(best: int, asked: Question, searcher: Searcher) -> bool:
 def logit(found: Facts, evidence: Evidence, calibration: Calibration, *, named: bool) -> float:
     """Return the log-odds that the best skill fits.
 
-    A skill that is called by name, or whose file pattern matches, has at least what the rule says;
-    ``named`` is :func:`in_name`.
+    A matching file adds to them; a skill that is called by name, and the like, has at least what
+    the rule says. ``named`` is :func:`in_name`.
     """
     total = calibration.bias
     for name, value in zip(Facts._fields, found, strict=True):
         total += getattr(calibration, name) * value
+    if evidence.files:
+        said = total if found.terms else calibration.file_alone
+        total = said + calibration.file * evidence.files
     if named:
         total = max(total, calibration.named)
     if evidence.share >= HALF:
         total = max(total, calibration.phrased)
     if evidence.called:
         total = max(total, calibration.called)
-    if evidence.files:
-        total = max(total, calibration.file_bias + calibration.file * evidence.files)
     return total
 
 

@@ -22,8 +22,9 @@ class Fusion(NamedTuple):
     """``@name`` or ``/name`` in the request: as much as being the best in everything else."""
     phrase: float = 0.10
     """A name or trigger phrase of two words and more that stands in the request."""
-    files: float = 0.30
-    """A file of the request that a skill's pattern matches, times the pattern's weight."""
+    files: float = 0.80
+    """A file of the request that a skill's pattern matches, times the pattern's weight (0.15 for
+    a generic one to 0.35 for an exact name, spec/confidence.md)."""
     prior: float = 0.01
     """Installs and curation: decides between equals, never against a better match."""
     avoid: float = 0.10
@@ -62,10 +63,11 @@ class Calibration(NamedTuple):
     too short to be judged by how much it says. A rule, not fitted."""
     phrased: float = 0.8
     """Log-odds at least, when a name or trigger phrase makes up half of the request. A rule."""
-    file_bias: float = -1.0
-    """With :attr:`file`, log-odds at least when a file matches. A rule, not fitted."""
-    file: float = 2.5
-    """What the weight of the matching pattern adds to that: one of 0.4 makes an even chance."""
+    file_alone: float = -1.5
+    """With :attr:`file`, the log-odds where a file matches and the request says nothing else: an
+    exact name (weight 0.35) is enough by itself, a generic pattern (0.15) is not. A rule."""
+    file: float = 6.0
+    """What the weight of the matching pattern adds, in words or alone. A rule."""
 
 
 CALIBRATION = Calibration()

@@ -15,6 +15,8 @@ from skillyard.summing import added
 
 __all__ = ["Evidence", "Found", "find", "named_by"]
 
+LONGEST_NAME = 12
+"""Words of a request that may be nothing but a name."""
 MANY = 1_000_000_000
 """As a limit: all that there are."""
 WHOLE = UNIT * UNIT
@@ -69,7 +71,8 @@ def find(
     meaning = searcher.semantic(asked.vector, fusion.depth, allowed) if asked.vector else []
     calls = _calls(asked, searcher, allowed)
     named = {o for o in called if _tagged(query, searcher, o)}
-    named.update(_holders(exact_mark(term.text for term in asked.terms), searcher, allowed))
+    if not named and 0 < asked.length <= LONGEST_NAME:
+        named.update(_holders(exact_mark(query.text), searcher, allowed))
     ordinals = sorted(
         {
             *(ordinal for ordinal, _ in words),

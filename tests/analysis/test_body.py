@@ -1,0 +1,65 @@
+"""Headings, prose and code of a body; and what a skill says it is not for."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.analysis.body import split_body, split_description
+
+BODY = """\
+# Title
+
+Prose one.
+
+```python
+# a comment, no heading
+code()
+```
+
+## When not to use
+
+Payments.
+
+### Deeper
+
+Refunds.
+
+## Steps
+~~~
+still code
+"""
+
+
+def test_the_parts_of_a_body() -> None:
+    parts = split_body(BODY)
+    assert parts.headings.split("\n") == ["Title", "Steps"]
+    assert "Prose one." in parts.prose
+    assert parts.code == "# a comment, no heading\ncode()\nstill code\n"
+    assert parts.avoid.split() == ["When", "not", "to", "use", "Payments.", "Deeper", "Refunds."]
+
+
+def test_headings_that_only_sound_like_a_warning_are_prose() -> None:
+    for title in ("Do not panic", "Never mind the gap", "Notes"):
+        assert split_body(f"## {title}\ntext").avoid == ""
+    for title in ("When NOT to use this skill", "Out of scope", "Don't use for", "Not for"):
+        assert "text" in split_body(f"## {title}\ntext").avoid
+
+
+def test_a_description_may_say_both() -> None:
+    wanted, avoid = split_description(
+        "Repairs CSV files. Do not use for Excel sheets. Also reads TSV; not for JSON"
+    )
+    assert wanted.split() == ["Repairs", "CSV", "files.", ".", "Also", "reads", "TSV;"]
+    assert [line.split()[-1] for line in avoid.split("\n")] == ["sheets", "JSON"]
+    assert split_description("Plain.") == ("Plain.", "")
+
+
+@given(st.text(max_size=300))
+def test_no_line_is_lost(text: str) -> None:
+    parts = split_body(text)
+    lines = text.split("\n")
+    fences = sum(len(line.split()) for line in lines if line.lstrip()[:3] in ("```", "~~~"))
+    kept = sum(len(part.split()) for part in parts)
+    words = len(text.split())
+    assert words - fences - text.count("#") <= kept <= words
