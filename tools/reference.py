@@ -343,12 +343,21 @@ description: Finds the commit that broke the build.
 ---
 Mark one good and one bad commit, then halve.
 """
+LOG = json.dumps(
+    {
+        "query": {"text": "clean csv"},
+        "scorer": "hybrid",
+        "policy": {"min_score": 0.5, "top_k": 5},
+        "selected": [{"slug": "csv-cleaning", "id": "csv-cleaning-000000000000", "score": 0.9}],
+    }
+)
 LIBRARY = {
     "skills/csv-cleaning/SKILL.md": CSV,
     "skills/csv-cleaning/references/dates.md": "ISO 8601.\n",
     "skills/git-bisect/SKILL.md": BISECT,
     "faulty/SKILL.md": "---\nname: Faulty\ndescription: Too much: a colon.\n---\nText.\n",
     "skills.jsonl": '{"id": "a/csv", "name": "csv", "description": "Clean csv.", "text": "Fix."}\n',
+    "log.jsonl": LOG,
     "queries.jsonl": '{"id": "q1", "query": "clean csv", "relevant": {"a/csv": 3}}\n',
 }
 INDEX_FOLDER = "cache/index/8301a1a1ca3e376c289341b7"

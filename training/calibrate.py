@@ -1,6 +1,6 @@
 """Fit the probability of ``hybrid``: which facts tell that some skill fits.
 
-    python -m training.calibrate [--shared DIR]
+    python -m training.calibrate --table FILE [--shared DIR]
 
 Requests with a fitting skill (training requests of skills that the table at hand was not trained
 on: make it with ``--held-out``) and without one (near misses and far ones) are
@@ -26,18 +26,17 @@ from skillyard.index.building import document_of
 from skillyard.index.document import IndexedDocument
 from skillyard.index.memory import MemorySearcher
 from skillyard.index.memory_library import MemoryLibrary
-from skillyard.index.table import bundled
+from skillyard.index.table import Table
 from skillyard.ranking.hybrid.calibration import Facts
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
+from training.pool import held_out, read_rows
 
 SEED = 20261121
 SIZES = (300, 2_000, 10_476)
 REQUESTS_EACH = 500
 """Answerable requests asked of each library; all that fit none are asked of every one."""
-HELD_OUT = 5
-"""One skill in so many is left out of table and emphasis while the calibration is fitted."""
 STRENGTH = 10.0
 """Weight of the squared coefficients (of standardised facts): the data are few."""
 SECOND_BEST = 0.75
@@ -65,23 +64,11 @@ class Asked(NamedTuple):
     """(points behind the best, right) of the first ten."""
 
 
-def read_rows(*paths: str) -> list[tuple[str, ...]]:
-    """Return the tab-separated rows of those files that are there."""
-    rows: list[tuple[str, ...]] = []
-    for path in paths:
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                rows += [tuple(line.rstrip("\n").split("\t")) for line in file if line.strip()]
-    return rows
-
-
-def held_out(key: str) -> bool:
-    """True for the skills that the table of the calibration run was not trained on."""
-    return int.from_bytes(md5(key.encode()).digest()[:4], "big") % HELD_OUT == 0
-
-
-def _library(skills: Sequence[Skill], documents: Sequence[IndexedDocument]) -> MemoryLibrary:
+def _library(
+    skills: Sequence[Skill], documents: Sequence[IndexedDocument], table: Table
+) -> MemoryLibrary:
     made = MemoryLibrary(())
+    made.table = table
     made.skills = tuple(skills)
     made._places = {id(skill): place for place, skill in enumerate(skills)}
     made.searcher = MemorySearcher(documents, made.table.dimensions)
@@ -104,12 +91,11 @@ def _same(skill: Skill, right: str | None) -> bool:
     return right is not None and skill.id.split("/")[-1] == right.split("/")[-1]
 
 
-def samples(shared: str) -> Iterator[Asked]:
+def samples(shared: str, table: Table) -> Iterator[Asked]:
     """Yield the answers of libraries of all sizes to the requests that are used."""
     rng = random.Random(SEED)
     bench = os.path.join(shared, "bench")
     skills = read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))
-    table = bundled()
     documents = {skill.id: document_of(skill, table) for skill in skills}
     requests = read_rows(f"{bench}/train_requests.tsv", f"{HERE}/data/requests.tsv")
     requests = [r for r in requests if r[0] in documents and held_out(r[0])]
@@ -123,7 +109,7 @@ def samples(shared: str) -> Iterator[Asked]:
         kept = sorted(wanted)[: max(1, size // 2)] if size < len(skills) else sorted(wanted)
         pool = {skill.id for skill in drawn[: max(0, size - len(kept))]} | set(kept)
         listed = [by_id[key] for key in sorted(pool)]
-        bound = BoundHybrid(HYBRID, _library(listed, [documents[s.id] for s in listed]))
+        bound = BoundHybrid(HYBRID, _library(listed, [documents[s.id] for s in listed], table))
         for key, _, text in chosen:
             if key in pool and (found := _ask(bound, text, "fits", key)) is not None:
                 yield found
@@ -193,8 +179,11 @@ def main() -> None:
     """Fit and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
+    parser.add_argument("--table", required=True, help="made by python -m training --held-out")
     given = parser.parse_args()
-    asked = list(samples(given.shared))
+    with open(given.table, "rb") as file:
+        table = Table(file.read(), given.table)
+    asked = list(samples(given.shared, table))
     rows = np.array([list(a.facts) for a in asked])
     kinds = np.array([a.kind for a in asked])
     # An answerable request whose best skill is another one is half an answer: the label is soft.

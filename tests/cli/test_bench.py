@@ -248,3 +248,71 @@ def test_a_query_in_two_files_is_refused(run: Run) -> None:
     bench(run)
     twice = ("--queries", "q.jsonl", "--queries", "q.jsonl")
     assert run("bench", "score", "--run", "run.json", *twice).code == 2
+
+
+def test_a_run_in_trecs_format_scores_the_same(run: Run) -> None:
+    bench(run)
+    made = bench(run, "--format", "trec")
+    assert made.code == 0
+    assert len(Path("run.json").read_text(encoding="utf-8").splitlines()[0].split()) == 6
+    trec = run("bench", "score", "--run", "run.json", "--queries", "q.jsonl", "--json").json
+    bench(run)
+    ours = run("bench", "score", "--run", "run.json", "--queries", "q.jsonl", "--json").json
+    for name in ("hit@1", "ndcg@10", "recall@10"):
+        assert trec["all"][name] == ours["all"][name]
+
+
+def test_more_measures_and_other_judgements(run: Run, tmp_path: Path) -> None:
+    bench(run)
+    words = ("bench", "score", "--run", "run.json", "--queries", "q.jsonl", "--json")
+    shown = run(*words, "--measure", "P@2", "--measure", "nDCG@3").json
+    assert {"p@2", "ndcg@3"} <= set(shown["all"])
+    assert shown["intervals"]["hit@1"] == [1.0, 1.0]
+    write(tmp_path, {"none.qrels": ""})
+    assert run(*words, "--qrels", "none.qrels").json["all"]["queries"] == 0
+    wrong = run(*words, "--measure", "MAP")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "nDCG@10" in wrong.err
+
+
+def test_a_worse_run_is_a_negative_answer(run: Run, tmp_path: Path) -> None:
+    bench(run)
+    write(tmp_path, {"worse.json": "{}"})
+    words = ("--queries", "q.jsonl")
+    same = run("bench", "compare", "run.json", "run.json", *words)
+    assert same.code == 0
+    assert "run.json is no worse than run.json" in same.out
+    worse = run("bench", "compare", "run.json", "worse.json", *words, "--tolerance", "0.01")
+    assert worse.code == 1
+    assert "worse.json is worse than run.json" in worse.out
+    shape = run("bench", "compare", "worse.json", "run.json", *words, "--json").json
+    assert shape["regressed"] is False
+    assert all(one["difference"] > 0 for one in shape["measures"])
+    missing = run("bench", "compare", "no.json", "run.json", *words)
+    assert (missing.code, "no.json" in missing.err) == (2, True)
+
+
+def test_a_report_is_one_page(run: Run) -> None:
+    bench(run)
+    words = ("bench", "report", "--run", "run.json", "--queries", "q.jsonl", "--out", "r.html")
+    assert run(*words).out.startswith("r.html")
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "<script" not in page
+    assert run(*words, "--against", "run.json", "--json").json["out"] == "r.html"
+    assert "Against run.json" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_a_replay_lists_what_moved(run: Run, tmp_path: Path) -> None:
+    body = "---\nname: csv-cleaning\ndescription: Repairs messy CSV files.\n---\nFix.\n"
+    write(tmp_path, {"lib/csv-cleaning/SKILL.md": body})
+    answer = run("select", "repair messy csv files", "--root", "lib", "--json")
+    write(tmp_path, {"log.jsonl": answer.out})
+    same = run("bench", "replay", "log.jsonl", "--root", "lib")
+    assert (same.code, same.out) == (0, "nothing moved; queries asked again: 1\n")
+    write(tmp_path, {"lib/csv-cleaning/SKILL.md": body + "More.\n"})
+    moved = run("bench", "replay", "log.jsonl", "--root", "lib")
+    assert moved.code == 1
+    assert "changed" in moved.out
+    write(tmp_path, {"log.jsonl": "nonsense"})
+    assert run("bench", "replay", "log.jsonl", "--root", "lib").code == 2

@@ -128,7 +128,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
     [
         (["s"], {"show", "select", "summary"}),
         (["--root", "x", "ra"], {"rank"}),
-        (["bench", ""], {"run", "score"}),
+        (["bench", ""], {"compare", "replay", "report", "run", "score"}),
         (["bench", "run", "--q"], {"--queries", "--quiet"}),
         (["rank", "--scorer", ""], set(SCORERS)),
         (["rank", "words", "--color", "a"], {"auto", "always"}),

@@ -110,7 +110,7 @@ def _keys(value: object) -> set[str]:
         return {key for item in value for key in _keys(item)}
     if not isinstance(value, dict):
         return set()
-    free = ("signals", "all", "by_kind")
+    free = ("signals", "all", "by_kind", "intervals")
     return set(value) | {key for name in value if name not in free for key in _keys(value[name])}
 
 

@@ -11,18 +11,28 @@ from skillyard.text import clean_line, plural, shorten
 if TYPE_CHECKING:
     from skillyard.ranking.match import Match
     from skillyard.ranking.scorer import Explanation
-    from skillyard.service import BenchRun, BenchScore, Ranked, Selected, Why
+    from skillyard.service import (
+        BenchCompare,
+        BenchReplay,
+        BenchRun,
+        BenchScore,
+        Ranked,
+        Selected,
+        Why,
+    )
     from skillyard.service.indexing import IndexBuilt, IndexStatus, IndexVerified
     from skillyard.service.reasons import Ahead
 
 __all__ = [
     "bench_line",
     "bench_table",
+    "compare_table",
     "index_findings",
     "index_line",
     "index_state",
     "ranking",
     "reasons",
+    "replay_table",
     "selection",
 ]
 
@@ -217,10 +227,71 @@ def bench_table(found: BenchScore) -> Table:
     rows = {"all": found.all, **found.by_kind}
     names = [name for name in found.all if name != "unanswerable"]
     columns = (Column("queries of kind", "name"), *(Column(name, right=True) for name in names))
-    return Table(
-        columns,
-        [[kind, *(_measure(values.get(name)) for name in names)] for kind, values in rows.items()],
+    lines: list[list[Span | str]] = [
+        [kind, *(_measure(values.get(name)) for name in names)] for kind, values in rows.items()
+    ]
+    for place, edge in enumerate(("low", "high")):
+        cells = [
+            f"{found.intervals[name][place]:.4f}" if name in found.intervals else ""
+            for name in names
+        ]
+        lines.insert(1 + place, [f"  95 % {edge}", *cells])
+    return Table(columns, lines)
+
+
+def compare_table(found: BenchCompare) -> Iterator[Block]:
+    """Draw two runs beside each other, and the verdict."""
+    titles = ("first", "second", "difference", "95% low", "95% high", "p", "better", "worse")
+    columns = (Column("measure", "name"), *(Column(title, right=True) for title in titles))
+    rows: list[list[Span | str]] = [
+        [
+            one.measure,
+            f"{one.first:.4f}",
+            f"{one.second:.4f}",
+            Span(f"{one.difference:+.4f}", "low" if one.regressed else ""),
+            f"{one.low:+.4f}",
+            f"{one.high:+.4f}",
+            f"{one.p:.3f}",
+            f"{one.better:,}",
+            f"{one.worse:,}",
+        ]
+        for one in found.measures
+    ]
+    yield Table(columns, rows)
+    surely = any(one.low > 0 for one in found.measures)
+    verdict = "worse" if found.regressed else "better" if surely else "no worse"
+    yield line(Span(found.second, "name"), f" is {verdict} than {found.first}")
+
+
+def replay_table(found: BenchReplay) -> Iterator[Block]:
+    """Draw what moved since the log was written."""
+    if not found.moved:
+        yield line(f"nothing moved; queries asked again: {found.queries:,}")
+        return
+    columns = (
+        Column("line", right=True),
+        Column("skill", "name"),
+        Column("what"),
+        Column("before", right=True),
+        Column("now", right=True),
+        Column("query", "dim"),
     )
+    rows = [
+        [
+            f"{one.line}",
+            one.skill,
+            one.what,
+            _placed(one.place_before, one.before),
+            _placed(one.place_after, one.after),
+            shorten(clean_line(one.text), 60),
+        ]
+        for one in found.moved
+    ]
+    yield Table(columns, rows)
+
+
+def _placed(place: int | None, score: float | None) -> str:
+    return "-" if place is None or score is None else f"{place}. {score:.2f}"
 
 
 def _measure(value: float | None) -> str:

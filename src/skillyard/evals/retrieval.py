@@ -26,8 +26,10 @@ __all__ = [
     "read_queries",
     "read_run",
     "read_skills",
+    "read_text",
     "run_queries",
     "write_json",
+    "write_text",
 ]
 
 DEPTH = 50
@@ -124,6 +126,11 @@ def _lines(path: str) -> Iterator[str]:
         raise SkillIoError(f"cannot read: {reason}", path=path, hint="check the path") from None
 
 
+def read_text(path: str) -> str:
+    """Return the text of a file, .gz or not. Raises SkillIoError, InvalidInput."""
+    return "".join(_lines(path))
+
+
 def _opened(path: str) -> IO[bytes]:
     if path.endswith(".gz"):
         import gzip
@@ -203,27 +210,31 @@ def run_queries(
 
 def _write_through(path: str, text: str) -> None:
     try:
-        with open(path, "w", encoding="ascii") as file:
-            file.write(text + "\n")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         reason = error.strerror or str(error)
         raise SkillIoError(f"cannot write: {reason}", path=path, hint="check the path") from None
 
 
 def write_json(path: str, value: Any) -> None:
-    """Write a JSON file whole or not at all: beside it, synced, then renamed over it.
+    """Write a JSON file; see :func:`write_text`."""
+    write_text(path, json.dumps(value, separators=(",", ":")) + "\n")
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file whole or not at all: beside it, synced, then renamed over it.
 
     A link, a pipe or a device is written through, never replaced. Raises SkillIoError; what stood
     at ``path`` is untouched then.
     """
-    text = json.dumps(value, separators=(",", ":"))
     if os.path.islink(path) or (os.path.exists(path) and not os.path.isfile(path)):
         _write_through(path, text)
         return
     beside = f"{path}.{os.getpid()}.tmp"
     try:
-        with open(beside, "x", encoding="ascii") as file:
-            file.write(text + "\n")
+        with open(beside, "x", encoding="utf-8") as file:
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
@@ -252,9 +263,14 @@ class Judged(NamedTuple):
 
 
 def read_run(path: str) -> dict[str, Judged]:
-    """Read a run file. Raises SkillIoError, and InvalidInput for another shape."""
+    """Read a run file, ours (JSON) or TREC's. Raises SkillIoError, and InvalidInput."""
+    text = "".join(_lines(path))
+    if text.strip() and text.lstrip()[0] not in '{["':
+        from skillyard.evals.trec import parse_run
+
+        return parse_run(text, path)
     try:
-        value = json.loads("".join(_lines(path)))
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidInput):
             raise

@@ -28,13 +28,25 @@ if TYPE_CHECKING:
         index_status,
         index_verify,
     )
-    from skillyard.service.measuring import BenchRun, BenchScore, bench_run, bench_score
+    from skillyard.service.measuring import (
+        BenchCompare,
+        BenchReplay,
+        BenchRun,
+        BenchScore,
+        bench_compare,
+        bench_replay,
+        bench_report,
+        bench_run,
+        bench_score,
+    )
     from skillyard.service.prompting import Injected, Summarised, inject_prompt, summary_of
     from skillyard.service.reading import Card, Listing, list_skills
     from skillyard.service.reasons import Why, why_skill
     from skillyard.service.showing import Shown, show_skill
 
 __all__ = [
+    "BenchCompare",
+    "BenchReplay",
     "BenchRun",
     "BenchScore",
     "Card",
@@ -50,6 +62,9 @@ __all__ = [
     "Shown",
     "Summarised",
     "Why",
+    "bench_compare",
+    "bench_replay",
+    "bench_report",
     "bench_run",
     "bench_score",
     "check_paths",
@@ -86,7 +101,17 @@ _ROOMS = {
         "index_status",
         "index_verify",
     ),
-    "measuring": ("BenchRun", "BenchScore", "bench_run", "bench_score"),
+    "measuring": (
+        "BenchCompare",
+        "BenchReplay",
+        "BenchRun",
+        "BenchScore",
+        "bench_compare",
+        "bench_replay",
+        "bench_report",
+        "bench_run",
+        "bench_score",
+    ),
     "prompting": ("Injected", "Summarised", "inject_prompt", "summary_of"),
     "reading": ("Card", "Listing", "list_skills"),
     "reasons": ("Why", "why_skill"),

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from skillyard.catalog import Catalog
+from skillyard.errors import InvalidInput
+from skillyard.evals.comparing import MEASURES, Compared, compare, interval, per_query
 from skillyard.evals.retrieval import (
+    BenchQuery,
     Progress,
     Run,
     measures,
     read_queries,
     read_run,
     read_skills,
+    read_text,
     run_queries,
     write_json,
+    write_text,
 )
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
 
-__all__ = ["BenchRun", "BenchScore", "bench_run", "bench_score"]
+__all__ = [
+    "BenchCompare",
+    "BenchReplay",
+    "BenchRun",
+    "BenchScore",
+    "bench_compare",
+    "bench_replay",
+    "bench_report",
+    "bench_run",
+    "bench_score",
+]
+
+RUN_FORMATS = ("json", "trec")
 
 
 class BenchRun(NamedTuple):
@@ -42,9 +60,12 @@ def bench_run(
     out: str,
     *,
     scorer: str = DEFAULT_SCORER,
+    format: str = "json",
     progress: Progress | None = None,
 ) -> BenchRun:
     """Rank the skills of one JSONL file for the queries of another and write the run.
+
+    ``format`` is ``json`` (ours, with confidences) or ``trec`` (``query Q0 id rank score tag``).
 
     ``out`` is written whole or not at all. An interrupt writes what is done to ``out`` with
     ``.partial`` behind it and returns. Raises SkillIoError, UnknownName, and InvalidInput with the
@@ -59,7 +80,12 @@ def bench_run(
         out, complete = f"{out}.partial", False
     else:
         complete = True
-    write_json(out, run)
+    if format == "trec":
+        from skillyard.evals.trec import run_text
+
+        write_text(out, run_text(run, name))
+    else:
+        write_json(out, run)
     answered = sum(bool(entry["results"]) for entry in run.values())
     return BenchRun(name, len(listed), len(run), answered, out, complete)
 
@@ -70,29 +96,137 @@ class BenchScore(NamedTuple):
     run: str
     all: dict[str, float]
     by_kind: dict[str, dict[str, float]]
+    intervals: dict[str, list[float]]
+    """The 95 % bootstrap interval of each mean over all queries."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.bench-score/1``."""
         return {"schema": "skillyard.bench-score/1", **self._asdict()}
 
 
-def bench_score(run: str, queries: list[str]) -> BenchScore:
+def bench_score(
+    run: str, queries: list[str], *, names: tuple[str, ...] = (), qrels: str | None = None
+) -> BenchScore:
     """Score a run file against judged queries; see :func:`skillyard.evals.retrieval.measures`.
 
-    Raises SkillIoError, InvalidInput (for a query id in two files as well).
+    ``names`` are more measures (``nDCG@5``, ``P@3``, …); ``qrels`` is a file of TREC judgements
+    that replaces those of the queries. Raises SkillIoError, InvalidInput (for a query id in two
+    files as well).
     """
-    from skillyard.errors import InvalidInput
+    asked = _asked(queries, qrels)
+    answers = read_run(run)
+    kinds = sorted({query.kind for query in asked if query.kind and query.answerable})
 
-    asked = {}
-    for path in queries:
+    def measured(these: list[BenchQuery]) -> dict[str, float]:
+        found = measures(these, answers)
+        for name in names:
+            values = list(per_query(these, answers, name).values())
+            if values:
+                found[name.lower()] = sum(values) / len(values)
+        return found
+
+    by_kind = {kind: measured([query for query in asked if query.kind == kind]) for kind in kinds}
+    intervals = {
+        name.lower(): list(interval(values))
+        for name in dict.fromkeys((*MEASURES, *names))
+        if (values := list(per_query(asked, answers, name).values()))
+    }
+    return BenchScore(run, measured(asked), by_kind, intervals)
+
+
+def _asked(paths: list[str], qrels: str | None = None) -> list[BenchQuery]:
+    asked: dict[str, BenchQuery] = {}
+    for path in paths:
         for query in read_queries(path):
             if query.id in asked:
                 raise InvalidInput(f"{path}: the query id {query.id!r} was in an earlier file")
             asked[query.id] = query
-    answers = read_run(run)
-    kinds = sorted({query.kind for query in asked.values() if query.kind and query.answerable})
-    by_kind = {
-        kind: measures([query for query in asked.values() if query.kind == kind], answers)
-        for kind in kinds
-    }
-    return BenchScore(run, measures(list(asked.values()), answers), by_kind)
+    if qrels is None:
+        return list(asked.values())
+    from skillyard.evals.trec import parse_qrels
+
+    grades = parse_qrels(read_text(qrels), qrels)
+    return [query._replace(relevant=grades.get(query.id, {})) for query in asked.values()]
+
+
+class BenchCompare(NamedTuple):
+    """Two runs over the same queries, measure by measure."""
+
+    first: str
+    second: str
+    measures: tuple[Compared, ...]
+    tolerance: float
+
+    @property
+    def regressed(self) -> bool:
+        """True when the second run is worse: by more than chance, or than the tolerance."""
+        return any(
+            one.regressed or one.difference < -self.tolerance - 1e-12 for one in self.measures
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.bench-compare/1``."""
+        return {
+            "schema": "skillyard.bench-compare/1",
+            "first": self.first,
+            "second": self.second,
+            "tolerance": self.tolerance,
+            "regressed": self.regressed,
+            "measures": [{**one._asdict(), "regressed": one.regressed} for one in self.measures],
+        }
+
+
+def bench_compare(
+    first: str,
+    second: str,
+    queries: list[str],
+    *,
+    names: tuple[str, ...] = (),
+    tolerance: float = 1.0,
+) -> BenchCompare:
+    """Compare two runs, query by query; ``tolerance`` is the largest drop of a mean that is fine.
+
+    Raises SkillIoError, InvalidInput.
+    """
+    asked = _asked(queries)
+    found = compare(asked, read_run(first), read_run(second), names or MEASURES)
+    return BenchCompare(first, second, tuple(found), tolerance)
+
+
+def bench_report(run: str, queries: list[str], out: str, *, against: str | None = None) -> str:
+    """Write the HTML report of a run, beside an earlier one where it is named; return ``out``.
+
+    Raises SkillIoError, InvalidInput.
+    """
+    from skillyard.evals.report import render
+
+    asked, answers = _asked(queries), read_run(run)
+    compared = compare(asked, read_run(against), answers) if against is not None else ()
+    write_text(out, render(f"Retrieval: {run}", asked, answers, compared, against or ""))
+    return out
+
+
+class BenchReplay(NamedTuple):
+    """Logged answers asked again."""
+
+    log: str
+    queries: int
+    moved: tuple[Any, ...]
+    """:class:`skillyard.evals.replay.Moved`, in the order of the log."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.bench-replay/1``."""
+        return {
+            "schema": "skillyard.bench-replay/1",
+            "log": self.log,
+            "queries": self.queries,
+            "moved": [one._asdict() for one in self.moved],
+        }
+
+
+def bench_replay(catalog: Catalog, log: str) -> BenchReplay:
+    """Ask the logged queries again of the catalog. Raises SkillIoError, InvalidInput."""
+    from skillyard.evals.replay import parse_log, replay
+
+    logged = parse_log(read_text(log), log)
+    return BenchReplay(log, len(logged), tuple(replay(catalog, logged)))

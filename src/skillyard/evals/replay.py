@@ -1,0 +1,128 @@
+"""Score drift: logged answers asked again of the skills as they are now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from skillyard.catalog import Catalog
+from skillyard.errors import InvalidInput, SkillyardError
+from skillyard.ranking.query import Query
+from skillyard.selection import SelectionPolicy, select
+
+__all__ = ["Logged", "Moved", "parse_log", "replay"]
+
+
+class Logged(NamedTuple):
+    """One answer as it was logged: a line of ``skillyard select --json``."""
+
+    line: int
+    query: Query
+    scorer: str
+    policy: Mapping[str, Any]
+    chosen: tuple[tuple[str, float, str], ...]
+    """(slug, score, id) of what was chosen, best first; the id ends in digits of the hash."""
+
+
+class Moved(NamedTuple):
+    """What is different now for one logged query."""
+
+    line: int
+    text: str
+    skill: str
+    """The skill's slug."""
+    what: str
+    """``gone`` from the catalog, ``changed`` (another content), ``dropped`` or ``added`` (no longer
+    or newly chosen), ``moved`` (another place or score)."""
+    before: float | None
+    after: float | None
+    place_before: int | None
+    place_after: int | None
+
+
+def parse_log(text: str, path: str) -> list[Logged]:
+    """Return the logged answers. Raises InvalidInput with the line."""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                found.append(_logged(number, json.loads(line)))
+            except (ValueError, KeyError, TypeError, AttributeError, SkillyardError) as error:
+                raise InvalidInput(
+                    f"{path}:{number}: not an answer of select --json ({type(error).__name__})"
+                ) from None
+    return found
+
+
+def _logged(number: int, shape: dict[str, Any]) -> Logged:
+    asked = shape["query"]
+    return Logged(
+        number,
+        Query(
+            asked["text"],
+            files=asked.get("files", ()),
+            recent_activity=asked.get("recent_activity", ()),
+            include_tags=asked.get("include_tags", ()),
+            exclude_tags=asked.get("exclude_tags", ()),
+            include_references=asked.get("include_references", False),
+        ),
+        str(shape["scorer"]),
+        dict(shape["policy"]),
+        tuple(
+            (str(match["slug"]), float(match["score"]), str(match["id"]))
+            for match in shape["selected"]
+        ),
+    )
+
+
+def replay(catalog: Catalog, log: Iterable[Logged], *, least: float = 0.005) -> list[Moved]:
+    """Ask every logged query again and return what is different, in the order of the log.
+
+    Scores that differ by less than ``least`` are taken to be the same.
+    """
+    ids = {skill.slug: skill.id for skill in catalog.candidates}
+    moved: list[Moved] = []
+    for each in log:
+        policy = SelectionPolicy(each.policy.get("top_k"), min_score=each.policy.get("min_score"))
+        now = select(catalog, each.query, policy, scorer=each.scorer).selected
+        after = {m.skill.slug: (place, m.score) for place, m in enumerate(now, 1)}
+        before = {key: (place, score) for place, (key, score, _) in enumerate(each.chosen, 1)}
+        changed = {key for key, _, was in each.chosen if ids.get(key, was) != was}
+        for key in [*before, *(key for key in after if key not in before)]:
+            what = _what(key, before, after, changed, ids, least)
+            if what:
+                was, is_now = before.get(key), after.get(key)
+                moved.append(
+                    Moved(
+                        each.line,
+                        each.query.text,
+                        key,
+                        what,
+                        was[1] if was else None,
+                        is_now[1] if is_now else None,
+                        was[0] if was else None,
+                        is_now[0] if is_now else None,
+                    )
+                )
+    return moved
+
+
+def _what(
+    key: str,
+    before: Mapping[str, tuple[int, float]],
+    after: Mapping[str, tuple[int, float]],
+    changed: set[str],
+    ids: Mapping[str, str],
+    least: float,
+) -> str:
+    if key not in ids:
+        return "gone"
+    if key in changed:
+        return "changed"
+    if key not in after:
+        return "dropped"
+    if key not in before:
+        return "added"
+    same_score = abs(before[key][1] - after[key][1]) < least
+    return "" if same_score and before[key][0] == after[key][0] else "moved"

@@ -1,0 +1,90 @@
+"""Make the token table of ``hybrid``.
+
+    python -m training [--shared DIR] [--held-out] [--out FILE]
+
+Reads the pool and the training requests, asks the teacher once, tunes the table, fits the
+emphases, and writes the file that the package bundles. ``--held-out`` leaves one skill in five
+out of everything that is fitted: for figures on unseen skills, and for ``training.calibrate``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from math import log
+
+import numpy as np
+
+from skillyard.index.table import Row, write_table
+from training.contrast import Tuned, tune
+from training.emphasis import fit_emphasis
+from training.pool import Pool, read_pool, read_requests
+from training.teacher import encode, vocabulary
+
+BUNDLED = os.path.join(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+    "src",
+    "skillyard",
+    "index",
+    "data",
+    "table.bin",
+)
+WEIGHTIEST = 8_000
+"""The whole weight of the 99.9th percentile of the rows' lengths."""
+
+
+def packed(pool: Pool, terms: list[str], tuned: Tuned, emphasis: object) -> bytes:
+    """Return the table file: rows in signed bytes, weights, emphases and rarities in steps."""
+    longest = np.abs(tuned.rows).max(1) + 1e-9
+    rows = np.clip(np.round(tuned.rows / longest[:, None] * 127), -127, 127).astype("i1")
+    scale = WEIGHTIEST / np.percentile(longest, 99.9)
+    weights = np.clip(np.round(longest * scale), 1, 8_190).astype(int)
+    asked = np.clip(np.round(longest * np.exp(tuned.query_gain) * scale), 1, 8_190).astype(int)
+    steps = np.clip(np.round(np.exp(np.asarray(emphasis)) * 64), 1, 255).astype(int)
+    held = pool.frequencies("name", "description", "tags", "headings", "prose", "code")
+    listed = []
+    for number, term in enumerate(terms):
+        share = (held[pool.terms[term]] if term in pool.terms else 0) + 0.3
+        rarity = min(255, max(0, round(-log(share / pool.size) * 16)))
+        listed.append(Row(int(weights[number]), int(asked[number]), int(steps[number]), rarity))
+    return write_table(terms, listed, rows.tobytes(), rows.shape[1])
+
+
+def main() -> None:
+    """Make the table, saying how long each step took."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--out", default=BUNDLED)
+    given = parser.parse_args()
+    started = time.monotonic()
+
+    def said(what: str) -> None:
+        print(f"{time.monotonic() - started:6.0f} s  {what}", flush=True)
+
+    pool = read_pool(given.shared)
+    requests = read_requests(given.shared, pool)
+    if given.held_out:
+        requests = [request for request in requests if not request.held_out]
+    said(f"{pool.size:,} skills, {len(pool.terms):,} terms, {len(requests):,} requests")
+    terms, words = vocabulary(pool, requests)
+    teacher = encode(words, 16)
+    described = encode([f"{s.name}. {s.description}" for s in pool.skills], 128)
+    said("the teacher has read words and descriptions")
+    tuned = tune(pool, terms, teacher, described, requests)
+    said("the table is tuned")
+    emphasis = fit_emphasis(pool, terms, described, requests)
+    said("the emphases are fitted")
+    data = packed(pool, terms, tuned, emphasis)
+    beside = f"{given.out}.tmp"
+    with open(beside, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, given.out)
+    said(f"{given.out}: {len(data):,} bytes")
+
+
+if __name__ == "__main__":
+    main()
