@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.corpus import shared_folder
 from benchmarks.measure import SOURCE, Figure, Options, Skipped
 
-NAMES = ("scan", "scorers", "startup", "retrieval")
+NAMES = ("scan", "scorers", "startup", "retrieval", "search")
 
 
 def main(arguments: list[str] | None = None) -> int:

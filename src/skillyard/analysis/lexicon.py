@@ -71,7 +71,7 @@ def _forms(code: str) -> _Forms:
     for number, (_, forms) in enumerate(_lines()):
         for form in forms.get(code, ()):
             folded = _fold(form.rstrip("*"))
-            if code in INSIDE_WORDS or " " in folded:
+            if code in INSIDE_WORDS or not folded.isalpha():
                 spaced.setdefault(folded, number)
             elif form.endswith("*"):
                 starts.setdefault(folded, []).append(number)

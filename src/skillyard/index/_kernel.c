@@ -17,11 +17,12 @@
 
 #define MOST_DOCUMENTS 65536
 
-/* On x86-64 Linux one binary holds the loop for several generations of processors. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
-#define CLONED __attribute__((target_clones("avx2", "default")))
+/* On x86-64 one binary holds the loop twice; which one runs is asked of the processor. */
+#if defined(__GNUC__) && defined(__x86_64__)
+#define HAVE_AVX2 1
+#include <immintrin.h>
 #else
-#define CLONED
+#define HAVE_AVX2 0
 #endif
 
 /* A buffer of one dimension whose items have the size that is expected of them. */
@@ -204,12 +205,10 @@ static PyObject *best(PyObject *self, PyObject *arguments)
         PyBuffer_Release(&documents);
         return NULL;
     }
-    /* As long as any document number can reach, so that no posting can lead out of it. */
-    int32_t *totals = calloc(MOST_DOCUMENTS, sizeof(int32_t));
-    if (totals == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
+    /* As long as any document number can reach, so that no posting can lead out of it. One for
+     * all calls: the interpreter runs one at a time, and a fresh one costs more than its use. */
+    static int32_t totals[MOST_DOCUMENTS];
+    memset(totals, 0, sizeof(totals));
     Py_ssize_t postings = items_of(&documents);
     if (items_of(&impacts) != postings) {
         PyErr_SetString(PyExc_ValueError, "postings and impacts differ in number");
@@ -233,17 +232,18 @@ static PyObject *best(PyObject *self, PyObject *arguments)
         add_postings(totals, (const uint16_t *)documents.buf + first,
                      (const uint8_t *)impacts.buf + first, last - first, weight);
     }
+    int32_t beyond = 0;
     for (Py_ssize_t place = count; place < MOST_DOCUMENTS; place++) {
-        if (totals[place]) {
-            PyErr_SetString(PyExc_ValueError, "a posting names no document");
-            goto done;
-        }
+        beyond |= totals[place];
+    }
+    if (beyond) {
+        PyErr_SetString(PyExc_ValueError, "a posting names no document");
+        goto done;
     }
     if (silence(totals, count, dead) == 0) {
         found = top(totals, count, limit);
     }
 done:
-    free(totals);
     PyBuffer_Release(&impacts);
     PyBuffer_Release(&documents);
     return found;
@@ -344,9 +344,46 @@ release_starts:
 
 /* ---- vectors ---------------------------------------------------------------------------- */
 
-CLONED static void dot_each(const int8_t *rows, Py_ssize_t count, Py_ssize_t dimensions,
-                            const int16_t *query, int32_t *dots)
+#if HAVE_AVX2
+__attribute__((target("avx2")))
+static void dot_each_avx2(const int8_t *rows, Py_ssize_t count, Py_ssize_t dimensions,
+                          const int16_t *query, int32_t *dots)
 {
+    for (Py_ssize_t row = 0; row < count; row++) {
+        const int8_t *vector = rows + row * dimensions;
+        __m256i one = _mm256_setzero_si256(), two = _mm256_setzero_si256();
+        Py_ssize_t place = 0;
+        for (; place + 32 <= dimensions; place += 32) {
+            __m256i low = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(vector + place)));
+            __m256i high =
+                _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(vector + place + 16)));
+            __m256i asked = _mm256_loadu_si256((const __m256i *)(query + place));
+            __m256i also = _mm256_loadu_si256((const __m256i *)(query + place + 16));
+            one = _mm256_add_epi32(one, _mm256_madd_epi16(low, asked));
+            two = _mm256_add_epi32(two, _mm256_madd_epi16(high, also));
+        }
+        int32_t lanes[8], total = 0;
+        _mm256_storeu_si256((__m256i *)lanes, _mm256_add_epi32(one, two));
+        for (int lane = 0; lane < 8; lane++) {
+            total += lanes[lane];
+        }
+        for (; place < dimensions; place++) {
+            total += (int32_t)vector[place] * query[place];
+        }
+        dots[row] = total;
+    }
+}
+#endif
+
+static void dot_each(const int8_t *rows, Py_ssize_t count, Py_ssize_t dimensions,
+                     const int16_t *query, int32_t *dots)
+{
+#if HAVE_AVX2
+    if (__builtin_cpu_supports("avx2")) {
+        dot_each_avx2(rows, count, dimensions, query, dots);
+        return;
+    }
+#endif
     for (Py_ssize_t row = 0; row < count; row++) {
         const int8_t *vector = rows + row * dimensions;
         int32_t total = 0;

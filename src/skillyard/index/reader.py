@@ -21,6 +21,7 @@ from skillyard.index.reading import Segment
 from skillyard.index.searcher import (
     CANDIDATES,
     Weights,
+    contenders,
     exact_score,
     first_terms,
     whole_weights,
@@ -165,7 +166,12 @@ class SegmentSearcher:
             if terms:
                 best = segment.best(terms, wanted, _inside(allowed, place, segment))
                 found += [(total, place << SHIFT | number) for total, number in best]
-        chosen = self._first(found, wanted)
+        close = contenders(found, weights, limit)
+        chosen = (
+            [ordinal for _, ordinal in close]
+            if len(close) <= wanted
+            else self._first(found, wanted)
+        )
         exact = self.exact(weights, chosen)
         return self._sorted(zip(exact, chosen, strict=True), limit)
 
@@ -291,6 +297,8 @@ class SegmentSearcher:
 
 def _by_segment(ordinals: Sequence[int]) -> dict[int, list[int]]:
     """Return the places of the ordinals by the segment that they lie in."""
+    if ordinals and min(ordinals) >> SHIFT == max(ordinals) >> SHIFT:
+        return {ordinals[0] >> SHIFT: list(range(len(ordinals)))}
     places: dict[int, list[int]] = {}
     for place, ordinal in enumerate(ordinals):
         places.setdefault(ordinal >> SHIFT, []).append(place)

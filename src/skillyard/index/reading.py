@@ -16,6 +16,8 @@ from skillyard.index.vectors import dot_products
 
 __all__ = ["Segment"]
 
+REMEMBERED = 100_000
+"""Terms whose place is kept, a few megabytes."""
 REBUILD = "rebuild it with `skillyard index build`"
 _KINDS = {
     **dict.fromkeys(("term_slots", "term_offsets", "posting_starts", "forward_starts"), "I"),
@@ -57,6 +59,10 @@ class Segment:
             self._views[name] = data[offset : offset + length].cast(kind)  # type: ignore[call-overload]
         self._check_counts()
         self.dead: frozenset[int] = frozenset()
+        self._sound: set[str] = set()
+        self._read = bytearray(self.documents)
+        self._spans: dict[int, tuple[int, int]] = {}
+        self._silent: list[int] | None = None
 
     def _check_counts(self) -> None:
         wanted = {
@@ -103,7 +109,10 @@ class Segment:
 
     def whole(self, name: str) -> memoryview:
         """Return a whole section, checked."""
-        return self.view(name, 0, len(self._views[name]))
+        if name not in self._sound:
+            self.view(name, 0, len(self._views[name]))
+            self._sound.add(name)
+        return self._views[name]
 
     def _span(self, name: str, number: int) -> tuple[int, int]:
         first, last = self.view(name, number, number + 2)
@@ -182,10 +191,10 @@ class Segment:
     def _kernel_best(self, terms: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
         spans = []
         for term, weight in terms:
-            first, last = self._span("posting_starts", term)
-            self.view("posting_documents", first, last)
-            self.view("posting_impacts", first, last)
-            spans.append((first, last, weight))
+            span = self._spans.get(term)
+            if span is None:
+                span = self._checked_postings(term)
+            spans.append((*span, weight))
         try:
             return KERNEL.best(  # type: ignore[no-any-return]
                 self._views["posting_documents"],
@@ -198,25 +207,48 @@ class Segment:
         except ValueError:
             raise self.damaged("a posting names no document") from None
 
+    def _checked_postings(self, term: int) -> tuple[int, int]:
+        """Return where the postings of a term lie, their pages checked once and for all."""
+        span = self._span("posting_starts", term)
+        self.view("posting_documents", *span)
+        self.view("posting_impacts", *span)
+        if len(self._spans) < REMEMBERED:
+            self._spans[term] = span
+        return span
+
+    def _checked_forward(self, numbers: Sequence[int]) -> None:
+        """Check the forward lists of documents, each once."""
+        read = self._read
+        for number in numbers:
+            if not read[number]:
+                first, last = self._span("forward_starts", number)
+                self.view("forward_terms", first, last)
+                self.view("forward_impacts", first, last)
+                read[number] = 1
+
+    def _silenced(self) -> list[int]:
+        """Return the documents that are no answers: deleted and excluded ones."""
+        if self._silent is None:
+            flags = bytes(self.whole("flags"))
+            out = {n for n, flag in enumerate(flags) if flag & EXCLUDED} if any(flags) else set()
+            self._silent = sorted(self.dead.union(out))
+        return self._silent
+
     def nearest(
         self, query: bytes, limit: int, allowed: frozenset[int] | None
     ) -> list[tuple[int, int]]:
         """Return (dot product, document) of the best above 0, all that tie for the last."""
+        if len(query) != self.dimensions:
+            raise ValueError("the query's vector has another size")
         vectors = self.whole("vectors")
-        flags = self.whole("flags")
+        out = self._silenced()
         if KERNEL is not None and allowed is None:
-            out = (
-                sorted(self.dead.union(n for n, flag in enumerate(flags) if flag & EXCLUDED))
-                if (self.dead or any(flags))
-                else []
-            )
             return KERNEL.nearest(vectors, self.dimensions, query, out, limit)  # type: ignore[no-any-return]
         dots = dot_products(vectors, self.dimensions, query)
-        for number, flag in enumerate(flags):
-            if flag & EXCLUDED or number in self.dead or (allowed and number not in allowed):
-                dots[number] = 0
-        if allowed is not None and not allowed:
-            return []
+        for number in out:
+            dots[number] = 0
+        if allowed is not None:
+            dots = [dot if number in allowed else 0 for number, dot in enumerate(dots)]
         return _top(dots, limit)
 
     def dot(self, query: bytes, number: int) -> int:
@@ -251,10 +283,7 @@ class Segment:
         self, weights: Sequence[float], terms: Sequence[int], numbers: Sequence[int]
     ) -> list[float]:
         """Return the exact scores of documents through the kernel."""
-        for number in numbers:
-            first, last = self._span("forward_starts", number)
-            self.view("forward_terms", first, last)
-            self.view("forward_impacts", first, last)
+        self._checked_forward(numbers)
         views = self._views
         return KERNEL.exact(  # type: ignore[no-any-return]
             views["forward_starts"],

@@ -8,6 +8,7 @@ by a digest of the document's key, and the second pass adds doubles in the order
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from heapq import nlargest
 from typing import Protocol
 
 from skillyard.digest import sha256
@@ -17,6 +18,7 @@ __all__ = [
     "MOST_TERMS",
     "Searcher",
     "Weights",
+    "contenders",
     "exact_score",
     "first_terms",
     "impact_byte",
@@ -47,6 +49,24 @@ def whole_weights(weights: Weights) -> list[int]:
     """Return the first pass's weights, 1..1,023."""
     top = max((weight for _, weight in weights), default=1.0)
     return [max(1, round(WHOLE * weight / top)) for _, weight in weights]
+
+
+def contenders(found: list[tuple[int, int]], weights: Weights, limit: int) -> list[tuple[int, int]]:
+    """Return the (sum, document) that may be among the ``limit`` best by exact score.
+
+    A sum of the first pass is the exact score times ``WHOLE · 255 / top`` up to what rounding
+    does: at most one in 255 of each weight, and one in ``WHOLE`` of the heaviest for each term.
+    Whoever lies further behind the last of the best than twice that cannot overtake it.
+    """
+    if len(found) <= limit or limit <= 0:
+        return found
+    totals = nlargest(limit, (total for total, _ in found))
+    top = max(weight for _, weight in weights)
+    slack = 0.0
+    for _, weight in weights:
+        slack += WHOLE * weight / top + 255.0
+    least = totals[-1] - 2.01 * slack
+    return [pair for pair in found if pair[0] >= least]
 
 
 def impact_byte(impact: float) -> int:

@@ -30,12 +30,20 @@ FULL_POSTINGS = 48_000_000
 """Postings of one segment, about half a gigabyte with the forward lists."""
 
 
+class _Numbers(dict[str, int]):
+    """Numbers by term; a new term gets the next one."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
+
+
 class SegmentBuilder:
     """Collects documents, then gives the file. The documents' order decides the file's bytes."""
 
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
-        self._terms: dict[str, int] = {}
+        self._terms = _Numbers()
         self._keys: list[bytes] = []
         self._records: list[bytes] = []
         self._flags = bytearray()
@@ -60,11 +68,10 @@ class SegmentBuilder:
                 f"{document.key}: the vector has {len(document.vector)} dimensions,"
                 f" the index {self.dimensions}"
             )
-        numbers = self._terms
         # A term's number is its place of first sight until the vocabulary is sorted.
-        listed = [numbers.setdefault(term, len(numbers)) for term in document.terms]
+        listed = array("I", map(self._terms.__getitem__, document.terms))
         self._forward_terms.extend(listed)
-        self._forward_impacts.extend(document.impacts)
+        self._forward_impacts.extend(array("f", document.impacts))
         self._starts.append(len(self._forward_terms))
         self._keys.append(document.key.encode("utf-8", "surrogatepass"))
         self._records.append(document.record)
@@ -74,14 +81,12 @@ class SegmentBuilder:
 
     def build(self) -> bytes:
         """Return the bytes of the segment."""
-        names = sorted(
-            (term.encode("utf-8", "surrogatepass"), old) for term, old in self._terms.items()
-        )
+        names = sorted(self._terms)  # by code point, which is the order of their bytes too
         renumbered = array("I", bytes(4 * len(names)))
-        for new, (_, old) in enumerate(names):
-            renumbered[old] = new
+        for new, name in enumerate(names):
+            renumbered[self._terms[name]] = new
         self._sort_forward(renumbered)
-        terms = [name for name, _ in names]
+        terms = [name.encode("utf-8", "surrogatepass") for name in names]
         starts, documents, impacts = self._invert(len(terms))
         sections: _Sections = {
             "term_slots": slots_of(terms),

@@ -1,0 +1,310 @@
+"""Our index against the engines people use: 100,000 skills, the same pre-tokenised text.
+
+Peers: bm25s with numba (lexical queries, memory of the build), a float32 scan with numpy
+(vectors), tantivy (build), SQLite FTS5 (our pure-Python reader), and writing one file safely
+(changing one skill). They are installed for this only: ``pip install bm25s numba tantivy numpy``;
+what is missing is skipped. ``SKILLYARD_BENCH_SKILLS`` sets another size.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import (
+    SOURCE,
+    Figure,
+    Options,
+    Sample,
+    against,
+    take_turns,
+    timed,
+)
+from benchmarks.pool import DIMENSIONS, Pool, make
+
+SUMMARY = "lexical, semantic and whole queries, build and change, against named engines"
+SKILLS = int(os.environ.get("SKILLYARD_BENCH_SKILLS", "100000"))
+ROUNDS = 3
+TOP = 10
+LEXICAL = {5: 0.5, 100: 1.0}
+SEMANTIC = 0.7
+WHOLE = {5: 2.0, 100: 1.5}
+PURE = 0.6
+BUILD = 1.0
+CHANGE = 4.0
+COLD = 4.0
+
+
+def run(options: Options) -> Iterator[Figure]:
+    rounds = options.rounds or ROUNDS
+    from skillyard.index.kernel import KERNEL
+
+    yield Figure("the C kernel", "is used" if KERNEL is not None else "is not built: pure Python")
+    pool = make(options.shared, SKILLS)
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _build(pool, folder)
+        yield from _lexical(pool, folder, rounds)
+        yield from _semantic(pool, folder, rounds)
+        yield from _whole(pool, folder, rounds)
+        yield from _pure(pool, folder, rounds)
+        yield from _change(pool, folder)
+
+
+def _write(pool: Pool, folder: str) -> None:
+    from skillyard.index.writer import IndexWriter
+
+    with IndexWriter(folder, dimensions=DIMENSIONS, settings={}, fresh=True) as writer:
+        for document in pool.documents:
+            writer.add(document)
+        writer.commit()
+
+
+def _searcher(folder: str) -> Any:
+    from skillyard.index.reader import open_index
+
+    searcher = open_index(folder)
+    assert searcher is not None
+    return searcher
+
+
+def _build(pool: Pool, folder: str) -> Iterator[Figure]:
+    ours = [timed(lambda: _write(pool, folder))]
+    if not find_spec("tantivy"):
+        yield Figure("build", "skipped: tantivy is not installed")
+        return
+    texts = [" ".join(tokens) for tokens in pool.tokens]
+    peer = [timed(lambda: _tantivy(texts))]
+    yield against(
+        f"build, {len(texts):,} skills, after analysis",
+        ("postings, forward lists, vectors, keys; synced", ours),
+        ("tantivy, one field, the same tokens", peer),
+        BUILD,
+    )
+
+
+def _tantivy(texts: list[str]) -> None:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("text", stored=False, tokenizer_name="whitespace")
+    with tempfile.TemporaryDirectory() as folder:
+        index = tantivy.Index(builder.build(), path=folder)
+        writer = index.writer(heap_size=500_000_000, num_threads=1)
+        for text in texts:
+            writer.add_document(tantivy.Document(text=[text]))
+        writer.commit()
+        writer.wait_merging_threads()
+
+
+def _weights(pool: Pool, query: list[str]) -> list[tuple[str, float]]:
+    return [(term, pool.rarity[term]) for term in query if term in pool.rarity]
+
+
+def _lexical(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
+    if not (find_spec("bm25s") and find_spec("numba")):
+        yield Figure("lexical queries", "skipped: bm25s and numba are not installed")
+        return
+    import bm25s
+
+    searcher = _searcher(folder)
+    peer = bm25s.BM25(backend="numba")
+    peer.index(pool.tokens, show_progress=False)
+    peer.activate_numba_scorer()
+    for words, target in LEXICAL.items():
+        queries = pool.queries[words]
+        ours = [_asks(lambda q: searcher.lexical(_weights(pool, q), TOP), q) for q in queries]
+        theirs = [
+            _asks(lambda q: peer.retrieve([q], k=TOP, show_progress=False, n_threads=1), q)
+            for q in queries
+        ]
+        samples = take_turns({"ours": ours, "peer": theirs}, rounds)
+        yield against(
+            f"lexical query, {words} words",
+            ("the best ten, rescored exactly", samples["ours"]),
+            ("bm25s, numba", samples["peer"]),
+            target,
+        )
+
+
+def _asks(ask: Callable[[list[str]], object], query: list[str]) -> Callable[[], object]:
+    return lambda: ask(query)
+
+
+def _semantic(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
+    if not find_spec("numpy"):
+        yield Figure("semantic scan", "skipped: numpy is not installed")
+        return
+    import numpy as np
+
+    searcher = _searcher(folder)
+    matrix = np.frombuffer(pool.vectors, "i1").reshape(-1, DIMENSIONS).astype("f4")
+    asked = [pool.documents[number * 37].vector for number in range(20)]
+
+    def scan(query: bytes) -> object:
+        scores = matrix @ np.frombuffer(query, "i1").astype("f4")
+        best = np.argpartition(-scores, 100)[:100]
+        return best[np.argsort(-scores[best])]
+
+    samples = take_turns(
+        {
+            "ours": [_near(searcher, query) for query in asked],
+            "peer": [(lambda q=query: scan(q)) for query in asked],
+        },
+        rounds,
+    )
+    yield against(
+        "semantic scan, the best hundred",
+        (f"{len(matrix):,} vectors of {DIMENSIONS} bytes", samples["ours"]),
+        ("numpy, float32, one matrix product", samples["peer"]),
+        SEMANTIC,
+    )
+
+
+def _near(searcher: Any, query: bytes) -> Callable[[], object]:
+    return lambda: searcher.semantic(query, 100)
+
+
+class _Bench:
+    """A library over the benchmark's index: skills are stand-ins."""
+
+    def __init__(self, searcher: Any) -> None:
+        from skillyard.index.table import bundled
+
+        self.searcher = searcher
+        self.table = bundled()
+
+    def skill(self, ordinal: int) -> Any:
+        from skillyard.skill import Skill
+
+        return Skill(self.searcher.key(ordinal), "", "", hash="0" * 64)
+
+    def hidden(self) -> list[Any]:
+        return []
+
+    def patterns(self) -> dict[int, Any]:
+        return {}
+
+
+def _whole(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
+    from skillyard.ranking.hybrid import HYBRID
+    from skillyard.ranking.hybrid.question import question
+    from skillyard.ranking.hybrid.scorer import BoundHybrid
+    from skillyard.ranking.query import Query
+
+    searcher = _searcher(folder)
+    bound = BoundHybrid(HYBRID, _Bench(searcher))  # type: ignore[arg-type]
+    for words, target in WHOLE.items():
+        ours, parts = [], []
+        for terms in pool.queries[words]:
+            query = Query(" ".join(terms))
+            asked = question(query, searcher, bound.library.table)
+            ours.append(lambda q=query: bound.prepare(q).scores()[:TOP])
+            parts.append(
+                lambda a=asked: (
+                    searcher.lexical(a.weights, 200),
+                    searcher.semantic(a.vector, 100) if a.vector else [],
+                )
+            )
+        samples = take_turns({"ours": ours, "peer": parts}, rounds)
+        yield against(
+            f"whole ranking, {words} words",
+            ("analysis to the best ten with probabilities", samples["ours"]),
+            ("our lexical query and our scan alone", samples["peer"]),
+            target,
+        )
+
+
+_PURE = """
+import json, sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+import time
+from skillyard.index.reader import open_index
+searcher = open_index(sys.argv[3])
+taken = []
+for weights in json.load(sys.stdin):
+    start = time.process_time()
+    searcher.lexical([tuple(pair) for pair in weights], 10)
+    taken.append(time.process_time() - start)
+print(json.dumps(taken))
+"""
+
+
+def _pure(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
+    import json
+
+    database = sqlite3.connect(":memory:")
+    database.execute(
+        "create virtual table t using fts5(text, tokenize=\"unicode61 tokenchars '+#'\")"
+    )
+    database.executemany("insert into t values (?)", ((" ".join(t),) for t in pool.tokens))
+    database.commit()
+    for words in LEXICAL:
+        queries = pool.queries[words][:12]
+        given = json.dumps([_weights(pool, query) for query in queries])
+        ours, theirs = [], []
+        for _ in range(rounds):
+            done = subprocess.run(
+                [sys.executable, "-c", _PURE, str(SOURCE), str(SOURCE.parent), folder],
+                input=given,
+                capture_output=True,
+                text=True,
+                check=True,
+                env={**os.environ, "SKILLYARD_KERNEL": "off"},
+            )
+            taken = json.loads(done.stdout)
+            ours.append(Sample(sum(taken) / len(taken), 0.0))
+            samples = [timed(lambda q=query: _fts(database, q)) for query in queries]
+            theirs.append(Sample(sum(s.cpu_s for s in samples) / len(samples), 0.0))
+        yield against(
+            f"pure Python, {words} words",
+            ("without the kernel", ours),
+            ("SQLite FTS5, bm25, the same terms or-ed", theirs),
+            PURE,
+        )
+
+
+def _fts(database: sqlite3.Connection, query: list[str]) -> object:
+    words = " OR ".join('"' + term.replace('"', '""') + '"' for term in query)
+    sql = "select rowid from t where t match ? order by bm25(t) limit 10"
+    return database.execute(sql, (words,)).fetchall()
+
+
+def _change(pool: Pool, folder: str) -> Iterator[Figure]:
+    """Wall time: both wait for the disk."""
+    from skillyard.index.writer import IndexWriter
+
+    document = pool.documents[5]
+    ours, theirs = [], []
+    for number in range(15):
+        changed = document._replace(record=b"%d" % number)
+
+        def change(new: Any = changed) -> None:
+            with IndexWriter(folder, dimensions=DIMENSIONS, settings={}) as writer:
+                writer.add(new)
+                writer.commit()
+
+        ours.append(timed(change))
+        theirs.append(timed(lambda n=number: _safely(Path(folder) / "peer", b"%d" % n * 1000)))
+    as_cpu = [[Sample(s.wall_s, s.wall_s) for s in each] for each in (ours, theirs)]
+    yield against(
+        f"changing one of {len(pool.documents):,} skills (wall)",
+        ("open, add, commit", as_cpu[0]),
+        ("write, fsync, rename of one small file", as_cpu[1]),
+        CHANGE,
+    )
+
+
+def _safely(path: Path, data: bytes) -> None:
+    beside = path.with_suffix(".tmp")
+    with open(beside, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
