@@ -51,12 +51,23 @@ def packed(pool: Pool, terms: list[str], tuned: Tuned, emphasis: object) -> byte
     return write_table(terms, listed, rows.tobytes(), rows.shape[1])
 
 
+def _described(pool: Pool, path: str | None) -> np.ndarray:
+    """Return the teacher's vectors of all descriptions, kept in a file where one is named."""
+    if path is not None and os.path.exists(path):
+        return np.load(path)
+    vectors = encode([f"{s.name}. {s.description}" for s in pool.skills], 128)
+    if path is not None:
+        np.save(path, vectors)
+    return vectors
+
+
 def main() -> None:
     """Make the table, saying how long each step took."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--out", default=BUNDLED)
+    parser.add_argument("--descriptions", help="keep what the teacher said of them in this file")
     given = parser.parse_args()
     started = time.monotonic()
 
@@ -70,7 +81,7 @@ def main() -> None:
     said(f"{pool.size:,} skills, {len(pool.terms):,} terms, {len(requests):,} requests")
     terms, words = vocabulary(pool, requests)
     teacher = encode(words, 16)
-    described = encode([f"{s.name}. {s.description}" for s in pool.skills], 128)
+    described = _described(pool, given.descriptions)
     said("the teacher has read words and descriptions")
     tuned = tune(pool, terms, teacher, described, requests)
     said("the table is tuned")

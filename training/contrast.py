@@ -21,7 +21,7 @@ __all__ = ["Tuned", "tune"]
 DIMENSIONS = 256
 TEMPERATURE = 0.08
 RATE = 4e-3
-STEPS = 190
+EPOCHS = 12
 BATCH = 256
 OTHERS = 768
 DROPPED = 0.1
@@ -84,8 +84,9 @@ class _Tuning:
         ]
         optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.99))
         rates = [group["lr"] for group in groups]
-        for step in range(STEPS):
-            factor = min(1.0, step / 30) * 0.5 * (1 + cos(pi * step / STEPS)) + 0.01
+        steps = EPOCHS * (len(self.wanted) // BATCH)
+        for step in range(steps):
+            factor = min(1.0, step / 30) * 0.5 * (1 + cos(pi * step / steps)) + 0.01
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = rate * factor
             table = self._table()

@@ -25,6 +25,8 @@ class Fusion(NamedTuple):
     files: float = 0.80
     """A file of the request that a skill's pattern matches, times the pattern's weight (0.15 for
     a generic one to 0.35 for an exact name, spec/confidence.md)."""
+    rerank: float = 0.20
+    """What a reranker may add or take away."""
     prior: float = 0.01
     """Installs and curation: decides between equals, never against a better match."""
     avoid: float = 0.10

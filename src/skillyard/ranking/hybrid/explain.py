@@ -39,6 +39,7 @@ def explain(
         Explanation("files", own.files, (), "leaf", "a file pattern matches" if own.files else ""),
         Explanation("prior", own.prior, (), "leaf", "installs, curated" if own.prior else ""),
         Explanation("avoid", own.avoid, (), "leaf", _avoided(evidence)),
+        Explanation("rerank", own.rerank, (), "leaf", _opinion(bound)),
     ]
     kept = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
     raw = Explanation("points", own.total, kept, "sum", _place(scored, own))
@@ -76,6 +77,11 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     kept = tuple(part for part in parts if part.value)
     total = scored.log_odds - calibration.gap * behind
     return Explanation("log-odds", total, kept, "sum", "of the best skill, less what is behind it")
+
+
+def _opinion(bound: BoundHybrid) -> str:
+    reranker = bound.scorer.reranker
+    return "" if reranker is None else f"said by {type(reranker).__name__}"
 
 
 def _avoided(evidence: Evidence) -> str:

@@ -20,6 +20,7 @@ class Points(NamedTuple):
     files: float
     prior: float
     avoid: float
+    rerank: float = 0.0
 
     @property
     def total(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from skillyard.index.library import Library
 from skillyard.index.searcher import tie_of
@@ -18,6 +19,9 @@ from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Ordered,
 from skillyard.skill import Skill
 from skillyard.value import Value, put
 
+if TYPE_CHECKING:
+    from skillyard.ranking.hybrid.reranking import Reranker
+
 __all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
 
 FLOOR = 0.5
@@ -29,14 +33,16 @@ class Hybrid(Value):
     """Fielded BM25F and a static token table, fused on scores and calibrated. Scale 0..1.
 
     The score is the probability that the skill fits, as seen on requests with and without a
-    fitting skill. ``include_conventions`` makes candidates of AGENTS.md and kin.
+    fitting skill. ``include_conventions`` makes candidates of AGENTS.md and kin; a ``reranker``
+    (see :mod:`.reranking`) looks at the best candidates again.
     """
 
-    __slots__ = ("calibration", "fusion", "include_conventions")
+    __slots__ = ("calibration", "fusion", "include_conventions", "reranker")
 
     fusion: Fusion
     calibration: Calibration
     include_conventions: bool
+    reranker: Reranker | None
 
     name = "hybrid"
     scale = "0..1"
@@ -48,10 +54,12 @@ class Hybrid(Value):
         fusion: Fusion = FUSION,
         calibration: Calibration = CALIBRATION,
         include_conventions: bool = False,
+        reranker: str | Reranker | None = None,
     ) -> None:
         put(self, "fusion", fusion)
         put(self, "calibration", calibration)
         put(self, "include_conventions", include_conventions)
+        put(self, "reranker", None if reranker is None else _resolved(reranker))
 
     def bind(self, skills: Iterable[Skill]) -> BoundHybrid:
         """Use the index that the skills bring with them, or make one in memory."""
@@ -66,6 +74,16 @@ class Hybrid(Value):
 
 
 HYBRID = Hybrid()
+
+
+def _resolved(reranker: str | Reranker) -> Reranker:
+    from skillyard.ranking.hybrid.reranking import resolve_reranker
+
+    return resolve_reranker(reranker)
+
+
+def _signals(own: Points) -> dict[str, float]:
+    return {name: value for name, value in zip(Points._fields, own, strict=True) if value}
 
 
 class BoundHybrid:
@@ -145,10 +163,25 @@ class ScoredHybrid(Scored):
     def points(self) -> dict[int, Points]:
         """The points of each candidate, by ordinal."""
         fusion = self._bound.scorer.fusion
-        return {
+        found = {
             ordinal: points(evidence, self.found, fusion, deaf=self._deaf)
             for ordinal, evidence in self.found.candidates.items()
         }
+        return found if self._bound.scorer.reranker is None else self._reranked(found)
+
+    def _reranked(self, found: dict[int, Points]) -> dict[int, Points]:
+        from skillyard.ranking.hybrid.reranking import RERANKED, Candidate, opinions
+
+        library, scorer = self._bound.library, self._bound.scorer
+        assert scorer.reranker is not None
+        order = sorted(found, key=lambda o: (-found[o].total, tie_of(library.searcher.key(o))))
+        best = order[:RERANKED]
+        candidates = [Candidate(library.whole(o), found[o].total, _signals(found[o])) for o in best]
+        for ordinal, said in zip(
+            best, opinions(scorer.reranker, self.query, candidates), strict=True
+        ):
+            found[ordinal] = found[ordinal]._replace(rerank=scorer.fusion.rerank * said)
+        return found
 
     @cached_property
     def best(self) -> int | None:
@@ -213,8 +246,7 @@ class ScoredHybrid(Scored):
 
     def signals(self, skill: Skill) -> Mapping[str, float]:
         """Return the points by kind, those that are not zero."""
-        own = self._points_of(skill)
-        return {name: value for name, value in zip(Points._fields, own, strict=True) if value}
+        return _signals(self._points_of(skill))
 
     def reason(self, skill: Skill) -> str:
         """Return the words that match, and how near the meaning is."""
@@ -226,7 +258,7 @@ class ScoredHybrid(Scored):
         from skillyard.ranking.hybrid.explain import explain
 
         ordinal, evidence = self.evidence_of(skill)
-        own = points(evidence, self.found, self._bound.scorer.fusion, deaf=self._deaf)
+        own = self._points_of(skill)
         return explain(self, self._bound, skill, ordinal, evidence, own)
 
     def evidence_of(self, skill: Skill) -> tuple[int, Evidence]:
@@ -245,5 +277,7 @@ class ScoredHybrid(Scored):
         return ordinal, evidence
 
     def _points_of(self, skill: Skill) -> Points:
-        _, evidence = self.evidence_of(skill)
+        ordinal, evidence = self.evidence_of(skill)
+        if ordinal in self.points:
+            return self.points[ordinal]
         return points(evidence, self.found, self._bound.scorer.fusion, deaf=self._deaf)

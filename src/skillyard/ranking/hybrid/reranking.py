@@ -1,0 +1,70 @@
+"""The reranker protocol: a second opinion on the best candidates of ``hybrid``.
+
+None is built in. What was tried on match features alone lost on requests that it had not seen
+(training/README.md); a model that reads request and skill together may well pay, and goes in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import entry_points
+from math import isfinite
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from skillyard.errors import InvalidInput, UnknownName
+from skillyard.ranking.query import Query
+from skillyard.skill import Skill
+
+__all__ = ["RERANKED", "Candidate", "Reranker", "opinions", "resolve_reranker"]
+
+ENTRY_POINT_GROUP = "skillyard.rerankers"
+RERANKED = 50
+"""Candidates that are looked at: the best by points."""
+
+
+class Candidate(NamedTuple):
+    """One candidate as the first stage left it."""
+
+    skill: Skill
+    points: float
+    signals: Mapping[str, float]
+    """The points by kind."""
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Looks at the best candidates of one request again."""
+
+    def rerank(self, query: Query, candidates: Sequence[Candidate]) -> Sequence[float]:
+        """Return one number for each candidate, in their order, -1 to 1: what is added to it.
+
+        The same query and candidates must give the same numbers.
+        """
+        ...
+
+
+def resolve_reranker(reranker: str | Reranker | Any) -> Reranker:
+    """Return the reranker of a name (entry point ``skillyard.rerankers``), or the object itself.
+
+    Raises UnknownName, InvalidInput.
+    """
+    if isinstance(reranker, str):
+        found = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+        if reranker not in found:
+            raise UnknownName("reranker", reranker, sorted(found))
+        loaded = found[reranker].load()
+        reranker = loaded() if isinstance(loaded, type) else loaded
+    if not isinstance(reranker, Reranker):
+        raise InvalidInput("a reranker is a name or an object with a method rerank")
+    return reranker
+
+
+def opinions(reranker: Reranker, query: Query, candidates: Sequence[Candidate]) -> list[float]:
+    """Return what the reranker says, checked and held to -1..1. Raises InvalidInput."""
+    found = [float(value) for value in reranker.rerank(query, candidates)]
+    if len(found) != len(candidates) or not all(map(isfinite, found)):
+        raise InvalidInput(
+            f"{type(reranker).__name__}.rerank must give one finite number for each of the"
+            f" {len(candidates)} candidates"
+        )
+    return [min(1.0, max(-1.0, value)) for value in found]
