@@ -20,7 +20,7 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types bench docs docs-check format coverage lock clean
+.PHONY: help demo test lint types bench quality soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,12 @@ types: $(DEV) ## Check types, strictly
 
 bench: $(DEMO) ## Print the benchmarks' ratios
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+quality: $(DEMO) ## Rank the pool again, and fail when hybrid ranks worse than the stored run
+	@$(BIN)/python -m benchmarks.quality $(ARGS)
+
+soak: $(DEV) ## The long runs: thousands of mutations, fifty kills, many histories
+	@SKILLYARD_SOAK=1 $(BIN)/python -m pytest tests/index $(ARGS)
 
 docs: $(DEV) ## Rewrite the generated pages of docs/reference
 	@$(BIN)/python tools/reference.py

@@ -316,3 +316,13 @@ def test_a_replay_lists_what_moved(run: Run, tmp_path: Path) -> None:
     assert "changed" in moved.out
     write(tmp_path, {"log.jsonl": "nonsense"})
     assert run("bench", "replay", "log.jsonl", "--root", "lib").code == 2
+
+
+def test_a_run_of_ones_own_library(run: Run, tmp_path: Path) -> None:
+    body = "---\nname: csv-cleaning\ndescription: Repairs messy CSV files.\n---\nFix.\n"
+    query = {"id": "own", "query": "repair messy csv", "relevant": {"csv-cleaning": 3}}
+    write(tmp_path, {"lib/csv-cleaning/SKILL.md": body, "own.jsonl": lines([query])})
+    done = run("bench", "run", "--root", "lib", "--queries", "own.jsonl", "--out", "own.json")
+    assert done.code == 0
+    shown = run("bench", "score", "--run", "own.json", "--queries", "own.jsonl", "--json").json
+    assert shown["all"]["hit@1"] == 1.0

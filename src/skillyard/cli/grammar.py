@@ -309,15 +309,14 @@ COMMANDS = (
     ),
     Command(
         ("bench", "run"),
-        "rank the skills of one file for the queries of another",
+        "rank skills for the queries of a file",
         "measuring:bench_run",
         (
             Option(
                 "--skills",
-                "one JSON skill a line, .gz or not",
+                "one JSON skill a line, .gz or not (default: the skills of --root)",
                 metavar="FILE",
                 type="path",
-                required=True,
             ),
             Option(
                 "--queries", "one JSON query a line", metavar="FILE", type="path", required=True
@@ -333,7 +332,10 @@ COMMANDS = (
             ),
         ),
         "Ignores every policy. Up to 50 skills with a score above zero for each query.",
-        ("skillyard bench run --skills s.jsonl.gz --queries q.jsonl --out run.json",),
+        (
+            "skillyard bench run --skills s.jsonl.gz --queries q.jsonl --out run.json",
+            "skillyard bench run --root skills --queries q.jsonl --out run.json",
+        ),
     ),
     Command(
         ("bench", "score"),

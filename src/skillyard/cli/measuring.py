@@ -17,10 +17,12 @@ INTERRUPTED = 3
 def bench_run(values: Values, console: Console) -> int:
     """Write a run; 3 when it was interrupted and holds only what was done."""
     from skillyard.cli.progress import progress
+    from skillyard.cli.source import load
 
+    skills = values.skills if values.skills is not None else load(values, console)
     with progress("ranking", console) as step:
         done = measuring.bench_run(
-            values.skills,
+            skills,
             values.queries,
             values.out,
             scorer=scorer_of(values),

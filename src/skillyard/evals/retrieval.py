@@ -194,7 +194,7 @@ def run_queries(
     Up to :data:`DEPTH` skills with a score above zero; ``confidence`` is the first one's score, 0
     without any. ``into`` is filled as it goes, so that an interrupted caller has what was done.
     """
-    catalog = Catalog.from_skills(skills)
+    catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
     run: Run = {} if into is None else into
     for number, asked in enumerate(queries):
         if progress is not None:

@@ -55,7 +55,7 @@ class BenchRun(NamedTuple):
 
 
 def bench_run(
-    skills: str,
+    skills: str | Catalog,
     queries: str,
     out: str,
     *,
@@ -63,7 +63,7 @@ def bench_run(
     format: str = "json",
     progress: Progress | None = None,
 ) -> BenchRun:
-    """Rank the skills of one JSONL file for the queries of another and write the run.
+    """Rank the skills of one JSONL file, or a catalog, for the queries of another; write the run.
 
     ``format`` is ``json`` (ours, with confidences) or ``trec`` (``query Q0 id rank score tag``).
 
@@ -72,7 +72,8 @@ def bench_run(
     line.
     """
     name = resolve(scorer).name
-    listed, asked = read_skills(skills), read_queries(queries)
+    listed = skills if isinstance(skills, Catalog) else read_skills(skills)
+    asked = read_queries(queries)
     run: Run = {}
     try:
         run_queries(listed, asked, scorer, into=run, progress=progress)

@@ -16,8 +16,8 @@ class Fusion(NamedTuple):
 
     depth: int = 100
     """The place in a list whose score counts as nothing."""
-    words: float = 0.55
-    meaning: float = 0.45
+    words: float = 0.60
+    meaning: float = 0.40
     called: float = 1.0
     """``@name`` or ``/name`` in the request: as much as being the best in everything else."""
     phrase: float = 0.10
