@@ -112,7 +112,9 @@ class TestSelect:
         )
         query = sy.Query("bills", include_tags=("x",))
         policy = sy.SelectionPolicy(5, include_tags=("y",), exclude_tags=("z",))
-        assert names(sy.select(skills, query, policy).selected) == ["b"]
+        for scorer in ("overlap", "hybrid"):
+            wanted = policy.replace(min_score=0.01)
+            assert names(sy.select(skills, query, wanted, scorer=scorer).selected) == ["b"]
 
     def test_top_k_of_nought_chooses_nothing_and_offers_no_menu(self) -> None:
         skills = catalog(skill("a", "bills"), skill("b", "bills", tags=["general"]))

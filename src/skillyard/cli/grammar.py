@@ -408,11 +408,14 @@ COMMANDS = (
         "indexing:index_build",
         (
             _INDEX_ROOT,
+            Option(
+                "--adapt", "learn the meaning of the library's own words, without labels", "flag"
+            ),
             Option("--watch", "stay, and follow the files until interrupted", "flag"),
         ),
         "The index lies in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, else ~/.cache) "
         "and keeps itself up to date: rank, select and why use it without being told.",
-        ("skillyard index build", "skillyard index build skills --watch"),
+        ("skillyard index build", "skillyard index build skills --adapt"),
     ),
     Command(
         ("index", "status"),

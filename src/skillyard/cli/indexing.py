@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.service import indexing
@@ -23,7 +25,7 @@ def index_build(values: Values, console: Console) -> int:
 
     roots = _roots(values)
     with progress("indexing", console) as step:
-        built = indexing.index_build(roots, values.scope, progress=step)
+        built = indexing.index_build(roots, values.scope, adapt=values.adapt, progress=step)
     _show(built, console)
     note_unloaded(built.diagnostics, values, console)
     if values.watch:
@@ -43,6 +45,7 @@ def _show(built: indexing.IndexBuilt, console: Console) -> None:
         from skillyard.cli.views import index_line
 
         console.print(index_line(built))
+    sys.stdout.flush()  # who reads a watch through a pipe reads each line as it comes
 
 
 def index_status(values: Values, console: Console) -> int:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from skillyard.catalog.snapshot import Catalog, load_catalog, named_roots
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.library import Library
-from skillyard.index.place import Place, fresh, index_folder, settings
+from skillyard.index.place import Place, fresh, index_folder, settings, table_of
 from skillyard.index.reader import SegmentSearcher, open_index
 from skillyard.index.records import candidate_in, card_in, key_of_candidate
 from skillyard.index.summary import Summary, load_summary
-from skillyard.index.table import bundled
+from skillyard.index.table import Table
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
 
@@ -31,13 +31,15 @@ class IndexedCatalog(Catalog):
 
     __slots__ = ("_whole", "library", "summary")
 
-    def __init__(self, place: Place, searcher: SegmentSearcher, summary: Summary) -> None:
+    def __init__(
+        self, place: Place, searcher: SegmentSearcher, summary: Summary, table: Table
+    ) -> None:
         # The base is not initialised: what it would hold is loaded by the first who needs it.
         self._roots, self._scopes, self._limits = place
         self._diagnostics = summary.diagnostics
         self._whole: Catalog | None = None
         self.summary = summary
-        self.library = _DiskLibrary(self, searcher)
+        self.library = _DiskLibrary(self, searcher, table)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _LAZY:
@@ -66,10 +68,10 @@ class _DiskLibrary(Library):
 
     searcher: SegmentSearcher
 
-    def __init__(self, catalog: IndexedCatalog, searcher: SegmentSearcher) -> None:
+    def __init__(self, catalog: IndexedCatalog, searcher: SegmentSearcher, table: Table) -> None:
         self.catalog = catalog
         self.searcher = searcher
-        self.table = bundled()
+        self.table = table
         self._kept: dict[int, Skill] = {}
 
     @property
@@ -184,7 +186,10 @@ def _opened(place: Place, folder: str, progress: Progress | None) -> Catalog:
 def current(place: Place, folder: str, *, trusted: bool = False) -> IndexedCatalog | None:
     """Return the catalog over the index, or None when there is none that is up to date."""
     searcher = open_index(folder)
-    if searcher is None or searcher.settings != settings(bundled()):
+    if searcher is None:
+        return None
+    table = table_of(searcher)
+    if searcher.settings != settings(table):
         return None
     data = searcher.side_file("summary")
     if data is None:
@@ -195,4 +200,4 @@ def current(place: Place, folder: str, *, trusted: bool = False) -> IndexedCatal
         raise IndexDamaged("the summary cannot be read", path=folder) from None
     if not trusted and not fresh(searcher, place, summary):
         return None
-    return IndexedCatalog(place, searcher, summary)
+    return IndexedCatalog(place, searcher, summary, table)

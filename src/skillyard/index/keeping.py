@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillyard.catalog.collisions import settle_names
@@ -10,14 +11,14 @@ from skillyard.catalog.reading import Entry, Progress, read_one
 from skillyard.errors import Diagnostic, IndexDamaged
 from skillyard.index.building import document_of
 from skillyard.index.document import EXCLUDED
-from skillyard.index.place import Place, fingerprint, settings
+from skillyard.index.place import Place, fingerprint, settings, table_of
 from skillyard.index.reader import SegmentSearcher, open_index
 from skillyard.index.records import key_of_candidate, record_of
 from skillyard.index.state import Facts, Known, State, entry_of, load_state, state_bytes
 from skillyard.index.summary import Summary, summary_bytes
 from skillyard.index.table import Table, bundled
 from skillyard.index.writer import IndexWriter
-from skillyard.skill import Origin
+from skillyard.skill import Origin, Skill
 
 __all__ = ["Changes", "build", "refresh"]
 
@@ -45,17 +46,37 @@ def state_of(searcher: SegmentSearcher) -> State | None:
 
 
 def build(
-    place: Place, folder: str, *, table: Table | None = None, progress: Progress | None = None
+    place: Place, folder: str, *, adapt: bool = False, progress: Progress | None = None
 ) -> Changes:
-    """Make the index anew from the files. Raises SkillIoError, InvalidSkillsRoot."""
-    return _bring(place, folder, table or bundled(), progress, fresh=True)
+    """Make the index anew from the files. Raises SkillIoError, InvalidSkillsRoot.
+
+    ``adapt`` gives the words that the bundled table does not know a direction of their own; the
+    index keeps that table for as long as it is only brought up to date.
+    """
+    table = _adapted(place) if adapt else bundled()
+    return _bring(place, folder, table, progress, fresh=True)
 
 
-def refresh(
-    place: Place, folder: str, *, table: Table | None = None, progress: Progress | None = None
-) -> Changes:
+def refresh(place: Place, folder: str, *, progress: Progress | None = None) -> Changes:
     """Bring the index up to date with the files: only what changed is read."""
-    return _bring(place, folder, table or bundled(), progress, fresh=False)
+    try:
+        searcher = open_index(folder)
+        table = bundled() if searcher is None else table_of(searcher)
+    except IndexDamaged:
+        table = bundled()
+    return _bring(place, folder, table, progress, fresh=False)
+
+
+def _adapted(place: Place) -> Table:
+    from skillyard.index.adapting import adapted
+
+    def skills() -> Iterator[Skill]:
+        for candidate in place.scan().candidates:
+            skill = read_one(candidate, place.limits, time.time_ns()).skill
+            if skill is not None:
+                yield skill
+
+    return adapted(bundled(), skills())
 
 
 def _bring(
@@ -73,6 +94,8 @@ def _bring(
             for key in list(writer.keys()):
                 writer.delete(key)
             state = State({}, ())
+        if fresh and table.id != bundled().id:
+            writer.side_file("table", bytes(table.data))
         return _Update(place, writer, table, state).run(progress)
 
 

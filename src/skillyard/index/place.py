@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.digest import sha256
 from skillyard.index.identity import settings_of
 from skillyard.index.manifest import NAME
+from skillyard.index.table import Table, bundled
 
 if TYPE_CHECKING:
     from skillyard.discovery import Scan
     from skillyard.index.reader import SegmentSearcher
     from skillyard.index.summary import Summary
-    from skillyard.index.table import Table
     from skillyard.limits import Limits
 
-__all__ = ["Place", "cache_folder", "fingerprint", "fresh", "index_folder", "settings"]
+__all__ = ["Place", "cache_folder", "fingerprint", "fresh", "index_folder", "settings", "table_of"]
 
+ADAPTED = "adapted"
+"""The setting of an index whose table knows the library's own words."""
 VERSION = "2"
 """Grows when records, state or summary change their shape."""
 
@@ -64,8 +66,22 @@ def index_folder(place: Place) -> str:
 
 
 def settings(table: Table) -> dict[str, str]:
-    """Return what an index of files is made with."""
-    return {**settings_of(table), "keeping": VERSION}
+    """Return what an index of files is made with; an adapted table says what it grew from."""
+    found = {**settings_of(table), "keeping": VERSION}
+    base = bundled()
+    return found if table.id == base.id else {**found, ADAPTED: base.id}
+
+
+def table_of(searcher: SegmentSearcher) -> Table:
+    """Return the table that an index was made with: its own, adapted one, or the bundled one.
+
+    Raises IndexDamaged.
+    """
+    base = bundled()
+    if searcher.settings.get(ADAPTED) != base.id:
+        return base
+    data = searcher.side_file("table")
+    return base if data is None else Table(data, searcher.folder, trusted=True)
 
 
 def fingerprint(found: Scan) -> str:

@@ -13,7 +13,7 @@ import os
 import struct
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log, sqrt
 from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING, NamedTuple
@@ -63,7 +63,7 @@ class Table:
 
     __slots__ = (
         *("_emphasis", "_known", "_lanes", "_offsets", "_query_weights", "_rarity", "_rows"),
-        *("_terms", "_weights", "dimensions", "id", "path"),
+        *("_terms", "_weights", "data", "dimensions", "id", "path"),
     )
 
     def __init__(self, data: Buffer, path: str = "", *, trusted: bool = False) -> None:
@@ -82,6 +82,7 @@ class Table:
         if not trusted and crc32(memoryview(data)[_HEADER.size :]) != check:
             raise _damaged(path, "its checksum does not match")
         self.path = path
+        self.data = data
         self.id = f"{check:08x}-{rows}x{self.dimensions}"
         place = _HEADER.size
         self._weights = array("H", data[place : place + 2 * rows])
@@ -112,6 +113,19 @@ class Table:
 
     def __getitem__(self, place: int) -> bytes:
         return self._terms[self._offsets[place] : self._offsets[place + 1]]
+
+    def items(self) -> Iterator[tuple[str, tuple[Row, bytes]]]:
+        """Yield every term with its row and its vector, in byte order."""
+        for place in range(len(self)):
+            row = Row(
+                self._weights[place],
+                self._query_weights[place],
+                self._emphasis[place],
+                self._rarity[place],
+            )
+            first = place * self.dimensions
+            vector = bytes(self._rows[first : first + self.dimensions])
+            yield self[place].decode(), (row, vector)
 
     def emphasis(self, term: str) -> float:
         """Return how much the term says in a request: 1.0 is as much as its rarity says."""

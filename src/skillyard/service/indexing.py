@@ -95,12 +95,19 @@ def _place(roots: Sequence[str], scopes: Sequence[str]) -> Place:
 
 
 def index_build(
-    roots: Sequence[str], scopes: Sequence[str] = (), *, progress: Progress | None = None
+    roots: Sequence[str],
+    scopes: Sequence[str] = (),
+    *,
+    adapt: bool = False,
+    progress: Progress | None = None,
 ) -> IndexBuilt:
-    """Make the index of the roots anew. Raises SkillIoError, InvalidSkillsRoot, InvalidInput."""
+    """Make the index of the roots anew; ``adapt`` learns the directions of the library's own words.
+
+    Raises SkillIoError, InvalidSkillsRoot, InvalidInput.
+    """
     place = _place(roots, scopes)
     folder = index_folder(place)
-    return _built(place, folder, build(place, folder, progress=progress))
+    return _built(place, folder, build(place, folder, adapt=adapt, progress=progress))
 
 
 def _built(place: Place, folder: str, changes: Changes) -> IndexBuilt:

@@ -43,19 +43,19 @@ class Calibration(NamedTuple):
     skill, over libraries of several sizes; never on the development queries.
     """
 
-    bias: float = -11.6929
-    covered: float = 3.1780
-    best_words: float = 3.3364
-    best_meaning: float = 2.6047
-    named_missing: float = -3.3639
-    rarest_missing: float = 0.3401
-    terms: float = 1.4759
-    asked: float = 1.0206
-    held: float = -0.2858
-    strength: float = 1.1010
-    heaviest: float = -0.1884
-    phrase: float = 0.7208
-    gap: float = 9.2997
+    bias: float = -11.1362
+    covered: float = 3.3088
+    best_words: float = 1.6112
+    best_meaning: float = 3.5398
+    named_missing: float = -2.7834
+    rarest_missing: float = 0.7412
+    terms: float = 1.2990
+    asked: float = 0.2756
+    held: float = -0.0754
+    strength: float = 1.8825
+    heaviest: float = -0.2179
+    phrase: float = 0.3140
+    gap: float = 9.1289
     """What one point behind the best skill costs, in logits."""
 
     called: float = 4.0

@@ -1,0 +1,111 @@
+"""``index build``, ``status`` and ``verify`` on the command line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.shared_data import REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillyard.catalog.reading._SETTLED_NS", 0)
+
+
+@pytest.mark.usefixtures("settled")
+def test_an_index_is_missing_then_current_then_stale(run: Run, skills: Path) -> None:
+    missing = run("index", "status", "skills", "--json")
+    assert (missing.code, missing.json["state"]) == (1, "missing")
+    built = run("index", "build", "skills", "--json").json
+    assert (built["skills"], built["added"], built["generation"]) == (7, 7, 1)
+    current = run("index", "status", "skills", "--json")
+    assert (current.code, current.json["state"], current.json["skills"]) == (0, "current", 7)
+    with open(skills / "git-bisect" / "SKILL.md", "a", encoding="utf-8") as file:
+        file.write("More.\n")
+    assert run("index", "status", "skills", "--json").json["state"] == "stale"
+    run("rank", "find the commit", "--root", "skills")
+    assert run("index", "status", "skills", "--json").json["state"] == "current"
+    assert "current" in run("index", "status", "skills").out
+
+
+def test_the_place_and_the_root_are_the_same(run: Run, skills: Path) -> None:
+    one = run("index", "build", "skills", "--json").json["folder"]
+    assert run("index", "build", "--root", "skills", "--json").json["folder"] == one
+    assert run("index", "build", str(skills), "--json").json["folder"] != one
+
+
+def test_damage_is_found_named_and_mended_by_the_next_question(
+    run: Run, skills: Path, own_cache: Path
+) -> None:
+    before = run("rank", "find the commit", "--root", "skills", "--json").json
+    assert run("index", "verify", "skills").code == 0
+    (path,) = own_cache.rglob("*.skyidx")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
+    found = run("index", "verify", "skills", "--json")
+    assert (found.code, found.json["sound"]) == (1, False)
+    assert found.json["findings"][0]["code"] == "index_damaged"
+    assert run("index", "status", "skills", "--json").json["state"] == "damaged"
+    assert "index build" in run("index", "verify", "skills").out
+    assert run("rank", "find the commit", "--root", "skills", "--json").json == before
+    assert run("index", "verify", "skills").code == 0
+
+
+def test_a_root_that_is_no_folder_is_an_error(run: Run, skills: Path) -> None:
+    for command in ("build", "status"):
+        answer = run("index", command, "nowhere")
+        assert (answer.code, answer.out) == (2, "")
+        assert "nowhere" in answer.err
+
+
+def test_an_adapted_index_says_so(run: Run, skills: Path) -> None:
+    for name in ("one", "two"):
+        folder = skills / name
+        folder.mkdir()
+        text = f"---\nname: {name}\ndescription: Mends the zorblat pump.\n---\nTurn it.\n"
+        (folder / "SKILL.md").write_text(text, encoding="utf-8")
+    run("index", "build", "skills", "--adapt")
+    assert "adapted" in run("index", "status", "skills", "--json").json["settings"]
+    run("index", "build", "skills")
+    assert "adapted" not in run("index", "status", "skills", "--json").json["settings"]
+
+
+def test_watching_follows_the_files_until_interrupted(skills: Path, own_cache: Path) -> None:
+    environment = {**os.environ, "SKILLYARD_CACHE": str(own_cache)}
+    environment.pop("PYTHONUNBUFFERED", None)
+    environment["PYTHONPATH"] = str(REPOSITORY / "src")
+    command = [sys.executable, "-m", "skillyard", "index", "build", "skills", "--watch", "--json"]
+    with subprocess.Popen(
+        command,
+        cwd=skills.parent,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        bufsize=1,
+    ) as child:
+        assert child.stdout is not None
+        assert '"added": 7' in child.stdout.readline()
+        folder = skills / "new-one"
+        folder.mkdir()
+        (folder / "SKILL.md").write_text("---\nname: new-one\ndescription: New.\n---\nX.\n")
+        line = child.stdout.readline()
+        while '"added": 1' not in line:  # young files are read again first
+            line = child.stdout.readline()
+            assert line
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=20) == 0
