@@ -24,7 +24,7 @@ import numpy.typing as npt
 from skillyard.evals.retrieval import read_skills
 from skillyard.index.building import document_of
 from skillyard.index.document import IndexedDocument
-from skillyard.index.memory import MemorySearcher
+from skillyard.index.in_memory import segments_of
 from skillyard.index.memory_library import MemoryLibrary
 from skillyard.index.table import Table
 from skillyard.ranking.hybrid.calibration import Facts
@@ -70,8 +70,10 @@ def _library(
     made = MemoryLibrary(())
     made.table = table
     made.skills = tuple(skills)
-    made._places = {id(skill): place for place, skill in enumerate(skills)}
-    made.searcher = MemorySearcher(documents, made.table.dimensions)
+    made.searcher = segments_of(documents, table.dimensions)
+    ordinals = tuple(made.searcher.ordinals())
+    made._places = {id(skill): o for o, skill in zip(ordinals, skills, strict=True)}
+    made._place_of = {ordinal: place for place, ordinal in enumerate(ordinals)}
     return made
 
 
@@ -79,12 +81,12 @@ def _ask(bound: BoundHybrid, text: str, kind: str, right: str | None) -> Asked |
     scored = bound.prepare(Query(text))
     if scored.best is None or scored.facts is None:
         return None
-    skills = bound.library.skills
+    library = bound.library
     best = scored.points[scored.best].total
     order = sorted(scored.points.items(), key=lambda item: -item[1].total)[:10]
-    gaps = [(best - own.total, _same(skills[o], right)) for o, own in order]
-    first = _same(skills[scored.best], right)
-    return Asked(scored.facts, kind, len(skills), text, first, gaps)
+    gaps = [(best - own.total, _same(library.skill(o), right)) for o, own in order]
+    first = _same(library.skill(scored.best), right)
+    return Asked(scored.facts, kind, len(library.skills), text, first, gaps)
 
 
 def _same(skill: Skill, right: str | None) -> bool:

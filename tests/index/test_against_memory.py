@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import skillyard as sy
 from skillyard.errors import InvalidInput
 from skillyard.index.checks import verify
 from skillyard.index.document import IndexedDocument
+from skillyard.index.in_memory import segments_of
 from skillyard.index.reader import open_index
 from skillyard.index.writer import IndexWriter
 from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
+from tests.worked_examples.making import skill
 
 
 @settings(max_examples=400 if SOAK else 40, deadline=None)
@@ -110,3 +113,29 @@ def test_without_a_commit_nothing_happened(tmp_path: Path) -> None:
     searcher = open_index(str(tmp_path))
     assert searcher is not None
     assert [searcher.key(o) for o in searcher.ordinals()] == ["kept"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 50, 1_500])
+def test_segments_in_memory_answer_like_the_oracle(count: int) -> None:
+    rng = random.Random(count)
+    documents = [document(rng, f"k{number}") for number in range(count)]
+    searcher = segments_of(documents, DIMENSIONS)
+    asker = Asker(count)
+    assert asker.answers(searcher) == asker.answers(in_memory(documents))
+    assert [searcher.key(o) for o in searcher.ordinals()] == [d.key for d in documents]
+
+
+def test_many_skills_in_memory_are_ranked_like_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("build", "commit", "csv", "deploy", "query", "release", "table", "test")
+    rng = random.Random(9)
+    skills = [
+        skill(f"s{number:03}", " ".join(rng.sample(words, 3)), trigger=number % 29 == 0)
+        for number in range(200)
+    ]
+    few = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
+    monkeypatch.setattr("skillyard.index.memory_library.MANY", 10)
+    many = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
+    assert [[(m.skill.name, m.score) for m in found] for found in few] == [
+        [(m.skill.name, m.score) for m in found] for found in many
+    ]
+    assert sy.rank(skills, "@s029 build")[0].skill.name == "s029"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from skillyard.index.building import documents_of
+from skillyard.index.in_memory import segments_of
 from skillyard.index.library import Library
 from skillyard.index.memory import MemorySearcher
 from skillyard.index.table import bundled
 from skillyard.skill import Origin, Skill
 
 __all__ = ["MemoryLibrary"]
+
+
+MANY = 1_000
+"""Skills from which making segments pays; below it plain dictionaries answer sooner."""
 
 
 class MemoryLibrary(Library):
@@ -28,20 +33,26 @@ class MemoryLibrary(Library):
             or (skill.origin == Origin.CONVENTION and not include_conventions)
         )
         documents = documents_of(self.skills, self.table, out)
-        self.searcher = MemorySearcher(
-            (d._replace(key=f"{d.key}\0{place}") for place, d in enumerate(documents)),
-            self.table.dimensions,
-        )
+        keyed = (d._replace(key=f"{d.key}\0{place}") for place, d in enumerate(documents))
+        self._ordinals: Sequence[int] = range(len(self.skills))
+        if len(self.skills) > MANY:
+            self.searcher = segments_of(keyed, self.table.dimensions)
+            self._ordinals = tuple(self.searcher.ordinals())
+        else:
+            self.searcher = MemorySearcher(keyed, self.table.dimensions)
+        self._place_of = dict(zip(self._ordinals, range(len(self.skills)), strict=True))
         self._hidden = [
-            (place, skill)
+            (self._ordinals[place], skill)
             for place, skill in enumerate(self.skills)
             if skill.hidden and skill not in shadowed
         ]
-        self._places = {id(skill): place for place, skill in enumerate(self.skills)}
+        self._places = {
+            id(skill): ordinal for ordinal, skill in zip(self._ordinals, self.skills, strict=True)
+        }
 
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal."""
-        return self.skills[ordinal]
+        return self.skills[self._place_of[ordinal]]
 
     def ordinal(self, skill: Skill) -> int | None:
         """Return the ordinal of a skill."""
@@ -54,7 +65,7 @@ class MemoryLibrary(Library):
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return by ordinal the file patterns of the skills that declare some."""
         return {
-            place: skill.triggers.files
-            for place, skill in enumerate(self.skills)
-            if skill.triggers.files and self.searcher.flags(place) == 0
+            ordinal: skill.triggers.files
+            for ordinal, skill in zip(self._ordinals, self.skills, strict=True)
+            if skill.triggers.files and self.searcher.flags(ordinal) == 0
         }
