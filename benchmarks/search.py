@@ -8,6 +8,7 @@ what is missing is skipped. ``SKILLYARD_BENCH_SKILLS`` sets another size.
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import subprocess
@@ -39,7 +40,6 @@ WHOLE = {5: 2.0, 100: 1.5}
 PURE = 0.6
 BUILD = 1.0
 CHANGE = 4.0
-COLD = 4.0
 
 
 def run(options: Options) -> Iterator[Figure]:
@@ -48,6 +48,8 @@ def run(options: Options) -> Iterator[Figure]:
 
     yield Figure("the C kernel", "is used" if KERNEL is not None else "is not built: pure Python")
     pool = make(options.shared, SKILLS)
+    gc.collect()
+    gc.freeze()  # a collection between two queries would look at a hundred million objects
     with tempfile.TemporaryDirectory() as folder:
         yield from _build(pool, folder)
         yield from _lexical(pool, folder, rounds)
@@ -117,6 +119,7 @@ def _lexical(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
     peer = bm25s.BM25(backend="numba")
     peer.index(pool.tokens, show_progress=False)
     peer.activate_numba_scorer()
+    gc.freeze()
     for words, target in LEXICAL.items():
         queries = pool.queries[words]
         ours = [_asks(lambda q: searcher.lexical(_weights(pool, q), TOP), q) for q in queries]
@@ -245,6 +248,7 @@ def _pure(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
     )
     database.executemany("insert into t values (?)", ((" ".join(t),) for t in pool.tokens))
     database.commit()
+    gc.freeze()
     for words in LEXICAL:
         queries = pool.queries[words][:12]
         given = json.dumps([_weights(pool, query) for query in queries])
