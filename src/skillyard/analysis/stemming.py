@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from _thread import allocate_lock  # threading itself costs more than a stem of every word here
 from typing import Any
 
 __all__ = ["stem"]
@@ -10,7 +10,7 @@ __all__ = ["stem"]
 SHORTEST = 4
 """Characters from which a word is stemmed: shorter ones are acronyms as often as plurals."""
 
-_lock = Lock()
+_lock = allocate_lock()
 _stemmer: Any = None
 
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 __all__ = ["HEADER_SIZE", "MAGIC", "MOST_DOCUMENTS", "PAGE", "SECTIONS", "Header", "pack", "unpack"]
 
-MAGIC = b"SKYSEG\x00\x01"
-PAGE = 1 << 14
+MAGIC = b"SKYSEG\x00\x02"
+PAGE = 1 << 12
 HEADER_SIZE = 1 << 10
 MOST_DOCUMENTS = 1 << 16
 """Documents of one segment: their numbers fit 16 bits, and one segment's sums stay in cache."""
