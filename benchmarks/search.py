@@ -30,6 +30,9 @@ from benchmarks.measure import (
 )
 from benchmarks.pool import DIMENSIONS, Pool, make
 
+# One thread for everybody: idle threads of a matrix library spin on the next one's clock.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 SUMMARY = "lexical, semantic and whole queries, build and change, against named engines"
 SKILLS = int(os.environ.get("SKILLYARD_BENCH_SKILLS", "100000"))
 ROUNDS = 3

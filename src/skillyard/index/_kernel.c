@@ -95,8 +95,8 @@ static void sift_up(int64_t *heap, Py_ssize_t place)
     heap[place] = value;
 }
 
-/* [(value, place)] of the `limit` highest above 0, and all that tie with the last of them. */
-static PyObject *top(const int32_t *values, Py_ssize_t count, Py_ssize_t limit)
+/* [(value, place)] of the `limit` highest above 0, and all at most `slack` below the last of them. */
+static PyObject *top(const int32_t *values, Py_ssize_t count, Py_ssize_t limit, Py_ssize_t slack)
 {
     PyObject *found = PyList_New(0);
     int64_t least = 1;
@@ -127,8 +127,8 @@ static PyObject *top(const int32_t *values, Py_ssize_t count, Py_ssize_t limit)
                 bar = (int32_t)kept.heap[0];
             }
         }
-        if (kept.used == limit && kept.heap[0] > least) {
-            least = kept.heap[0];
+        if (kept.used == limit && kept.heap[0] - slack > least) {
+            least = kept.heap[0] - slack;
         }
         free(kept.heap);
     }
@@ -182,16 +182,20 @@ static void add_postings(int32_t *totals, const uint16_t *documents, const uint8
 }
 
 PyDoc_STRVAR(best_doc,
-"best(documents, impacts, spans, count, dead, limit) -> [(sum, document)]\n\n"
+"best(documents, impacts, spans, count, dead, limit, slack) -> [(sum, document)]\n\n"
 "Sum weight * impact over the postings of each (first, last, weight) in spans.");
 
 static PyObject *best(PyObject *self, PyObject *arguments)
 {
     PyObject *documents_in, *impacts_in, *spans, *dead, *found = NULL;
-    Py_ssize_t count, limit;
+    Py_ssize_t count, limit, slack;
     Py_buffer documents, impacts;
-    if (!PyArg_ParseTuple(arguments, "OOO!nO!n", &documents_in, &impacts_in, &PyList_Type, &spans,
-                          &count, &PyList_Type, &dead, &limit)) {
+    if (!PyArg_ParseTuple(arguments, "OOO!nO!nn", &documents_in, &impacts_in, &PyList_Type, &spans,
+                          &count, &PyList_Type, &dead, &limit, &slack)) {
+        return NULL;
+    }
+    if (slack < 0) {
+        PyErr_SetString(PyExc_ValueError, "slack below 0");
         return NULL;
     }
     if (count < 0 || count > MOST_DOCUMENTS) {
@@ -241,7 +245,7 @@ static PyObject *best(PyObject *self, PyObject *arguments)
         goto done;
     }
     if (silence(totals, count, dead) == 0) {
-        found = top(totals, count, limit);
+        found = top(totals, count, limit, slack);
     }
 done:
     PyBuffer_Release(&impacts);
@@ -444,7 +448,7 @@ static PyObject *nearest(PyObject *self, PyObject *arguments)
     }
     dot_each(vectors.buf, count, dimensions, wide, dots);
     if (silence(dots, count, out) == 0) {
-        found = top(dots, count, limit);
+        found = top(dots, count, limit, 0);
     }
 done:
     free(dots);

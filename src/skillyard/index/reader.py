@@ -24,6 +24,7 @@ from skillyard.index.searcher import (
     contenders,
     exact_score,
     first_terms,
+    slack_of,
     whole_weights,
 )
 
@@ -156,6 +157,8 @@ class SegmentSearcher:
         weights = first_terms(weights)
         whole = whole_weights(weights)
         wanted = max(min(limit, sum(s.documents for s in self.segments)), CANDIDATES)
+        narrow = 0 < limit < wanted  # only who may be among them has to be looked at again
+        ask, slack = (limit, slack_of(weights)) if narrow else (wanted, 0)
         found: list[tuple[int, int]] = []
         for place, segment in enumerate(self.segments):
             terms = [
@@ -164,13 +167,13 @@ class SegmentSearcher:
                 if (number := self._numbers(term)[place]) >= 0
             ]
             if terms:
-                best = segment.best(terms, wanted, _inside(allowed, place, segment))
+                best = segment.best(terms, ask, _inside(allowed, place, segment), slack)
                 found += [(total, place << SHIFT | number) for total, number in best]
         close = contenders(found, weights, limit)
         chosen = (
             [ordinal for _, ordinal in close]
             if len(close) <= wanted
-            else self._first(found, wanted)
+            else self._first(close, wanted)
         )
         exact = self.exact(weights, chosen)
         return self._sorted(zip(exact, chosen, strict=True), limit)

@@ -178,17 +178,26 @@ class Segment:
         return totals
 
     def best(
-        self, terms: Sequence[tuple[int, int]], limit: int, allowed: frozenset[int] | None
+        self,
+        terms: Sequence[tuple[int, int]],
+        limit: int,
+        allowed: frozenset[int] | None,
+        slack: int = 0,
     ) -> list[tuple[int, int]]:
-        """Return (sum, document) of the best, no order promised; all that tie for the last."""
+        """Return (sum, document) of the best, and of all at most ``slack`` below the last of them.
+
+        No order is promised.
+        """
         if allowed is None and KERNEL is not None:
-            return self._kernel_best(terms, limit)
+            return self._kernel_best(terms, limit, slack)
         totals = self.sums(terms)
         if allowed is not None:
             totals = [t if number in allowed else 0 for number, t in enumerate(totals)]
-        return _top(totals, limit)
+        return _top(totals, limit, slack)
 
-    def _kernel_best(self, terms: Sequence[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
+    def _kernel_best(
+        self, terms: Sequence[tuple[int, int]], limit: int, slack: int
+    ) -> list[tuple[int, int]]:
         spans = []
         for term, weight in terms:
             span = self._spans.get(term)
@@ -203,6 +212,7 @@ class Segment:
                 self.documents,
                 sorted(self.dead),
                 limit,
+                slack,
             )
         except ValueError:
             raise self.damaged("a posting names no document") from None
@@ -335,8 +345,8 @@ class Segment:
         )
 
 
-def _top(totals: list[int], limit: int) -> list[tuple[int, int]]:
+def _top(totals: list[int], limit: int, slack: int = 0) -> list[tuple[int, int]]:
     if limit <= 0:
         return []
-    least = max(1, nlargest(limit, totals)[-1]) if len(totals) > limit else 1
+    least = max(1, nlargest(limit, totals)[-1] - slack) if len(totals) > limit else 1
     return [(total, number) for number, total in enumerate(totals) if total >= least]

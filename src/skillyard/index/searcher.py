@@ -22,6 +22,7 @@ __all__ = [
     "exact_score",
     "first_terms",
     "impact_byte",
+    "slack_of",
     "tie_of",
     "whole_weights",
 ]
@@ -52,21 +53,25 @@ def whole_weights(weights: Weights) -> list[int]:
 
 
 def contenders(found: list[tuple[int, int]], weights: Weights, limit: int) -> list[tuple[int, int]]:
-    """Return the (sum, document) that may be among the ``limit`` best by exact score.
+    """Return the (sum, document) that may be among the ``limit`` best by exact score."""
+    if len(found) <= limit or limit <= 0:
+        return found
+    least = nlargest(limit, (total for total, _ in found))[-1] - slack_of(weights)
+    return [pair for pair in found if pair[0] >= least]
+
+
+def slack_of(weights: Weights) -> int:
+    """Return how far a sum may lie behind another one whose exact score it reaches.
 
     A sum of the first pass is the exact score times ``WHOLE · 255 / top`` up to what rounding
     does: at most one in 255 of each weight, and one in ``WHOLE`` of the heaviest for each term.
-    Whoever lies further behind the last of the best than twice that cannot overtake it.
+    Whoever lies further behind than twice that cannot catch up.
     """
-    if len(found) <= limit or limit <= 0:
-        return found
-    totals = nlargest(limit, (total for total, _ in found))
-    top = max(weight for _, weight in weights)
+    top = max((weight for _, weight in weights), default=1.0)
     slack = 0.0
     for _, weight in weights:
         slack += WHOLE * weight / top + 255.0
-    least = totals[-1] - 2.01 * slack
-    return [pair for pair in found if pair[0] >= least]
+    return int(2.01 * slack) + 1
 
 
 def impact_byte(impact: float) -> int:
