@@ -83,6 +83,8 @@ class TestEvidence:
         skills = catalog(skill("deploy-app"), skill("continue-work"))
         assert best("deploy", skills).level == "medium"
         assert best("continue", skills).level == "low"
+        assert best("continue", catalog(skill("continue"))).level == "low"
+        assert best("@continue", catalog(skill("continue"))).level == "high"
 
     def test_a_trigger_phrase_that_is_half_of_the_request_is_enough(self) -> None:
         skills = catalog(

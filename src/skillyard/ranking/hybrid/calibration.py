@@ -7,11 +7,9 @@ the best skill covers, how near it lies, and which named things it lacks.
 
 from __future__ import annotations
 
-from functools import cache
 from math import exp, log
 from typing import NamedTuple
 
-from skillyard.analysis import STANDARD
 from skillyard.index.marks import IN_NAME
 from skillyard.index.searcher import Searcher
 from skillyard.ranking.hybrid.constants import FEW_TERMS, HALF, Calibration
@@ -20,19 +18,6 @@ from skillyard.ranking.hybrid.question import Question
 from skillyard.summing import added
 
 __all__ = ["Facts", "facts", "in_name", "logit", "probability"]
-
-_TALK = """
-again awesome back bad bye cancel continue cool correct day done excellent exit fine finish fix fun
-funny good great hmm joke joking lol love morning next nice night no ok okay old perfect quit repeat
-resume retry right sorry start stop test testing thank undo wait welcome work worked works wow wrong
-yes
-"""
-
-
-@cache
-def talk() -> frozenset[str]:
-    """Return the words that a conversation is kept going with: alone they ask for no skill."""
-    return frozenset(STANDARD.terms(_TALK))
 
 
 class Facts(NamedTuple):
@@ -98,7 +83,7 @@ def facts(best: int, evidence: Evidence, found: Found, asked: Question, lib: Sea
 def in_name(best: int, asked: Question, searcher: Searcher) -> bool:
     """True when the request is a few words, all of the skill's name, and not mere talk."""
     terms = [term.text for term in asked.terms]
-    if not 0 < len(terms) <= FEW_TERMS or talk().issuperset(terms):
+    if not 0 < len(terms) <= FEW_TERMS or asked.talk:
         return False
     return all(searcher.impacts(best, [IN_NAME + term for term in terms]))
 

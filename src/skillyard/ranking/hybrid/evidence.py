@@ -71,7 +71,7 @@ def find(
     meaning = searcher.semantic(asked.vector, fusion.depth, allowed) if asked.vector else []
     calls = _calls(asked, searcher, allowed)
     named = {o for o in called if _tagged(query, searcher, o)}
-    if not named and 0 < asked.length <= LONGEST_NAME:
+    if not named and 0 < asked.length <= LONGEST_NAME and not asked.talk:
         named.update(_holders(exact_mark(query.text), searcher, allowed))
     ordinals = sorted(
         {

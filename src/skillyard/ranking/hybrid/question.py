@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import log
 from typing import NamedTuple
 
@@ -30,6 +31,20 @@ MOST_WORDS = 120
 """Words of a request in which names and phrases are looked up."""
 MOSTLY_LATIN = 0.5
 """Below this share of Latin letters the text's own words say nothing to an English table."""
+
+
+_TALK = """
+again awesome back bad bye cancel continue cool correct day done excellent exit fine finish fix fun
+funny good great hmm joke joking lol love morning next nice night no ok okay old perfect quit repeat
+resume retry right sorry start stop test testing thank undo wait welcome work worked works wow wrong
+yes
+"""
+
+
+@cache
+def talk() -> frozenset[str]:
+    """Return the words that a conversation is kept going with: alone they ask for no skill."""
+    return frozenset(STANDARD.terms(_TALK))
 
 
 class Term(NamedTuple):
@@ -65,6 +80,11 @@ class Question(NamedTuple):
     """Words of the request."""
     foreign: float
     """Share of the weight that came from the word list, 0..1."""
+
+    @property
+    def talk(self) -> bool:
+        """True when it holds nothing but words that a conversation is kept going with."""
+        return talk().issuperset([term.text for term in self.terms])
 
     @property
     def weights(self) -> list[tuple[str, float]]:
