@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 
 from skillyard.index.identity import key_of
@@ -12,16 +13,16 @@ from skillyard.skill import Skill
 __all__ = ["Library"]
 
 
-class Library:
+class Library(ABC):
     """What a bound scorer asks of the place where skills and their index are kept."""
 
     searcher: Searcher
     table: Table
     skills: Sequence[Skill]
 
+    @abstractmethod
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal."""
-        raise NotImplementedError
 
     def whole(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal with its instructions, where they are elsewhere."""
@@ -31,10 +32,10 @@ class Library:
         """Return the ordinal of a skill, or None when the index does not hold it."""
         return self.searcher.ordinal(key_of(skill))
 
+    @abstractmethod
     def hidden(self) -> Iterable[tuple[int, Skill]]:
         """Yield the skills that only an explicit call chooses."""
-        raise NotImplementedError
 
+    @abstractmethod
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return by ordinal the file patterns of the skills that declare some."""
-        raise NotImplementedError

@@ -14,7 +14,6 @@ from skillyard.index.marks import grams, phrase_words
 from skillyard.index.searcher import Searcher
 from skillyard.index.table import Table
 from skillyard.ranking.query import Query
-from skillyard.summing import added
 
 __all__ = ["Question", "Term", "question"]
 
@@ -66,8 +65,6 @@ class Question(NamedTuple):
 
     terms: tuple[Term, ...]
     """Those that count, weightiest first."""
-    unknown: tuple[Term, ...]
-    """Those that count and that no skill of the library holds."""
     heard: tuple[tuple[str, float], ...]
     """The terms that give it a direction, with how often they stand."""
     vector: bytes
@@ -78,8 +75,6 @@ class Question(NamedTuple):
     """Runs of words in which names and trigger phrases are looked up."""
     length: int
     """Words of the request."""
-    foreign: float
-    """Share of the weight that came from the word list, 0..1."""
 
     @property
     def talk(self) -> bool:
@@ -109,17 +104,13 @@ def question(query: Query, searcher: Searcher, table: Table) -> Question:
     heard = tuple({**spoken, **foreign_terms}.items())
     vector = table.vector([(1.0, heard)], query=True) if heard else b""
     words = phrase_words(text)[:MOST_WORDS]
-    total = added([term.weight for term in terms])
-    foreign = added([term.weight for term in terms if not term.written]) / total if total else 0.0
     return Question(
         tuple(terms),
-        tuple(term for term in terms if not term.frequency),
         heard,
         vector,
         _named(text),
         tuple(grams(words)),
         len(words),
-        foreign,
     )
 
 
