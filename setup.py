@@ -6,14 +6,20 @@ same, slower.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from setuptools import Extension, setup
 
+NATIVE = Path("src/skillyard/index/native")
 KERNEL = Extension(
     "skillyard.index._kernel",
-    ["src/skillyard/index/_kernel.c"],
+    sorted(str(file) for file in NATIVE.glob("*.c")),
+    depends=sorted(str(file) for file in NATIVE.glob("*.h")),
     define_macros=[("Py_LIMITED_API", "0x030b0000")],
     # Fused multiply-add would give other last bits than Python's doubles.
-    extra_compile_args=["-O3", "-ffp-contract=off", "-fno-math-errno"],
+    extra_compile_args=[
+        *("-O3", "-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-fvisibility=hidden"),
+    ],
     py_limited_api=True,
     optional=True,
 )

@@ -72,7 +72,7 @@ def _write(pool: Pool, folder: str) -> None:
 
 
 def _searcher(folder: str) -> Any:
-    from skillyard.index.reader import open_index
+    from skillyard.index.opening import open_index
 
     searcher = open_index(folder)
     assert searcher is not None
@@ -231,7 +231,7 @@ _PURE = """
 import json, sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 import time
-from skillyard.index.reader import open_index
+from skillyard.index.opening import open_index
 searcher = open_index(sys.argv[3])
 taken = []
 for weights in json.load(sys.stdin):

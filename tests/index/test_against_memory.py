@@ -15,7 +15,7 @@ from skillyard.errors import InvalidInput
 from skillyard.index.checks import verify
 from skillyard.index.document import IndexedDocument
 from skillyard.index.in_memory import segments_of
-from skillyard.index.reader import open_index
+from skillyard.index.opening import open_index
 from skillyard.index.writer import IndexWriter
 from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.worked_examples.making import skill

@@ -9,7 +9,7 @@ import pytest
 
 from skillyard.errors import IndexDamaged
 from skillyard.index.checks import verify
-from skillyard.index.reader import open_index
+from skillyard.index.opening import open_index
 from tests.index.making import SOAK, Asker, document, write
 
 MUTATIONS = 5_000 if SOAK else 600

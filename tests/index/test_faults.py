@@ -18,7 +18,7 @@ import pytest
 from skillyard.errors import SkillIoError
 from skillyard.index import manifest
 from skillyard.index.checks import verify
-from skillyard.index.reader import open_index
+from skillyard.index.opening import open_index
 from skillyard.index.writer import IndexWriter
 from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
 

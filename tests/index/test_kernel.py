@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard.index import kernel, reader, reading, segment, table
+from skillyard.index import kernel, opening, reading, segment, table
 from skillyard.index.document import EXCLUDED
-from skillyard.index.reader import open_index
+from skillyard.index.opening import open_index
 from skillyard.index.segment import SegmentBuilder
 from skillyard.index.table import bundled
 from tests.index.making import DIMENSIONS, Asker, document, write
@@ -26,7 +26,7 @@ KERNEL: Any = kernel.KERNEL
 
 
 def without_kernel(patch: pytest.MonkeyPatch) -> None:
-    for module in (reader, reading, segment, table):
+    for module in (opening, segment, table):
         patch.setattr(module, "KERNEL", None)
 
 
@@ -82,40 +82,138 @@ def test_a_whole_answer_is_the_same_in_another_process() -> None:
     assert len(answers) == 1
 
 
-U16 = array("H", [0, 1, 2, 1, 2])
-U8 = bytes([1, 2, 3, 4, 5])
 STARTS = array("I", [0, 2, 3])
 TERMS = array("I", [0, 1, 1])
 IMPACTS = array("f", [0.5, 0.25, 0.125])
+SOUND: dict[str, Any] = {
+    "posting_documents": array("H", [0, 0, 1]),
+    "posting_impacts": bytes([128, 64, 32]),
+    "starts": STARTS,
+    "terms": TERMS,
+    "values": IMPACTS,
+    "ties": array("Q", [7, 3]),
+    "vectors": bytes([1, 2, 3, 4, 5, 6, 7, 8]),
+    "read": bytearray([1, 1]),
+    "dead": [],
+    "silent": [],
+}
+
+
+def engine(**changed: Any) -> Any:
+    """An engine over two documents of two terms; what is named replaces a section."""
+    return KERNEL.Engine([tuple({**SOUND, **changed}.values())], 4)
+
+
+def span(number: int, first: int, last: int) -> bytes:
+    return array("q", [number, first, last]).tobytes()
+
+
+ONE = span(0, 0, 1)
+BOTH = span(1, 1, 3)
+
+
+def test_an_engine_scores_by_its_forward_lists() -> None:
+    made = engine()
+    assert made.lexical([ONE, BOTH], [1.0, 2.0], 10, 200) == ([(0, 1.0), (1, 0.25)], [])
+    assert made.exact([BOTH], [1.0], [1, 0, 1]) == ([0.125, 0.25, 0.125], [])
+    assert made.nearest(bytes([1, 0, 0, 0]), 5) == [(1, 5), (0, 1)]
+    assert made.dots(bytes([0, 1, 0, 255]), [1, 0]) == [-2, -2]
+
+
+def test_an_engine_may_be_asked_for_nothing() -> None:
+    made = engine()
+    for limit in (0, -1, -(2**40)):
+        assert made.lexical([ONE], [1.0], limit, 200) == ([], [])
+        assert made.nearest(bytes([1, 0, 0, 0]), limit) == []
+    assert KERNEL.Engine([], 4).lexical([], [], 10, 200) == ([], [])
+
+
+def test_equal_scores_are_ordered_by_their_ties() -> None:
+    made = engine(posting_impacts=bytes([9, 9, 9]), values=array("f", [0.5, 0.5, 0.5]))
+    assert made.lexical([BOTH], [1.0], 10, 200) == ([(1, 0.5), (0, 0.5)], [])
+    assert made.lexical([BOTH], [1.0], 1, 1) == ([(1, 0.5)], [])
+
+
+def test_deleted_and_silent_documents_are_no_answers() -> None:
+    made = engine(dead=[0], silent=[0])
+    assert made.lexical([ONE, BOTH], [1.0, 2.0], 10, 200) == ([(1, 0.25)], [])
+    assert made.nearest(bytes([1, 0, 0, 0]), 5) == [(1, 5)]
+
+
+def test_unread_documents_are_named_and_not_read() -> None:
+    read = bytearray([1, 0])
+    made = engine(read=read, values=array("f", [0.5, 0.25, float("nan")]))
+    assert made.lexical([BOTH], [1.0], 10, 200) == ([], [1])
+    assert made.exact([BOTH], [1.0], [0, 1]) == ([], [1])
+    read[1] = 1
+    assert len(made.exact([BOTH], [1.0], [0, 1])[0]) == 2
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"posting_impacts": bytes(2)},
+        {"starts": array("I", [0, 2])},
+        {"values": IMPACTS[:2]},
+        {"ties": array("Q", [1])},
+        {"vectors": bytes(7)},
+        {"read": bytearray(3)},
+        {"dead": [2]},
+        {"dead": [-1]},
+        {"dead": [1, 0]},
+        {"silent": [0, 0]},
+    ],
+)
+def test_sections_that_do_not_fit_are_refused(changed: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        engine(**changed)
+
+
+@pytest.mark.parametrize(
+    ("changed", "method", "arguments"),
+    [
+        ({}, "lexical", ([span(0, 0, 4)], [1.0], 10, 200)),
+        ({}, "lexical", ([span(0, -1, 2)], [1.0], 10, 200)),
+        ({}, "lexical", ([span(0, 3, 2)], [1.0], 10, 200)),
+        ({}, "lexical", ([ONE[:8]], [1.0], 10, 200)),
+        ({}, "lexical", ([ONE * 2], [1.0], 10, 200)),
+        ({}, "lexical", ([ONE], [], 10, 200)),
+        ({}, "lexical", ([ONE], [0.0], 10, 200)),
+        ({}, "lexical", ([ONE], [float("nan")], 10, 200)),
+        ({}, "lexical", ([ONE], [float("inf")], 10, 200)),
+        ({}, "lexical", ([ONE] * 257, [1.0] * 257, 10, 200)),
+        ({"starts": array("I", [0, 2, 9])}, "lexical", ([BOTH], [1.0], 10, 200)),
+        ({"starts": array("I", [2, 1, 3])}, "exact", ([BOTH], [1.0], [0])),
+        ({}, "exact", ([BOTH], [1.0], [2])),
+        ({}, "exact", ([BOTH], [1.0], [-1])),
+        ({}, "exact", ([BOTH], [1.0], [1 << 16])),
+        ({}, "exact", ([BOTH], [1.0], [1 << 40])),
+        ({}, "nearest", (bytes(3), 3)),
+        ({}, "dots", (bytes(5), [0])),
+        ({}, "dots", (bytes(4), [2])),
+        ({}, "dots", (bytes(4), [-1])),
+    ],
+)
+def test_an_engine_refuses_what_lies_outside(
+    changed: dict[str, Any], method: str, arguments: tuple[Any, ...]
+) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        getattr(engine(**changed), method)(*arguments)
+
+
+@settings(max_examples=200, deadline=None)
+@given(documents=st.lists(st.integers(0, 65_535), max_size=40), limit=st.integers(-1, 9))
+def test_no_list_of_postings_leads_out_of_the_sums(documents: list[int], limit: int) -> None:
+    """Unordered, twice the same, beyond the last document: wrong sums at most."""
+    made = engine(posting_documents=array("H", documents), posting_impacts=b"\xff" * len(documents))
+    found, unread = made.lexical([span(0, 0, len(documents))], [1.0], limit, 0)
+    assert unread == []
+    assert {ordinal for ordinal, _ in found} <= {0, 1}
 
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("best", (U16, U8, [(0, 6, 1)], 3, [], 10, 0)),
-        ("best", (U16, U8, [(-1, 2, 1)], 3, [], 10, 0)),
-        ("best", (U16, U8, [(3, 2, 1)], 3, [], 10, 0)),
-        ("best", (U16, U8, [(0, 5, 1024)], 3, [], 10, 0)),
-        ("best", (U16, U8, [(0, 5, -1)], 3, [], 10, 0)),
-        ("best", (U16, U8, [(0, 5, 1)], 2, [], 10, 0)),
-        ("best", (U16, U8, [(0, 5, 1)], 70_000, [], 10, 0)),
-        ("best", (U16, U8, [(0, 5, 1)], 3, [3], 10, 0)),
-        ("best", (U16, U8, [(0, 5, 1)], 3, [-1], 10, 0)),
-        ("best", (U16, U8[:3], [(0, 3, 1)], 3, [], 10, 0)),
-        ("best", (U16, U8, [(0, 1, 1)] * 257, 3, [], 10, 0)),
-        ("best", (U16, U8, [(0, 5, 1)], 3, [], 10, -1)),
-        ("exact", (STARTS, TERMS, IMPACTS, [0], [1.0], [2])),
-        ("exact", (STARTS, TERMS, IMPACTS, [0], [1.0], [-1])),
-        ("exact", (STARTS, TERMS, IMPACTS, [0], [], [0])),
-        ("exact", (array("I", [0, 9]), TERMS, IMPACTS, [0], [1.0], [0])),
-        ("exact", (array("I", [2, 1]), TERMS, IMPACTS, [0], [1.0], [0])),
-        ("exact", (STARTS, TERMS, IMPACTS[:1], [0], [1.0], [0])),
-        ("nearest", (bytes(7), 4, bytes(4), [], 3)),
-        ("nearest", (bytes(8), 4, bytes(3), [], 3)),
-        ("nearest", (bytes(8), 0, b"", [], 3)),
-        ("nearest", (bytes(8), 4, bytes(4), [2], 3)),
-        ("dots", (bytes(8), 4, bytes(4), [2])),
-        ("dots", (bytes(8), 4, bytes(5), [0])),
         ("direction", (bytes(8), 4, [(1.0, [2], [1])], 6, 1.0, 1.0)),
         ("direction", (bytes(8), 4, [(1.0, [0], [])], 6, 1.0, 1.0)),
         ("direction", (bytes(8), 4, [(1.0, [0], [-1])], 6, 1.0, 1.0)),
@@ -128,6 +226,8 @@ IMPACTS = array("f", [0.5, 0.25, 0.125])
         ("invert", (array("I", [0, 3, 9]), TERMS, IMPACTS, b"\0\0", 2)),
         ("invert", (STARTS, TERMS, IMPACTS, b"\0\0", -1)),
         ("invert", (array("I"), TERMS, IMPACTS, b"", 2)),
+        ("Engine", ([], -1)),
+        ("Engine", ([], 5_000)),
     ],
 )
 def test_what_lies_outside_is_refused(name: str, arguments: tuple[Any, ...]) -> None:
@@ -138,24 +238,39 @@ def test_what_lies_outside_is_refused(name: str, arguments: tuple[Any, ...]) -> 
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("best", (U8, U8, [], 3, [], 10, 0)),
-        ("best", (U16, U8, [(0, 1)], 3, [], 10, 0)),
-        ("best", (U16, U8, ["x"], 3, [], 10, 0)),
-        ("best", (U16, U8, (), 3, [], 10, 0)),
-        ("best", (U16, U8, [], 3, ["x"], 10, 0)),
-        ("exact", (U16, TERMS, IMPACTS, [], [], [])),
-        ("exact", (STARTS, TERMS, IMPACTS, ["x"], [1.0], [0])),
-        ("exact", (STARTS, TERMS, IMPACTS, [0], ["x"], [0])),
-        ("nearest", (U16, 4, bytes(4), [], 3)),
-        ("nearest", ("text", 4, bytes(4), [], 3)),
         ("arrange", (STARTS, bytes(12), IMPACTS, array("I", [0, 1]))),
         ("invert", (STARTS, TERMS, IMPACTS, b"\0\0", "2")),
         ("direction", (bytes(8), 4, [(1.0, 0, [])], 6, 1.0, 1.0)),
+        ("Engine", ((), 4)),
+        ("Engine", ([()], 4)),
+        ("Engine", (["text"], 4)),
+        ("Engine", ([tuple({**SOUND, "read": "text"}.values())], 4)),
+        ("Engine", ([tuple({**SOUND, "ties": bytes(16)}.values())], 4)),
+        ("Engine", ([tuple({**SOUND, "dead": ()}.values())], 4)),
+        ("Engine", ([tuple({**SOUND, "silent": ["x"]}.values())], 4)),
     ],
 )
 def test_what_is_of_another_kind_is_refused(name: str, arguments: tuple[Any, ...]) -> None:
     with pytest.raises((TypeError, BufferError, SystemError)):
         getattr(KERNEL, name)(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("lexical", (["x"], [1.0], 10, 200)),
+        ("lexical", ([ONE], ["x"], 10, 200)),
+        ("lexical", ((), [], 10, 200)),
+        ("exact", ([ONE], [1.0], ["x"])),
+        ("exact", ([ONE], [1.0], (1,))),
+        ("nearest", ("text", 3)),
+        ("nearest", (array("H", [1, 2, 3, 4]), 3)),
+        ("dots", (bytes(4), ["x"])),
+    ],
+)
+def test_an_engine_refuses_what_is_of_another_kind(method: str, arguments: tuple[Any, ...]) -> None:
+    with pytest.raises((TypeError, BufferError)):
+        getattr(engine(), method)(*arguments)
 
 
 def test_excluded_documents_are_in_no_posting() -> None:

@@ -8,7 +8,7 @@ from array import array
 from skillyard.errors import Diagnostic, IndexDamaged
 from skillyard.index.document import EXCLUDED
 from skillyard.index.layout import SECTIONS
-from skillyard.index.reader import open_index
+from skillyard.index.opening import open_index
 from skillyard.index.reading import Segment
 from skillyard.index.searcher import impact_byte, tie_of
 

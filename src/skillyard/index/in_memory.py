@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from skillyard.index.document import IndexedDocument
 from skillyard.index.manifest import Manifest, Part
+from skillyard.index.opening import searcher_over
 from skillyard.index.reader import SegmentSearcher
 from skillyard.index.segment import SegmentBuilder
 
@@ -32,4 +33,4 @@ def segments_of(documents: Iterable[IndexedDocument], dimensions: int) -> Segmen
         blobs.append(data.ljust(-(-len(data) // 8) * 8, b"\0"))
         place += len(blobs[-1])
     manifest = Manifest(0, dimensions, {}, tuple(parts), {})
-    return SegmentSearcher("", manifest, memoryview(b"".join(blobs)))
+    return searcher_over("", manifest, memoryview(b"".join(blobs)))

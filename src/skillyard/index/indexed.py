@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from skillyard.catalog.snapshot import Catalog, load_catalog, named_roots
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.library import Library
+from skillyard.index.opening import open_index
 from skillyard.index.place import Place, fresh, index_folder, settings, table_of
-from skillyard.index.reader import SegmentSearcher, open_index
+from skillyard.index.reader import SegmentSearcher
 from skillyard.index.records import candidate_in, card_in, key_of_candidate
 from skillyard.index.summary import Summary, load_summary
 from skillyard.index.table import Table

@@ -11,8 +11,9 @@ from skillyard.catalog.reading import Entry, Progress, read_one
 from skillyard.errors import Diagnostic, IndexDamaged
 from skillyard.index.building import document_of
 from skillyard.index.document import EXCLUDED
+from skillyard.index.opening import open_index
 from skillyard.index.place import Place, fingerprint, settings, table_of
-from skillyard.index.reader import SegmentSearcher, open_index
+from skillyard.index.reader import SegmentSearcher
 from skillyard.index.records import key_of_candidate, record_of
 from skillyard.index.state import Facts, Known, State, entry_of, load_state, state_bytes
 from skillyard.index.summary import Summary, summary_bytes

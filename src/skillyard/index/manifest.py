@@ -11,12 +11,23 @@ import os
 import struct
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
+from mmap import ACCESS_READ, mmap
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from skillyard.errors import IndexDamaged, SkillIoError
 
-__all__ = ["NAME", "Manifest", "Part", "Side", "parse", "read_manifest", "render", "write_file"]
+__all__ = [
+    "NAME",
+    "Manifest",
+    "Part",
+    "Side",
+    "mapped",
+    "parse",
+    "read_manifest",
+    "render",
+    "write_file",
+]
 
 NAME = "manifest.skyidx"
 MAGIC = b"SKYIDX\x00\x01"
@@ -157,6 +168,19 @@ def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> Non
         except OSError:
             pass
         raise _io("write", path, error) from None
+
+
+def mapped(path: str) -> mmap | bytes | None:
+    """Return a file mapped into memory; None when it is not there. Raises SkillIoError."""
+    try:
+        with open(path, "rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                return b""
+            return mmap(file.fileno(), 0, access=ACCESS_READ)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _io("read", path, error) from None
 
 
 def _io(what: str, path: str, error: OSError) -> SkillIoError:

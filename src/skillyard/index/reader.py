@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from mmap import ACCESS_READ, mmap
 from zlib import crc32
 
 from skillyard.errors import IndexDamaged
-from skillyard.index.kernel import KERNEL
 from skillyard.index.manifest import (
     NAME,
     REBUILD,
     Manifest,
     Part,
-    _io,
+    mapped,
     parse,
 )
 from skillyard.index.reading import Segment
@@ -28,43 +26,11 @@ from skillyard.index.searcher import (
     whole_weights,
 )
 
-__all__ = ["SegmentSearcher", "open_index"]
+__all__ = ["MASK", "SHIFT", "SegmentSearcher"]
 
 SHIFT = 16
 MASK = (1 << SHIFT) - 1
-TRIES = 8
-"""How often a manifest is read again when a writer took its files away meanwhile."""
-
-
-def open_index(folder: str) -> SegmentSearcher | None:
-    """Open the current generation of the index in ``folder``; None when there is none.
-
-    Raises IndexDamaged, and SkillIoError when it cannot be read. A later change is not seen: see
-    :meth:`SegmentSearcher.stale`.
-    """
-    missing = ""
-    for _ in range(TRIES):
-        data = _mapped(os.path.join(folder, NAME))
-        if data is None:
-            return None
-        manifest = parse(memoryview(data), os.path.join(folder, NAME))
-        try:
-            return SegmentSearcher(folder, manifest, memoryview(data))
-        except FileNotFoundError as error:  # a writer merged: the new manifest says where to
-            missing = str(error.filename)
-    raise IndexDamaged("a segment is missing", path=missing, hint=REBUILD)
-
-
-def _mapped(path: str) -> mmap | bytes | None:
-    try:
-        with open(path, "rb") as file:
-            if not os.fstat(file.fileno()).st_size:
-                return b""
-            return mmap(file.fileno(), 0, access=ACCESS_READ)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise _io("read", path, error) from None
+"""An ordinal is a segment's place, shifted, and a number in it."""
 
 
 class SegmentSearcher:
@@ -83,10 +49,10 @@ class SegmentSearcher:
         if part.file:
             if os.path.basename(part.file) != part.file:
                 raise IndexDamaged("a segment lies elsewhere", path=path, hint=REBUILD)
-            mapped = _mapped(path)
-            if mapped is None:
+            whole = mapped(path)
+            if whole is None:
                 raise FileNotFoundError(2, "no such segment", path)
-            body = memoryview(mapped)
+            body = memoryview(whole)
         else:
             body = data[part.offset : part.offset + part.size]
         if len(body) != part.size:
@@ -112,7 +78,7 @@ class SegmentSearcher:
     def stale(self) -> bool:
         """True when there is a newer generation, or none that can be read."""
         try:
-            data = _mapped(os.path.join(self.folder, NAME))
+            data = mapped(os.path.join(self.folder, NAME))
             if data is None:
                 return True
             current = parse(memoryview(data), self.folder)
@@ -126,7 +92,7 @@ class SegmentSearcher:
         if side is None:
             return None
         path = os.path.join(self.folder, side.file)
-        data = _mapped(path)
+        data = mapped(path)
         if data is None or len(data) != side.size or crc32(data) != side.check:
             raise IndexDamaged(f"the side file {name} is damaged", path=path, hint=REBUILD)
         return bytes(data)
@@ -214,25 +180,12 @@ class SegmentSearcher:
         terms = [term for term, _ in weights]
         numbers = [self._numbers(term) for term in terms]
         by_segment = [[n[place] for n in numbers] for place in range(len(self.segments))]
-        if KERNEL is not None:
-            return self._kernel_exact([weight for _, weight in weights], by_segment, ordinals)
         found = []
         for ordinal in ordinals:
             segment, number = self._at(ordinal)
             found.append(
                 exact_score(weights, segment.impacts(number, by_segment[ordinal >> SHIFT]))
             )
-        return found
-
-    def _kernel_exact(
-        self, weights: list[float], by_segment: list[list[int]], ordinals: Sequence[int]
-    ) -> list[float]:
-        found = [0.0] * len(ordinals)
-        for number, listed in _by_segment(ordinals).items():
-            numbers = [ordinals[place] & MASK for place in listed]
-            scores = self.segments[number].exact(weights, by_segment[number], numbers)
-            for place, score in zip(listed, scores, strict=True):
-                found[place] = score
         return found
 
     def semantic(
@@ -250,15 +203,7 @@ class SegmentSearcher:
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
         """Return the dot products of the documents named."""
-        if KERNEL is None:
-            return [self.segments[o >> SHIFT].dot(query, o & MASK) for o in ordinals]
-        found = [0] * len(ordinals)
-        for number, places in _by_segment(ordinals).items():
-            numbers = [ordinals[place] & MASK for place in places]
-            near = self.segments[number].dots(query, numbers)
-            for place, dot in zip(places, near, strict=True):
-                found[place] = dot
-        return found
+        return [self.segments[o >> SHIFT].dot(query, o & MASK) for o in ordinals]
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""
@@ -296,16 +241,6 @@ class SegmentSearcher:
         """Yield the ordinals of all documents that are not deleted."""
         for place, segment in enumerate(self.segments):
             yield from (place << SHIFT | number for number in segment.live())
-
-
-def _by_segment(ordinals: Sequence[int]) -> dict[int, list[int]]:
-    """Return the places of the ordinals by the segment that they lie in."""
-    if ordinals and min(ordinals) >> SHIFT == max(ordinals) >> SHIFT:
-        return {ordinals[0] >> SHIFT: list(range(len(ordinals)))}
-    places: dict[int, list[int]] = {}
-    for place, ordinal in enumerate(ordinals):
-        places.setdefault(ordinal >> SHIFT, []).append(place)
-    return places
 
 
 def _inside(allowed: Container[int] | None, place: int, segment: Segment) -> frozenset[int] | None:

@@ -10,14 +10,11 @@ from zlib import crc32
 
 from skillyard.errors import IndexDamaged
 from skillyard.index.document import EXCLUDED, IndexedDocument
-from skillyard.index.kernel import KERNEL
 from skillyard.index.layout import HEADER_SIZE, MOST_DOCUMENTS, PAGE, SECTIONS, unpack
 from skillyard.index.vectors import dot_products
 
 __all__ = ["Segment"]
 
-REMEMBERED = 100_000
-"""Terms whose place is kept, a few megabytes."""
 REBUILD = "rebuild it with `skillyard index build`"
 _KINDS = {
     **dict.fromkeys(("term_slots", "term_offsets", "posting_starts", "forward_starts"), "I"),
@@ -61,7 +58,6 @@ class Segment:
         self.dead: frozenset[int] = frozenset()
         self._sound: set[str] = set()
         self._read = bytearray(self.documents)
-        self._spans: dict[int, tuple[int, int]] = {}
         self._silent: list[int] | None = None
 
     def _check_counts(self) -> None:
@@ -188,53 +184,39 @@ class Segment:
 
         No order is promised.
         """
-        if allowed is None and KERNEL is not None:
-            return self._kernel_best(terms, limit, slack)
         totals = self.sums(terms)
         if allowed is not None:
             totals = [t if number in allowed else 0 for number, t in enumerate(totals)]
         return _top(totals, limit, slack)
 
-    def _kernel_best(
-        self, terms: Sequence[tuple[int, int]], limit: int, slack: int
-    ) -> list[tuple[int, int]]:
-        spans = []
-        for term, weight in terms:
-            span = self._spans.get(term)
-            if span is None:
-                span = self._checked_postings(term)
-            spans.append((*span, weight))
-        try:
-            return KERNEL.best(  # type: ignore[no-any-return]
-                self._views["posting_documents"],
-                self._views["posting_impacts"],
-                spans,
-                self.documents,
-                sorted(self.dead),
-                limit,
-                slack,
-            )
-        except ValueError:
-            raise self.damaged("a posting names no document") from None
+    def for_kernel(self) -> tuple[object, ...]:
+        """Return what the kernel's engine takes of a segment: views whose pages it does not check.
 
-    def _checked_postings(self, term: int) -> tuple[int, int]:
-        """Return where the postings of a term lie, their pages checked once and for all."""
-        span = self._span("posting_starts", term)
-        self.view("posting_documents", *span)
-        self.view("posting_impacts", *span)
-        if len(self._spans) < REMEMBERED:
-            self._spans[term] = span
-        return span
+        Deleted documents and those that are no answers come last.
+        """
+        self.whole("ties")
+        sections = (
+            *("posting_documents", "posting_impacts", "forward_starts", "forward_terms"),
+            *("forward_impacts", "ties", "vectors"),
+        )
+        views = [self._views[name] for name in sections]
+        return (*views, self._read, sorted(self.dead), self._silenced())
 
-    def _checked_forward(self, numbers: Sequence[int]) -> None:
-        """Check the forward lists of documents, each once."""
-        read = self._read
-        for number in numbers:
-            if not read[number]:
-                first, last = self._span("forward_starts", number)
-                self.view("forward_terms", first, last)
-                self.view("forward_impacts", first, last)
-                read[number] = 1
+    def check_postings(self, term: int) -> tuple[int, int]:
+        """Return where the postings of a term lie, once they are known to be sound."""
+        first, last = self._span("posting_starts", term)
+        documents = self.view("posting_documents", first, last)
+        self.view("posting_impacts", first, last)
+        if first < last and max(documents) >= self.documents:
+            raise self.damaged("a posting names no document")
+        return first, last
+
+    def check_forward(self, number: int) -> None:
+        """Check the forward list of a document, and note that it was."""
+        first, last = self._span("forward_starts", number)
+        self.view("forward_terms", first, last)
+        self.view("forward_impacts", first, last)
+        self._read[number] = 1
 
     def _silenced(self) -> list[int]:
         """Return the documents that are no answers: deleted and excluded ones."""
@@ -252,8 +234,6 @@ class Segment:
             raise ValueError("the query's vector has another size")
         vectors = self.whole("vectors")
         out = self._silenced()
-        if KERNEL is not None and allowed is None:
-            return KERNEL.nearest(vectors, self.dimensions, query, out, limit)  # type: ignore[no-any-return]
         dots = dot_products(vectors, self.dimensions, query)
         for number in out:
             dots[number] = 0
@@ -269,15 +249,6 @@ class Segment:
             raise ValueError("the query's vector has another size")
         return sum(map(mul, memoryview(query).cast("b"), vector))
 
-    def dots(self, query: bytes, numbers: Sequence[int]) -> list[int]:
-        """Return the dot products of several documents' vectors."""
-        if KERNEL is None:
-            return [self.dot(query, number) for number in numbers]
-        for number in numbers:
-            self.view("vectors", number * self.dimensions, (number + 1) * self.dimensions)
-        vectors = self._views["vectors"]
-        return KERNEL.dots(vectors, self.dimensions, query, list(numbers))  # type: ignore[no-any-return]
-
     def impacts(self, number: int, terms: Sequence[int]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""
         first, last = self._span("forward_starts", number)
@@ -288,21 +259,6 @@ class Segment:
             place = bisect_left(held, term) if term >= 0 else len(held)
             found.append(weights[place] if place < len(held) and held[place] == term else 0.0)
         return found
-
-    def exact(
-        self, weights: Sequence[float], terms: Sequence[int], numbers: Sequence[int]
-    ) -> list[float]:
-        """Return the exact scores of documents through the kernel."""
-        self._checked_forward(numbers)
-        views = self._views
-        return KERNEL.exact(  # type: ignore[no-any-return]
-            views["forward_starts"],
-            views["forward_terms"],
-            views["forward_impacts"],
-            list(terms),
-            list(weights),
-            list(numbers),
-        )
 
     def key(self, number: int) -> str:
         """Return a document's key."""

@@ -11,7 +11,8 @@ from skillyard.index.building import document_of
 from skillyard.index.document import EXCLUDED
 from skillyard.index.identity import key_of, settings_of
 from skillyard.index.library import Library
-from skillyard.index.reader import SegmentSearcher, open_index
+from skillyard.index.opening import open_index
+from skillyard.index.reader import SegmentSearcher
 from skillyard.index.table import bundled
 from skillyard.index.writer import IndexWriter
 from skillyard.skill import Origin, Reference, Skill

@@ -13,8 +13,8 @@ from skillyard.errors import Diagnostic, IndexDamaged, SkillyardError
 from skillyard.index.checks import verify
 from skillyard.index.indexed import current as current_catalog
 from skillyard.index.keeping import Changes, build, refresh
+from skillyard.index.opening import open_index
 from skillyard.index.place import Place, fresh, index_folder
-from skillyard.index.reader import open_index
 from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = [

@@ -1,0 +1,189 @@
+/* From forward lists to postings. */
+#include "kernel.h"
+
+#include <math.h>
+
+typedef struct {
+    uint32_t term;
+    float impact;
+} Posting;
+
+static int by_term(const void *one, const void *other)
+{
+    uint32_t left = ((const Posting *)one)->term, right = ((const Posting *)other)->term;
+    return (left > right) - (left < right);
+}
+
+const char arrange_doc[] = PyDoc_STR(
+"arrange(starts, terms, impacts, renumbered)\n\n"
+"Give every forward list its final term numbers, ascending, in place.");
+
+PyObject *arrange(PyObject *self, PyObject *arguments)
+{
+    PyObject *starts_in, *terms_in, *impacts_in, *renumbered_in;
+    Py_buffer starts, terms, impacts, renumbered;
+    int fine = 0;
+    if (!PyArg_ParseTuple(arguments, "OOOO", &starts_in, &terms_in, &impacts_in, &renumbered_in)) {
+        return NULL;
+    }
+    if (view_of(starts_in, &starts, 4, PyBUF_ND) < 0) {
+        return NULL;
+    }
+    if (view_of(terms_in, &terms, 4, PyBUF_ND | PyBUF_WRITABLE) < 0) {
+        goto release_starts;
+    }
+    if (view_of(impacts_in, &impacts, 4, PyBUF_ND | PyBUF_WRITABLE) < 0) {
+        goto release_terms;
+    }
+    if (view_of(renumbered_in, &renumbered, 4, PyBUF_ND) < 0) {
+        goto release_impacts;
+    }
+    Py_ssize_t held = items_of(&terms), known = items_of(&renumbered), longest = 0;
+    const uint32_t *from = starts.buf, *numbers = renumbered.buf;
+    uint32_t *listed = terms.buf;
+    float *impact = impacts.buf;
+    Posting *list = NULL;
+    if (items_of(&impacts) != held) {
+        PyErr_SetString(PyExc_ValueError, "terms and impacts differ in number");
+        goto done;
+    }
+    for (Py_ssize_t place = 0; place < held; place++) {
+        if (listed[place] >= (size_t)known) {
+            PyErr_SetString(PyExc_ValueError, "no such term");
+            goto done;
+        }
+    }
+    for (Py_ssize_t number = 0; number + 1 < items_of(&starts); number++) {
+        if (from[number] > from[number + 1] || from[number + 1] > (size_t)held) {
+            PyErr_SetString(PyExc_ValueError, "a forward list lies outside its section");
+            goto done;
+        }
+        Py_ssize_t length = from[number + 1] - from[number];
+        longest = length > longest ? length : longest;
+    }
+    list = malloc((size_t)(longest + 1) * sizeof(Posting));
+    if (list == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (Py_ssize_t number = 0; number + 1 < items_of(&starts); number++) {
+        Py_ssize_t first = from[number], length = from[number + 1] - from[number];
+        for (Py_ssize_t place = 0; place < length; place++) {
+            list[place].term = numbers[listed[first + place]];
+            list[place].impact = impact[first + place];
+        }
+        qsort(list, (size_t)length, sizeof(Posting), by_term); /* a term stands once in a list */
+        for (Py_ssize_t place = 0; place < length; place++) {
+            listed[first + place] = list[place].term;
+            impact[first + place] = list[place].impact;
+        }
+    }
+    fine = 1;
+done:
+    free(list);
+    PyBuffer_Release(&renumbered);
+release_impacts:
+    PyBuffer_Release(&impacts);
+release_terms:
+    PyBuffer_Release(&terms);
+release_starts:
+    PyBuffer_Release(&starts);
+    if (!fine) {
+        return NULL;
+    }
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+const char invert_doc[] = PyDoc_STR(
+"invert(starts, terms, impacts, excluded, count) -> (bytes, bytes, bytes)\n\n"
+"Posting starts, documents and impact bytes: the forward lists the other way round.");
+
+PyObject *invert(PyObject *self, PyObject *arguments)
+{
+    PyObject *starts_in, *terms_in, *impacts_in, *excluded_in, *found = NULL;
+    PyObject *places_out = NULL, *documents_out = NULL, *impacts_out = NULL;
+    Py_ssize_t count;
+    Py_buffer starts, terms, impacts, excluded;
+    if (!PyArg_ParseTuple(arguments, "OOOOn", &starts_in, &terms_in, &impacts_in, &excluded_in,
+                          &count)) {
+        return NULL;
+    }
+    if (view_of(starts_in, &starts, 4, PyBUF_ND) < 0) {
+        return NULL;
+    }
+    if (view_of(terms_in, &terms, 4, PyBUF_ND) < 0) {
+        goto release_starts;
+    }
+    if (view_of(impacts_in, &impacts, 4, PyBUF_ND) < 0) {
+        goto release_terms;
+    }
+    if (view_of(excluded_in, &excluded, 1, PyBUF_ND) < 0) {
+        goto release_impacts;
+    }
+    Py_ssize_t documents = items_of(&starts) - 1, held = items_of(&terms);
+    const uint32_t *from = starts.buf, *listed = terms.buf;
+    const float *impact = impacts.buf;
+    const uint8_t *out = excluded.buf;
+    uint32_t *next = NULL;
+    if (documents < 0 || documents > MOST_DOCUMENTS || excluded.len != documents ||
+        items_of(&impacts) != held || count < 0 || count > 0x7fffffff) {
+        PyErr_SetString(PyExc_ValueError, "the lists do not fit each other");
+        goto done;
+    }
+    next = calloc((size_t)count + 1, sizeof(uint32_t));
+    if (next == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (Py_ssize_t number = 0; number < documents; number++) {
+        if (from[number] > from[number + 1] || from[number + 1] > (size_t)held) {
+            PyErr_SetString(PyExc_ValueError, "a forward list lies outside its section");
+            goto done;
+        }
+        for (Py_ssize_t place = from[number]; place < (Py_ssize_t)from[number + 1]; place++) {
+            if (listed[place] >= (size_t)count) {
+                PyErr_SetString(PyExc_ValueError, "no such term");
+                goto done;
+            }
+            next[listed[place] + 1] += !out[number];
+        }
+    }
+    for (Py_ssize_t term = 0; term < count; term++) {
+        next[term + 1] += next[term];
+    }
+    Py_ssize_t postings = next[count];
+    places_out = PyBytes_FromStringAndSize((const char *)next, (count + 1) * 4);
+    documents_out = PyBytes_FromStringAndSize(NULL, postings * 2);
+    impacts_out = PyBytes_FromStringAndSize(NULL, postings);
+    if (places_out == NULL || documents_out == NULL || impacts_out == NULL) {
+        goto done;
+    }
+    char *document = PyBytes_AsString(documents_out), *byte = PyBytes_AsString(impacts_out);
+    for (Py_ssize_t number = 0; number < documents; number++) {
+        if (out[number]) {
+            continue;
+        }
+        for (Py_ssize_t place = from[number]; place < (Py_ssize_t)from[number + 1]; place++) {
+            uint32_t at = next[listed[place]]++;
+            uint16_t short_number = (uint16_t)number;
+            double value = rint(255.0 * (double)impact[place]);
+            memcpy(document + 2 * (size_t)at, &short_number, 2);
+            byte[at] = (char)(uint8_t)(value < 1.0 ? 1.0 : value > 255.0 ? 255.0 : value);
+        }
+    }
+    found = Py_BuildValue("(OOO)", places_out, documents_out, impacts_out);
+done:
+    Py_XDECREF(places_out);
+    Py_XDECREF(documents_out);
+    Py_XDECREF(impacts_out);
+    free(next);
+    PyBuffer_Release(&excluded);
+release_impacts:
+    PyBuffer_Release(&impacts);
+release_terms:
+    PyBuffer_Release(&terms);
+release_starts:
+    PyBuffer_Release(&starts);
+    return found;
+}

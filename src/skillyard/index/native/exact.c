@@ -1,0 +1,227 @@
+/* Exact scores: doubles, over forward lists. */
+#include "engine.h"
+
+#include <math.h>
+
+int query_of(const Engine *self, PyObject *spans, PyObject *weights, Query *query)
+{
+    query->count = PyList_Size(spans);
+    if (query->count != PyList_Size(weights) || query->count > MOST_TERMS) {
+        PyErr_SetString(PyExc_ValueError, "too many terms, or terms and weights differ in number");
+        return -1;
+    }
+    for (Py_ssize_t place = 0; place < query->count; place++) {
+        char *bytes;
+        Py_ssize_t length;
+        if (PyBytes_AsStringAndSize(PyList_GetItem(spans, place), &bytes, &length) < 0) {
+            return -1;
+        }
+        if (length != self->count * (Py_ssize_t)sizeof(Span)) {
+            PyErr_SetString(PyExc_ValueError, "a term of another engine");
+            return -1;
+        }
+        query->spans[place] = bytes;
+        double weight = PyFloat_AsDouble(PyList_GetItem(weights, place));
+        if (weight == -1.0 && PyErr_Occurred()) {
+            return -1;
+        }
+        if (!isfinite(weight)) {
+            PyErr_SetString(PyExc_ValueError, "a weight is no number");
+            return -1;
+        }
+        query->weights[place] = weight;
+    }
+    return 0;
+}
+
+Span span_at(const Query *query, Py_ssize_t place, Py_ssize_t part)
+{
+    Span span;
+    memcpy(&span, query->spans[place] + (size_t)part * sizeof(Span), sizeof(Span));
+    return span;
+}
+
+/* A term's number in one part, and its place in the query. */
+typedef struct {
+    uint32_t number, place;
+} Wanted;
+
+/* The terms of a query that one part knows, by number, and a filter that most others fail. */
+typedef struct {
+    Py_ssize_t count;
+    Wanted terms[MOST_TERMS];
+    uint32_t bits[128];
+} Sought;
+
+static int by_number(const void *one, const void *other)
+{
+    uint32_t left = ((const Wanted *)one)->number, right = ((const Wanted *)other)->number;
+    return (left > right) - (left < right);
+}
+
+static void seek(const Query *query, Py_ssize_t part, Sought *sought)
+{
+    sought->count = 0;
+    memset(sought->bits, 0, sizeof(sought->bits));
+    for (Py_ssize_t place = 0; place < query->count; place++) {
+        Span span = span_at(query, place, part);
+        if (span.number >= 0 && span.number <= UINT32_MAX) {
+            uint32_t number = (uint32_t)span.number;
+            sought->terms[sought->count].number = number;
+            sought->terms[sought->count++].place = (uint32_t)place;
+            sought->bits[number >> 5 & 127] |= (uint32_t)1 << (number & 31);
+        }
+    }
+    qsort(sought->terms, (size_t)sought->count, sizeof(Wanted), by_number);
+}
+
+/* Set each[place] to the impact of the term in that place, for the terms that a document holds. */
+static void look_up(const Sought *sought, const uint32_t *terms, const float *values,
+                    Py_ssize_t length, double *each)
+{
+    if (sought->count * 16 < length) { /* few terms: each is looked for in the list */
+        Py_ssize_t low = 0;
+        for (Py_ssize_t term = 0; term < sought->count; term++) {
+            uint32_t number = sought->terms[term].number;
+            Py_ssize_t high = length;
+            while (low < high) {
+                Py_ssize_t middle = low + (high - low) / 2;
+                if (terms[middle] < number) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            if (low < length && terms[low] == number) {
+                each[sought->terms[term].place] = values[low];
+            }
+        }
+        return;
+    }
+    Py_ssize_t next = 0;
+    for (Py_ssize_t place = 0; place < length; place++) { /* many: both go up together */
+        uint32_t number = terms[place];
+        if (!(sought->bits[number >> 5 & 127] >> (number & 31) & 1)) {
+            continue;
+        }
+        while (next < sought->count && sought->terms[next].number < number) {
+            next++;
+        }
+        for (; next < sought->count && sought->terms[next].number == number; next++) {
+            each[sought->terms[next].place] = values[place];
+        }
+    }
+}
+
+/* The exact score of one document: added one by one in the order of the query. */
+static int exact_score(const Part *part, const Query *query, const Sought *sought, uint32_t number,
+                       double *score)
+{
+    double each[MOST_TERMS] = {0.0};
+    const uint32_t *starts = part->starts.buf;
+    Py_ssize_t first = starts[number], last = starts[number + 1];
+    if (first > last || last > items_of(&part->terms)) {
+        PyErr_SetString(PyExc_ValueError, "a forward list lies outside its section");
+        return -1;
+    }
+    look_up(sought, (const uint32_t *)part->terms.buf + first,
+            (const float *)part->values.buf + first, last - first, each);
+    double total = 0.0;
+    for (Py_ssize_t place = 0; place < query->count; place++) {
+        total += query->weights[place] * each[place];
+    }
+    *score = total;
+    return 0;
+}
+
+static int append_number(PyObject *list, unsigned long value)
+{
+    PyObject *number = PyLong_FromUnsignedLong(value);
+    int failed = number == NULL || PyList_Append(list, number) < 0;
+    Py_XDECREF(number);
+    return failed ? -1 : 0;
+}
+
+/* Score documents, or name those whose forward lists were not checked. Ordered by part. */
+int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t count,
+                     PyObject *unread)
+{
+    Sought sought;
+    Py_ssize_t current = -1;
+    for (Py_ssize_t place = 0; place < count; place++) {
+        Py_ssize_t number = ranked[place].ordinal >> SHIFT;
+        uint32_t document = ranked[place].ordinal & MASK;
+        if (number >= self->count || document >= self->parts[number].count) {
+            PyErr_SetString(PyExc_ValueError, "no such document");
+            return -1;
+        }
+        const Part *part = &self->parts[number];
+        if (!((const uint8_t *)part->read.buf)[document]) {
+            if (append_number(unread, ranked[place].ordinal) < 0) {
+                return -1;
+            }
+            continue;
+        }
+        if (number != current) {
+            seek(query, number, &sought);
+            current = number;
+        }
+        if (exact_score(part, query, &sought, document, &ranked[place].score) < 0) {
+            return -1;
+        }
+        ranked[place].tie = ((const uint64_t *)part->ties.buf)[document];
+    }
+    return 0;
+}
+
+const char exact_doc[] = PyDoc_STR(
+"exact(spans, weights, ordinals) -> ([score], [unread])\n\n"
+"The exact score of each document, or the ones whose forward lists have to be checked before.");
+
+PyObject *engine_exact(PyObject *object, PyObject *arguments)
+{
+    Engine *self = (Engine *)object;
+    PyObject *spans, *weights, *ordinals, *unread = NULL, *found = NULL, *answer = NULL;
+    Query query;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!", &PyList_Type, &spans, &PyList_Type, &weights,
+                          &PyList_Type, &ordinals) ||
+        query_of(self, spans, weights, &query) < 0) {
+        return NULL;
+    }
+    Py_ssize_t count = PyList_Size(ordinals);
+    Ranked *ranked = malloc((size_t)(count + 1) * sizeof(Ranked));
+    if (ranked == NULL) {
+        return PyErr_NoMemory();
+    }
+    for (Py_ssize_t place = 0; place < count; place++) {
+        long long ordinal;
+        if (whole_at(ordinals, place, &ordinal) < 0) {
+            goto done;
+        }
+        if (ordinal < 0 || ordinal > UINT32_MAX) {
+            PyErr_SetString(PyExc_ValueError, "no such document");
+            goto done;
+        }
+        ranked[place].ordinal = (uint32_t)ordinal;
+        ranked[place].score = 0.0;
+    }
+    unread = PyList_New(0);
+    if (unread == NULL || score_all(self, &query, ranked, count, unread) < 0) {
+        goto done;
+    }
+    found = PyList_New(PyList_Size(unread) ? 0 : count);
+    for (Py_ssize_t place = 0; found != NULL && place < PyList_Size(found); place++) {
+        PyObject *score = PyFloat_FromDouble(ranked[place].score);
+        if (score == NULL || PyList_SetItem(found, place, score) < 0) {
+            Py_CLEAR(found);
+        }
+    }
+    if (found != NULL) {
+        answer = Py_BuildValue("(OO)", found, unread);
+    }
+done:
+    Py_XDECREF(found);
+    Py_XDECREF(unread);
+    free(ranked);
+    return answer;
+}

@@ -1,0 +1,76 @@
+/* The inner loops of an index: the same answers as the Python beside it, sooner.
+ *
+ * Every function takes buffers and lists and checks every bound before it reads. Whole numbers are
+ * exact whatever the order of adding; doubles are added in the order of the query, and the build
+ * forbids the compiler to fuse a multiplication with an addition (-ffp-contract=off), so the bits
+ * are those of Python. Built for the stable ABI of CPython 3.11.
+ */
+#ifndef SKILLYARD_KERNEL_H
+#define SKILLYARD_KERNEL_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030b0000
+#endif
+#include <Python.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_DOCUMENTS 65536
+#define MOST_DIMENSIONS 4096
+
+/* A buffer of one dimension whose items have the size that is expected of them. */
+int view_of(PyObject *source, Py_buffer *view, Py_ssize_t item, int flags);
+
+static inline Py_ssize_t items_of(const Py_buffer *view)
+{
+    return view->len / view->itemsize;
+}
+
+int whole_at(PyObject *list, Py_ssize_t place, long long *value);
+
+/* ---- best.c: the best of many whole numbers ---- */
+
+typedef struct {
+    int32_t value;
+    uint32_t ordinal;
+} Found;
+
+/* What was found so far: everything that may still be among the `limit` best or at most `slack`
+ * below the last of them. */
+typedef struct {
+    Py_ssize_t limit;
+    int64_t slack;
+    int32_t *heap; /* the best values, the smallest first */
+    Py_ssize_t used, room;
+    Found *list;
+    Py_ssize_t length, space;
+    int32_t least; /* a lower value is of no use any more; 1 at least */
+} Best;
+
+int best_start(Best *best, Py_ssize_t limit, int64_t slack, Py_ssize_t most);
+int best_add(Best *best, const int32_t *values, Py_ssize_t count, uint32_t base);
+void best_finish(Best *best);
+void best_free(Best *best);
+
+/* ---- vectors.c ---- */
+
+void dot_each(const int8_t *rows, Py_ssize_t count, Py_ssize_t dimensions, const int16_t *query,
+              int32_t *dots);
+int16_t *widened(const Py_buffer *query);
+PyObject *direction(PyObject *self, PyObject *arguments);
+extern const char direction_doc[];
+
+/* ---- building.c ---- */
+
+PyObject *arrange(PyObject *self, PyObject *arguments);
+PyObject *invert(PyObject *self, PyObject *arguments);
+extern const char arrange_doc[];
+extern const char invert_doc[];
+
+/* ---- engine.c ---- */
+
+extern PyType_Spec engine_spec;
+
+#endif

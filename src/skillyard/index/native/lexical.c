@@ -1,0 +1,146 @@
+/* The best by words: whole numbers over postings, then exact scores of who may be best. */
+#include "engine.h"
+
+#include <math.h>
+
+#define WHOLE 1023.0
+
+/* Postings of one term that are still to be added. */
+typedef struct {
+    const uint16_t *document, *last;
+    const uint8_t *impact;
+    int32_t weight;
+} Run;
+
+/* Add the postings of documents below `end` to the totals. Masked, so that no list, however it
+ * lies, leads out of them. */
+static void add_run(Run *run, int32_t *totals, uint32_t end)
+{
+    const uint16_t *document = run->document, *last = run->last;
+    const uint8_t *impact = run->impact;
+    const int32_t weight = run->weight;
+    while (last - document >= 4 && document[3] < end) { /* a term names a document once */
+        totals[document[0] & (AT_ONCE - 1)] += weight * impact[0];
+        totals[document[1] & (AT_ONCE - 1)] += weight * impact[1];
+        totals[document[2] & (AT_ONCE - 1)] += weight * impact[2];
+        totals[document[3] & (AT_ONCE - 1)] += weight * impact[3];
+        document += 4;
+        impact += 4;
+    }
+    while (document < last && *document < end) {
+        totals[*document++ & (AT_ONCE - 1)] += weight * *impact++;
+    }
+    run->document = document;
+    run->impact = impact;
+}
+
+/* First pass over one part: whole numbers over postings, so many documents at a time that their
+ * sums stay in the innermost cache. */
+static int sum_part(Engine *self, Py_ssize_t number, const Query *query, const int32_t *whole,
+                    Best *best)
+{
+    const Part *part = &self->parts[number];
+    Py_ssize_t postings = items_of(&part->documents), runs = 0, gone = 0;
+    Run run[MOST_TERMS];
+    for (Py_ssize_t place = 0; place < query->count; place++) {
+        Span span = span_at(query, place, number);
+        if (span.number < 0) {
+            continue;
+        }
+        if (span.first < 0 || span.first > span.last || span.last > postings) {
+            PyErr_SetString(PyExc_ValueError, "a span lies outside the postings");
+            return -1;
+        }
+        run[runs].document = (const uint16_t *)part->documents.buf + span.first;
+        run[runs].last = (const uint16_t *)part->documents.buf + span.last;
+        run[runs].impact = (const uint8_t *)part->impacts.buf + span.first;
+        run[runs++].weight = whole[place];
+    }
+    for (Py_ssize_t start = 0; runs && start < part->count; start += AT_ONCE) {
+        Py_ssize_t end = start + AT_ONCE < part->count ? start + AT_ONCE : part->count;
+        memset(self->totals, 0, (size_t)(end - start) * sizeof(int32_t));
+        for (Py_ssize_t each = 0; each < runs; each++) {
+            add_run(&run[each], self->totals, (uint32_t)end);
+        }
+        for (; gone < part->dead_count && part->dead[gone] < end; gone++) {
+            self->totals[part->dead[gone] - start] = 0;
+        }
+        if (best_add(best, self->totals, end - start,
+                     (uint32_t)number << SHIFT | (uint32_t)start) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+const char lexical_doc[] = PyDoc_STR(
+"lexical(spans, weights, limit, candidates) -> ([(ordinal, score)], [unread])\n\n"
+"The best by exact score among the candidates of the first pass, or the documents whose forward\n"
+"lists have to be checked before. spans: one bytes object a term, see Reader.");
+
+PyObject *engine_lexical(PyObject *object, PyObject *arguments)
+{
+    Engine *self = (Engine *)object;
+    PyObject *spans, *weights, *unread = NULL, *found = NULL, *answer = NULL;
+    Py_ssize_t limit, candidates;
+    Query query;
+    Best best;
+    Ranked *ranked = NULL;
+    int32_t whole[MOST_TERMS];
+    if (!PyArg_ParseTuple(arguments, "O!O!nn", &PyList_Type, &spans, &PyList_Type, &weights, &limit,
+                          &candidates) ||
+        query_of(self, spans, weights, &query) < 0) {
+        return NULL;
+    }
+    double top = query.count ? query.weights[0] : 1.0, slack = 0.0;
+    for (Py_ssize_t place = 1; place < query.count; place++) {
+        top = query.weights[place] > top ? query.weights[place] : top;
+    }
+    if (!(top > 0.0)) {
+        PyErr_SetString(PyExc_ValueError, "no weight is above zero");
+        return NULL;
+    }
+    for (Py_ssize_t place = 0; place < query.count; place++) {
+        double value = rint(WHOLE * query.weights[place] / top);
+        whole[place] = value < 1.0 ? 1 : (int32_t)value;
+        slack += WHOLE * query.weights[place] / top + 255.0;
+    }
+    Py_ssize_t wanted = limit < self->documents ? limit : self->documents;
+    wanted = wanted > candidates ? wanted : candidates;
+    /* As many as are wanted are looked at again: then who lies behind by the sum stays out. */
+    int64_t behind = wanted > limit ? (int64_t)(2.01 * slack) + 1 : 0;
+    if (best_start(&best, limit, behind, self->documents) < 0) {
+        return NULL;
+    }
+    for (Py_ssize_t number = 0; number < self->count; number++) {
+        if (sum_part(self, number, &query, whole, &best) < 0) {
+            goto done;
+        }
+    }
+    best_finish(&best);
+    Py_ssize_t count;
+    ranked = ranked_of(self, &best, wanted, &count);
+    unread = PyList_New(0);
+    if (ranked == NULL || unread == NULL) {
+        goto done;
+    }
+    qsort(ranked, (size_t)count, sizeof(Ranked), by_ordinal);
+    if (score_all(self, &query, ranked, count, unread) < 0) {
+        goto done;
+    }
+    if (PyList_Size(unread)) {
+        found = PyList_New(0);
+    } else {
+        qsort(ranked, (size_t)count, sizeof(Ranked), by_score);
+        found = pairs_of(ranked, count < limit ? count : limit, 0);
+    }
+    if (found != NULL) {
+        answer = Py_BuildValue("(OO)", found, unread);
+    }
+done:
+    Py_XDECREF(found);
+    Py_XDECREF(unread);
+    free(ranked);
+    best_free(&best);
+    return answer;
+}

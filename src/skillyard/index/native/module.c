@@ -1,0 +1,48 @@
+/* The module skillyard.index._kernel, and what its parts share. */
+#include "kernel.h"
+
+int view_of(PyObject *source, Py_buffer *view, Py_ssize_t item, int flags)
+{
+    if (PyObject_GetBuffer(source, view, flags | PyBUF_FORMAT) < 0) {
+        return -1;
+    }
+    if (view->itemsize != item) {
+        PyErr_Format(PyExc_TypeError, "items of %zd bytes, not %zd", view->itemsize, item);
+        PyBuffer_Release(view);
+        return -1;
+    }
+    return 0;
+}
+
+int whole_at(PyObject *list, Py_ssize_t place, long long *value)
+{
+    PyObject *item = PyList_GetItem(list, place); /* borrowed */
+    if (item == NULL) {
+        return -1;
+    }
+    *value = PyLong_AsLongLong(item);
+    return *value == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+static PyMethodDef methods[] = {
+    {"direction", direction, METH_VARARGS, direction_doc},
+    {"arrange", arrange, METH_VARARGS, arrange_doc},
+    {"invert", invert, METH_VARARGS, invert_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "_kernel", "The inner loops of an index.", -1, methods,
+    NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__kernel(void)
+{
+    PyObject *made = PyModule_Create(&module);
+    PyObject *engine = made == NULL ? NULL : PyType_FromSpec(&engine_spec);
+    if (engine == NULL || PyModule_AddObjectRef(made, "Engine", engine) < 0) {
+        Py_CLEAR(made);
+    }
+    Py_XDECREF(engine);
+    return made;
+}

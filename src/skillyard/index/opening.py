@@ -1,0 +1,43 @@
+"""Opening an index on disk."""
+
+from __future__ import annotations
+
+import os
+
+from skillyard.errors import IndexDamaged
+from skillyard.index.kernel import KERNEL
+from skillyard.index.manifest import NAME, REBUILD, Manifest, mapped, parse
+from skillyard.index.reader import SegmentSearcher
+
+__all__ = ["open_index", "searcher_over"]
+
+TRIES = 8
+"""How often a manifest is read again when a writer took its files away meanwhile."""
+
+
+def open_index(folder: str) -> SegmentSearcher | None:
+    """Open the current generation of the index in ``folder``; None when there is none.
+
+    Raises IndexDamaged, and SkillIoError when it cannot be read. A later change is not seen: see
+    :meth:`SegmentSearcher.stale`.
+    """
+    missing = ""
+    for _ in range(TRIES):
+        data = mapped(os.path.join(folder, NAME))
+        if data is None:
+            return None
+        manifest = parse(memoryview(data), os.path.join(folder, NAME))
+        try:
+            return searcher_over(folder, manifest, memoryview(data))
+        except FileNotFoundError as error:  # a writer merged: the new manifest says where to
+            missing = str(error.filename)
+    raise IndexDamaged("a segment is missing", path=missing, hint=REBUILD)
+
+
+def searcher_over(folder: str, manifest: Manifest, data: memoryview) -> SegmentSearcher:
+    """Return the searcher over a generation: through the kernel where there is one."""
+    if KERNEL is None:
+        return SegmentSearcher(folder, manifest, data)
+    from skillyard.index.kernel_searcher import KernelSearcher
+
+    return KernelSearcher(folder, manifest, data)
