@@ -82,9 +82,9 @@ def _ask(bound: BoundHybrid, text: str, kind: str, right: str | None) -> Asked |
     if scored.best is None or scored.facts is None:
         return None
     library = bound.library
-    best = scored.points[scored.best].total
-    order = sorted(scored.points.items(), key=lambda item: -item[1].total)[:10]
-    gaps = [(best - own.total, _same(library.skill(o), right)) for o, own in order]
+    best = scored.totals[scored.best]
+    order = sorted(scored.totals.items(), key=lambda item: -item[1])[:10]
+    gaps = [(best - total, _same(library.skill(o), right)) for o, total in order]
     first = _same(library.skill(scored.best), right)
     return Asked(scored.facts, kind, len(library.skills), text, first, gaps)
 

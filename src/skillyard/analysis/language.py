@@ -6,6 +6,7 @@ Only what the word list (:mod:`.lexicon`) covers is told apart; everything else 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from skillyard.analysis.scripts import latin_share
 from skillyard.analysis.stopwords import ENGLISH
@@ -100,8 +101,21 @@ def language_of(text: str) -> str:
         for code, script in _SCRIPTS:
             if re.search(script, text):
                 return code
-    words = [word.lower() for word in re.findall(_WORD, text)]
-    votes = {code: sum(word in known for word in words) for code, known in FUNCTION_WORDS.items()}
-    best = min(votes, key=lambda code: (-votes[code], code))
-    english = sum(word in ENGLISH for word in words)
-    return best if votes[best] >= LEAST and votes[best] > english else "en"
+    votes: dict[str, int] = {}
+    known = _codes()
+    for word in re.findall(_WORD, text):
+        for code in known.get(word.lower(), ()):
+            votes[code] = votes.get(code, 0) + 1
+    english = votes.pop("en", 0)
+    best = min(votes, key=lambda code: (-votes[code], code), default="en")
+    return best if votes and votes[best] >= LEAST and votes[best] > english else "en"
+
+
+@cache
+def _codes() -> dict[str, tuple[str, ...]]:
+    """Return by function word the languages that have it."""
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(ENGLISH, ("en",))
+    for code, words in FUNCTION_WORDS.items():
+        for word in words:
+            found[word] = (*found.get(word, ()), code)
+    return found

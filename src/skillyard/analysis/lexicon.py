@@ -103,8 +103,9 @@ def _concepts(text: str, code: str) -> list[int]:
     forms = _forms(code)
     folded = _fold(text)
     found: set[int] = set()
+    there = set(folded)
     for form, number in forms.spaced:
-        if form in folded:
+        if form[0] in there and form in folded:
             found.add(number)
             folded = folded.replace(form, "\n")  # the longest form takes its characters
     for word in re.findall(_WORD, folded):

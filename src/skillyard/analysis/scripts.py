@@ -62,6 +62,8 @@ def runs(word: str) -> list[tuple[str, bool]]:
 
 def latin_share(text: str) -> float:
     """Return the share of Latin letters among the letters of ``text``, 0..1; 1.0 without any."""
+    if text.isascii():
+        return 1.0
     letters = latin = 0
     for char in text:
         if char.isalpha():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["key_of", "settings_of"]
 
-WEIGHING = 4
+WEIGHING = 5
 """Grows whenever the same terms would get other impacts, other marks or other vectors."""
 
 

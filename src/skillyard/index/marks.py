@@ -7,7 +7,7 @@ trigger phrases, names, popularity and what a skill is not for need no file of t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import log1p
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,12 @@ __all__ = [
     "IN_NAME",
     "NAME",
     "PRIOR",
+    "START",
     "TAG",
     "exact_mark",
-    "grams",
     "marks",
     "phrase_words",
+    "phrases_in",
     "tag_mark",
 ]
 
@@ -47,6 +48,9 @@ IN_NAME = "\x07"
 AVOID = "\x05"
 """Followed by a term of what the skill says it is not for."""
 
+START = "\x08"
+"""Followed by the first two words of a phrase that is longer."""
+
 LONGEST_PHRASE = 6
 """Words of a phrase that are looked up."""
 MANY_INSTALLS = 1_000_000
@@ -64,15 +68,21 @@ def phrase_words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold().replace("_", " ")))
 
 
-def grams(words: Sequence[str], longest: int = LONGEST_PHRASE) -> Iterator[str]:
-    """Yield every run of 2 up to ``longest`` neighbouring words, joined by blanks; each once."""
+def phrases_in(words: Sequence[str], known: Callable[[str], object]) -> Iterator[str]:
+    """Yield the runs of neighbouring words that may be a phrase of the library, each once.
+
+    ``known`` says whether any skill has a mark: runs of more than two words are only looked at
+    where a phrase starts.
+    """
     seen: set[str] = set()
-    for size in range(2, longest + 1):
-        for start in range(len(words) - size + 1):
-            gram = " ".join(words[start : start + size])
-            if gram not in seen:
-                seen.add(gram)
-                yield gram
+    for start in range(len(words) - 1):
+        pair = f"{words[start]} {words[start + 1]}"
+        longest = LONGEST_PHRASE if known(START + pair) else 2
+        for end in range(start + 2, min(start + longest, len(words)) + 1):
+            run = " ".join(words[start:end])
+            if run not in seen:
+                seen.add(run)
+                yield run
 
 
 def tag_mark(tag: str) -> str:
@@ -100,6 +110,8 @@ def marks(skill: Skill, analysed: Analysed) -> dict[str, float]:
         words = phrase_words(call)
         if 2 <= len(words) <= LONGEST_PHRASE:
             found[CALL + " ".join(words)] = _exact(FULL)
+            if len(words) > 2:
+                found[START + " ".join(words[:2])] = _exact(FULL)
     for name in (skill.name, skill.slug):
         found.update((NAME + word, _exact(FULL)) for word in name.casefold().split()[:1])
     if analysed.name:

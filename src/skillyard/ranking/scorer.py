@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, overload, runtime_checkable
 
 from skillyard.ranking.query import Query
@@ -84,7 +85,7 @@ class Ordered(Sequence[tuple[Skill, float]]):
     __slots__ = ("_order", "_settled", "_skill", "_values")
 
     def __init__(self, scored: Iterable[tuple[int, float]], skill: Callable[[int], Skill]) -> None:
-        self._order = sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+        self._order = sorted(scored, key=itemgetter(1), reverse=True)
         self._values = [-score for _, score in self._order]
         self._skill = skill
         self._settled: dict[int, Skill] = {}

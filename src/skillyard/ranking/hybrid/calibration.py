@@ -109,6 +109,10 @@ def logit(found: Facts, evidence: Evidence, calibration: Calibration, *, named: 
     return total
 
 
+LEAST = -700.0
+"""Log-odds below which no exponential can be taken."""
+
+
 def probability(log_odds: float) -> float:
     """Return the probability of log-odds; never quite 0, so that order is kept to the end."""
-    return 1.0 / (1.0 + exp(-max(log_odds, -700.0)))
+    return 1.0 / (1.0 + exp(-log_odds if log_odds > LEAST else -LEAST))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from skillyard.index.marks import AVOID, CALL, NAME, PRIOR, exact_mark, tag_mark
-from skillyard.index.searcher import CANDIDATES, Searcher
+from skillyard.index.marks import AVOID, CALL, NAME, PRIOR, exact_mark, phrases_in, tag_mark
+from skillyard.index.searcher import CANDIDATES, Searcher, Weights
 from skillyard.index.table import UNIT
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.question import Question
 from skillyard.ranking.query import Query
 from skillyard.summing import added
 
-__all__ = ["Evidence", "Found", "find", "named_by"]
+__all__ = ["Beside", "Evidence", "Found", "find", "named_by"]
 
 LONGEST_NAME = 12
 """Words of a request that may be nothing but a name."""
@@ -43,14 +43,34 @@ class Evidence(NamedTuple):
     """Share of the request's weight that stands in what the skill is not for, 0..1."""
 
 
+class Beside(NamedTuple):
+    """What few candidates have beside words and meaning: the rest of :class:`Evidence`."""
+
+    called: bool
+    phrases: tuple[str, ...]
+    share: float
+    files: float
+    prior: float
+    avoid: float
+
+
 class Found(NamedTuple):
     """The candidates of one request, and what their scores are measured against."""
 
-    candidates: Mapping[int, Evidence]
-    """By ordinal."""
+    by_words: Mapping[int, float]
+    """The exact score of words, by ordinal: all candidates."""
+    by_meaning: Mapping[int, float]
+    """The cosine of each."""
+    beside: Mapping[int, Beside]
+    """What else speaks for and against some of them."""
     words: tuple[float, float]
     """The (best, least counted) score of words: what stretches to 1 and 0."""
     meaning: tuple[float, float]
+
+    def evidence(self, ordinal: int) -> Evidence:
+        """Return what is known of a candidate; KeyError for any other skill."""
+        beside = self.beside.get(ordinal, ())
+        return Evidence(self.by_words[ordinal], self.by_meaning[ordinal], *beside)
 
 
 def find(
@@ -71,20 +91,31 @@ def find(
     meaning = searcher.semantic(asked.vector, fusion.depth, allowed) if asked.vector else []
     calls = _calls(asked, searcher, allowed)
     named = {o for o in called if _tagged(query, searcher, o)}
-    if not named and 0 < asked.length <= LONGEST_NAME and not asked.talk:
+    if not named and 0 < len(asked.words) <= LONGEST_NAME and not asked.talk:
         named.update(_holders(exact_mark(query.text), searcher, allowed))
-    ordinals = sorted(
-        {
-            *(ordinal for ordinal, _ in words),
-            *(ordinal for ordinal, _ in meaning),
-            *calls,
-            *(ordinal for ordinal in files if allowed is None or ordinal in allowed),
-            *named,
-            *(allowed if allowed and query.include_tags and not asked.terms else ()),
-        }
+    scores = dict(words)
+    near = {ordinal: dot / WHOLE for ordinal, dot in meaning}
+    ordinals = list(
+        dict.fromkeys(
+            [
+                *scores,
+                *near,
+                *calls,
+                *(ordinal for ordinal in files if allowed is None or ordinal in allowed),
+                *sorted(named),
+                *(sorted(allowed) if allowed and query.include_tags and not asked.terms else ()),
+            ]
+        )
     )
+    unscored = ordinals[len(scores) :]
+    scores.update(zip(unscored, searcher.exact(asked.weights, unscored), strict=True))
+    far = [ordinal for ordinal in ordinals if ordinal not in near]
+    dots = searcher.dots(asked.vector, far) if asked.vector else [0] * len(far)
+    near.update(zip(far, [dot / WHOLE for dot in dots], strict=True))
     return Found(
-        _evidence(ordinals, asked, searcher, frozenset(named), calls, files),
+        scores,
+        near,
+        _beside(ordinals, asked, searcher, named, calls, files),
         _span([score for _, score in words], fusion.depth),
         _span([dot / WHOLE for _, dot in meaning], fusion.depth),
     )
@@ -96,43 +127,44 @@ def _span(scores: Sequence[float], depth: int) -> tuple[float, float]:
     return best, scores[depth - 1] if len(scores) >= depth else 0.0
 
 
-def _evidence(
+def _beside(
     ordinals: Sequence[int],
     asked: Question,
     searcher: Searcher,
-    named: frozenset[int],
+    named: Collection[int],
     calls: Mapping[int, tuple[str, ...]],
     files: Mapping[int, float],
-) -> dict[int, Evidence]:
-    words = searcher.exact(asked.weights, ordinals)
-    dots = searcher.dots(asked.vector, ordinals) if asked.vector else [0] * len(ordinals)
+) -> dict[int, Beside]:
     total = added([term.weight for term in asked.terms]) or 1.0
     shunned = [(AVOID + term.text, term.weight / total) for term in asked.terms]
     shunned = [pair for pair in shunned if searcher.frequency(pair[0])]
-    avoid = searcher.exact(shunned, ordinals) if shunned else [0.0] * len(ordinals)
+    avoid = _above_zero(shunned, ordinals, searcher) if shunned else {}
     known = bool(searcher.frequency(PRIOR))
-    prior = searcher.exact([(PRIOR, 1.0)], ordinals) if known else [0.0] * len(ordinals)
+    prior = _above_zero([(PRIOR, 1.0)], ordinals, searcher) if known else {}
+    some = {*named, *calls, *files, *avoid, *prior}
     return {
-        ordinal: Evidence(
-            score,
-            dot / WHOLE,
+        ordinal: Beside(
             ordinal in named,
             calls.get(ordinal, ()),
             _share(calls.get(ordinal, ()), asked),
             files.get(ordinal, 0.0),
-            before,
-            against,
+            prior.get(ordinal, 0.0),
+            avoid.get(ordinal, 0.0),
         )
-        for ordinal, score, dot, before, against in zip(
-            ordinals, words, dots, prior, avoid, strict=True
-        )
+        for ordinal in ordinals
+        if ordinal in some
     }
 
 
+def _above_zero(weights: Weights, ordinals: Sequence[int], searcher: Searcher) -> dict[int, float]:
+    scores = zip(ordinals, searcher.exact(weights, ordinals), strict=True)
+    return {ordinal: score for ordinal, score in scores if score}
+
+
 def _share(phrases: Sequence[str], asked: Question) -> float:
-    if not phrases or not asked.length:
+    if not phrases or not asked.words:
         return 0.0
-    return max([phrase.count(" ") + 1 for phrase in phrases]) / asked.length
+    return max([phrase.count(" ") + 1 for phrase in phrases]) / len(asked.words)
 
 
 def _holders(mark: str, searcher: Searcher, allowed: frozenset[int] | None) -> list[int]:
@@ -151,7 +183,7 @@ def _calls(
 ) -> dict[int, tuple[str, ...]]:
     """Return by ordinal the names and trigger phrases that stand in the request."""
     found: dict[int, tuple[str, ...]] = {}
-    for phrase in asked.phrases:
+    for phrase in phrases_in(asked.words, searcher.frequency):
         for ordinal in _holders(CALL + phrase, searcher, allowed):
             found[ordinal] = (*found.get(ordinal, ()), phrase)
     return found

@@ -51,7 +51,7 @@ def explain(
 def _place(scored: ScoredHybrid, own: Points) -> str:
     if scored.best is None:
         return "no skill has any"
-    best = scored.points[scored.best].total
+    best = scored.totals[scored.best]
     behind = best - own.total
     return "the most of all skills" if behind <= 0 else f"{behind:.4g} behind the best"
 
@@ -70,7 +70,7 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     if rule:
         note = "what a rule says at least: called, named, phrase or file"
         parts.append(Explanation("rule", rule, (), "leaf", note))
-    behind = max(0.0, scored.points[scored.best].total - own.total)
+    behind = max(0.0, scored.totals[scored.best] - own.total)
     if behind:
         note = f"{calibration.gap:.4g} · {behind:.4g} points behind the best"
         parts.append(Explanation("behind", -calibration.gap * behind, (), "leaf", note))

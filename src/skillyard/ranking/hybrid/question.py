@@ -10,7 +10,7 @@ from typing import NamedTuple
 from skillyard.analysis import STANDARD
 from skillyard.analysis.lexicon import read_request
 from skillyard.analysis.scripts import latin_share
-from skillyard.index.marks import grams, phrase_words
+from skillyard.index.marks import phrase_words
 from skillyard.index.searcher import Searcher
 from skillyard.index.table import Table
 from skillyard.ranking.query import Query
@@ -71,10 +71,8 @@ class Question(NamedTuple):
     """Its direction; empty where the table knows no word of it."""
     named: frozenset[str]
     """Terms of what looks like a name: capitals inside a sentence, acronyms, words with digits."""
-    phrases: tuple[str, ...]
-    """Runs of words in which names and trigger phrases are looked up."""
-    length: int
-    """Words of the request."""
+    words: tuple[str, ...]
+    """Its words, in which names and trigger phrases are looked up."""
 
     @property
     def talk(self) -> bool:
@@ -103,15 +101,7 @@ def question(query: Query, searcher: Searcher, table: Table) -> Question:
     spoken = counts if latin_share(text) >= MOSTLY_LATIN else _latin(counts)
     heard = tuple({**spoken, **foreign_terms}.items())
     vector = table.vector([(1.0, heard)], query=True) if heard else b""
-    words = phrase_words(text)[:MOST_WORDS]
-    return Question(
-        tuple(terms),
-        heard,
-        vector,
-        _named(text),
-        tuple(grams(words)),
-        len(words),
-    )
+    return Question(tuple(terms), heard, vector, _named(text), phrase_words(text)[:MOST_WORDS])
 
 
 def _ends(text: str) -> str:

@@ -11,7 +11,7 @@ from skillyard.index.searcher import tie_of
 from skillyard.ranking.hybrid.calibration import Facts, facts, in_name, logit, probability
 from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION, Calibration, Fusion
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found, find, named_by
-from skillyard.ranking.hybrid.points import Points, points
+from skillyard.ranking.hybrid.points import Points, points, totals
 from skillyard.ranking.hybrid.question import Question, question
 from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.query import Query, called_words, invokes
@@ -148,6 +148,7 @@ class ScoredHybrid(Scored):
         self.asked = asked
         self.found = found
         self._deaf = not asked.vector or found.meaning[0] <= 0.0
+        self._said: Mapping[int, float] = {}
 
     @property
     def blank(self) -> bool:
@@ -160,43 +161,43 @@ class ScoredHybrid(Scored):
         return self._bound.library.searcher.size
 
     @cached_property
-    def points(self) -> dict[int, Points]:
-        """The points of each candidate, by ordinal."""
+    def totals(self) -> dict[int, float]:
+        """The points of each candidate, all kinds added, by ordinal."""
         fusion = self._bound.scorer.fusion
-        found = {
-            ordinal: points(evidence, self.found, fusion, deaf=self._deaf)
-            for ordinal, evidence in self.found.candidates.items()
-        }
-        return found if self._bound.scorer.reranker is None else self._reranked(found)
+        found = totals(self.found, fusion, deaf=self._deaf)
+        if self._bound.scorer.reranker is not None:
+            self._said = self._opinions(found)
+            for ordinal, said in self._said.items():
+                found[ordinal] += fusion.rerank * said
+        return found
 
-    def _reranked(self, found: dict[int, Points]) -> dict[int, Points]:
+    def _opinions(self, found: Mapping[int, float]) -> dict[int, float]:
+        """Return what the reranker says of the best candidates, -1..1 by ordinal."""
         from skillyard.ranking.hybrid.reranking import RERANKED, Candidate, opinions
 
-        library, scorer = self._bound.library, self._bound.scorer
-        assert scorer.reranker is not None
-        order = sorted(found, key=lambda o: (-found[o].total, tie_of(library.searcher.key(o))))
+        library, reranker = self._bound.library, self._bound.scorer.reranker
+        assert reranker is not None
+        order = sorted(found, key=lambda o: (-found[o], tie_of(library.searcher.key(o))))
         best = order[:RERANKED]
-        candidates = [Candidate(library.whole(o), found[o].total, _signals(found[o])) for o in best]
-        for ordinal, said in zip(
-            best, opinions(scorer.reranker, self.query, candidates), strict=True
-        ):
-            found[ordinal] = found[ordinal]._replace(rerank=scorer.fusion.rerank * said)
-        return found
+        candidates = [Candidate(library.whole(o), found[o], _signals(self._plain(o))) for o in best]
+        return dict(zip(best, opinions(reranker, self.query, candidates), strict=True))
+
+    def _plain(self, ordinal: int) -> Points:
+        """Return the points of a candidate before a reranker has seen it."""
+        fusion = self._bound.scorer.fusion
+        return points(self.found.evidence(ordinal), self.found, fusion, deaf=self._deaf)
 
     @cached_property
     def best(self) -> int | None:
         """The ordinal of the best candidate by points; ties by words, meaning, the index's own."""
-        searcher = self._bound.library.searcher
-        totals = self.points
-        candidates = self.found.candidates
+        searcher, found = self._bound.library.searcher, self.found
+        most = max(self.totals.values(), default=0.0)
+        tied = [ordinal for ordinal, total in self.totals.items() if total == most]
+        if len(tied) == 1:
+            return tied[0]
         return min(
-            totals,
-            key=lambda o: (
-                -totals[o].total,
-                -candidates[o].words,
-                -candidates[o].meaning,
-                tie_of(searcher.key(o)),
-            ),
+            tied,
+            key=lambda o: (-found.by_words[o], -found.by_meaning[o], tie_of(searcher.key(o))),
             default=None,
         )
 
@@ -205,18 +206,19 @@ class ScoredHybrid(Scored):
         """What the probability of the best skill is worked out from."""
         if self.best is None:
             return None
-        evidence = self.found.candidates[self.best]
+        evidence = self.found.evidence(self.best)
         return facts(self.best, evidence, self.found, self.asked, self._bound.library.searcher)
 
     @cached_property
-    def _top(self) -> tuple[float, float]:
-        """The best skill's (points, log-odds)."""
+    def _top(self) -> tuple[float, float, float]:
+        """The best skill's (points, log-odds), and what a point behind it costs."""
+        calibration = self._bound.scorer.calibration
         if self.best is None or self.facts is None:
-            return 0.0, 0.0
-        evidence = self.found.candidates[self.best]
+            return 0.0, 0.0, calibration.gap
+        evidence = self.found.evidence(self.best)
         named = in_name(self.best, self.asked, self._bound.library.searcher)
-        log_odds = logit(self.facts, evidence, self._bound.scorer.calibration, named=named)
-        return self.points[self.best].total, log_odds
+        log_odds = logit(self.facts, evidence, calibration, named=named)
+        return self.totals[self.best], log_odds, calibration.gap
 
     @property
     def log_odds(self) -> float:
@@ -227,9 +229,10 @@ class ScoredHybrid(Scored):
         """Return the probability of a skill with that many points; 0.0 without any."""
         if total <= 0:
             return 0.0
-        best, log_odds = self._top
-        behind = max(0.0, best - total)  # a skill that is no candidate may have more than the best
-        return probability(log_odds - self._bound.scorer.calibration.gap * behind)
+        best, log_odds, gap = self._top
+        if total >= best:  # a skill that is no candidate may have more
+            return probability(log_odds)
+        return probability(log_odds - gap * (best - total))
 
     def scores(self) -> Sequence[tuple[Skill, float]]:
         """Return the candidates that anything speaks for, best first; skills load when looked at.
@@ -237,11 +240,8 @@ class ScoredHybrid(Scored):
         Equal scores are ordered by name and path. Where only tags are asked for, all that have
         them are there, with a score of zero.
         """
-        scored = [
-            (o, self.score_of(own.total))
-            for o, own in self.points.items()
-            if own.total > 0 or self.blank
-        ]
+        score_of, blank = self.score_of, self.blank
+        scored = [(o, score_of(total)) for o, total in self.totals.items() if total > 0 or blank]
         return Ordered(scored, self._bound.library.skill)
 
     def signals(self, skill: Skill) -> Mapping[str, float]:
@@ -267,17 +267,18 @@ class ScoredHybrid(Scored):
         ordinal = library.ordinal(skill)
         if ordinal is None:
             return -1, Evidence(0.0, 0.0)
-        evidence = self.found.candidates.get(ordinal)
-        if evidence is None:
-            searcher = library.searcher
-            words = searcher.exact(self.asked.weights, [ordinal])[0]
-            vector = self.asked.vector
-            near = searcher.dots(vector, [ordinal])[0] / WHOLE if vector else 0.0
-            evidence = Evidence(words, near)
-        return ordinal, evidence
+        if ordinal in self.found.by_words:
+            return ordinal, self.found.evidence(ordinal)
+        searcher = library.searcher
+        words = searcher.exact(self.asked.weights, [ordinal])[0]
+        vector = self.asked.vector
+        near = searcher.dots(vector, [ordinal])[0] / WHOLE if vector else 0.0
+        return ordinal, Evidence(words, near)
 
     def _points_of(self, skill: Skill) -> Points:
         ordinal, evidence = self.evidence_of(skill)
-        if ordinal in self.points:
-            return self.points[ordinal]
-        return points(evidence, self.found, self._bound.scorer.fusion, deaf=self._deaf)
+        fusion = self._bound.scorer.fusion
+        own = points(evidence, self.found, fusion, deaf=self._deaf)
+        if ordinal in self.totals and ordinal in self._said:
+            own = own._replace(rerank=fusion.rerank * self._said[ordinal])
+        return own
