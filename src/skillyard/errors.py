@@ -15,6 +15,7 @@
     │   ├── AmbiguousName             kind "AmbiguousName"       several skills share the name
     │   ├── ResourceRefused           kind "ResourceRefused"     a path that may not be read
     │   └── ScriptRefused             kind "ScriptRefused"       a script that may not be run
+    ├── EmbedderFailed                an embedder is not there, or gave no vectors
     ├── InvalidInput (ValueError)     an argument or option of the wrong type or range
     └── UnknownName (LookupError)     no scorer, format, profile … of that name
 
@@ -30,6 +31,7 @@ from typing import NamedTuple
 __all__ = [
     "AmbiguousName",
     "Diagnostic",
+    "EmbedderFailed",
     "IndexDamaged",
     "InvalidFrontmatter",
     "InvalidInput",
@@ -83,6 +85,15 @@ class SkillyardError(Exception):
 
 class InvalidInput(SkillyardError, ValueError):
     """An argument has the wrong type or lies outside its range; the message names the field."""
+
+
+class EmbedderFailed(SkillyardError):
+    """An embedder is not installed, cannot be reached, or answered with something else."""
+
+    def __init__(self, embedder: str, what: str, *, hint: str = "") -> None:
+        super().__init__(f"embedder {embedder}: {what}" + (f"; {hint}" if hint else ""))
+        self.embedder = embedder
+        self.hint = hint
 
 
 class UnknownName(SkillyardError, LookupError):

@@ -39,7 +39,8 @@ def scorer_names() -> tuple[str, ...]:
 def resolve(scorer: str | Scorer | Any) -> Scorer:
     """Return the scorer of that name, or the scorer (or documented ``Ranker``) itself.
 
-    Raises UnknownName, listing the known ones, and InvalidInput for anything else.
+    ``hybrid+NAME`` is ``hybrid`` with the embedder of that name. Raises UnknownName, listing the
+    known ones, EmbedderFailed, and InvalidInput for anything else.
     """
     if isinstance(scorer, str):
         return _by_name(scorer)
@@ -60,6 +61,12 @@ def _by_name(name: str) -> Scorer:
         module, _, attribute = target.partition(":")
         return cast(Scorer, getattr(import_module(module), attribute))
     load = _entry_points().get(name)
+    base, plus, embedder = name.partition("+")
+    if load is None and plus:
+        combine = getattr(_by_name(base), "with_embedder", None)
+        if combine is None:
+            raise InvalidInput(f"scorer {base} takes no embedder: hybrid+{embedder} does")
+        return cast(Scorer, combine(embedder))
     if load is None:
         raise UnknownName("scorer", name, scorer_names())
     found = load()

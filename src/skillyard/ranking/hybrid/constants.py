@@ -25,6 +25,8 @@ class Fusion(NamedTuple):
     files: float = 0.80
     """A file of the request that a skill's pattern matches, times the pattern's weight (0.15 for
     a generic one to 0.35 for an exact name, spec/confidence.md)."""
+    embedder: float = 0.25
+    """What an embedder's cosine counts where there is one; words and meaning share the rest."""
     rerank: float = 0.20
     """What a reranker may add or take away."""
     prior: float = 0.01

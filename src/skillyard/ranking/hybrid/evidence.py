@@ -9,6 +9,7 @@ from skillyard.index.marks import AVOID, CALL, NAME, PRIOR, exact_mark, phrases_
 from skillyard.index.searcher import CANDIDATES, Searcher, Weights
 from skillyard.index.table import UNIT
 from skillyard.ranking.hybrid.constants import Fusion
+from skillyard.ranking.hybrid.dense import Dense
 from skillyard.ranking.hybrid.question import Question
 from skillyard.ranking.query import Query
 from skillyard.summing import added
@@ -41,17 +42,19 @@ class Evidence(NamedTuple):
     prior: float = 0.0
     avoid: float = 0.0
     """Share of the request's weight that stands in what the skill is not for, 0..1."""
+    embedded: float = 0.0
+    """Cosine by an embedder, -1..1; 0 without one."""
 
 
 class Beside(NamedTuple):
     """What few candidates have beside words and meaning: the rest of :class:`Evidence`."""
 
-    called: bool
-    phrases: tuple[str, ...]
-    share: float
-    files: float
-    prior: float
-    avoid: float
+    called: bool = False
+    phrases: tuple[str, ...] = ()
+    share: float = 0.0
+    files: float = 0.0
+    prior: float = 0.0
+    avoid: float = 0.0
 
 
 class Found(NamedTuple):
@@ -66,11 +69,15 @@ class Found(NamedTuple):
     words: tuple[float, float]
     """The (best, least counted) score of words: what stretches to 1 and 0."""
     meaning: tuple[float, float]
+    by_embedder: Mapping[int, float] = {}
+    """The cosine of each by an embedder; empty without one."""
+    embedder: tuple[float, float] = (0.0, 0.0)
 
     def evidence(self, ordinal: int) -> Evidence:
         """Return what is known of a candidate; KeyError for any other skill."""
-        beside = self.beside.get(ordinal, ())
-        return Evidence(self.by_words[ordinal], self.by_meaning[ordinal], *beside)
+        beside = self.beside.get(ordinal, Beside())
+        cosine = self.by_embedder.get(ordinal, 0.0)
+        return Evidence(self.by_words[ordinal], self.by_meaning[ordinal], *beside, cosine)
 
 
 def find(
@@ -80,11 +87,13 @@ def find(
     fusion: Fusion,
     files: Mapping[int, float],
     called: Sequence[int],
+    dense: Dense | None = None,
 ) -> Found:
     """Return the candidates: the best by words, the best by meaning, and the ones called.
 
     ``files`` are the ordinals whose file patterns match; ``called`` those that the request calls
-    by ``@name``, hidden ones too, which are no answers otherwise.
+    by ``@name``, hidden ones too, which are no answers otherwise. ``dense`` is what an embedder
+    says of the library.
     """
     allowed = _allowed(query, searcher)
     words = searcher.lexical(asked.weights, CANDIDATES, allowed)
@@ -93,6 +102,8 @@ def find(
     named = {o for o in called if _tagged(query, searcher, o)}
     if not named and 0 < len(asked.words) <= LONGEST_NAME and not asked.talk:
         named.update(_holders(exact_mark(query.text), searcher, allowed))
+    direction = dense.direction(query.text) if dense is not None else b""
+    embedded = [] if dense is None else dense.nearest(direction, fusion.depth, allowed)
     scores = dict(words)
     near = {ordinal: dot / WHOLE for ordinal, dot in meaning}
     ordinals = list(
@@ -100,6 +111,7 @@ def find(
             [
                 *scores,
                 *near,
+                *(ordinal for ordinal, _ in embedded),
                 *calls,
                 *(ordinal for ordinal in files if allowed is None or ordinal in allowed),
                 *sorted(named),
@@ -118,6 +130,8 @@ def find(
         _beside(ordinals, asked, searcher, named, calls, files),
         _span([score for _, score in words], fusion.depth),
         _span([dot / WHOLE for _, dot in meaning], fusion.depth),
+        {} if dense is None else dense.cosines(direction, ordinals),
+        _span([cosine for _, cosine in embedded], fusion.depth),
     )
 
 

@@ -39,6 +39,7 @@ def explain(
         Explanation("files", own.files, (), "leaf", "a file pattern matches" if own.files else ""),
         Explanation("prior", own.prior, (), "leaf", "installs, curated" if own.prior else ""),
         Explanation("avoid", own.avoid, (), "leaf", _avoided(evidence)),
+        Explanation("embedder", own.embedder, (), "leaf", _embedded(bound, evidence)),
         Explanation("rerank", own.rerank, (), "leaf", _opinion(bound)),
     ]
     kept = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
@@ -77,6 +78,11 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     kept = tuple(part for part in parts if part.value)
     total = scored.log_odds - calibration.gap * behind
     return Explanation("log-odds", total, kept, "sum", "of the best skill, less what is behind it")
+
+
+def _embedded(bound: BoundHybrid, evidence: Evidence) -> str:
+    dense = bound.dense
+    return "" if dense is None else f"cosine {evidence.embedded:.4g} by {dense.embedder.id}"
 
 
 def _opinion(bound: BoundHybrid) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import Evidence, Found
 
-__all__ = ["Points", "points", "stretch", "totals"]
+__all__ = ["Points", "points", "shares", "stretch", "totals"]
 
 
 class Points(NamedTuple):
@@ -20,6 +20,7 @@ class Points(NamedTuple):
     files: float
     prior: float
     avoid: float
+    embedder: float = 0.0
     rerank: float = 0.0
 
     @property
@@ -45,22 +46,31 @@ def points(evidence: Evidence, found: Found, fusion: Fusion, *, deaf: bool) -> P
     ``deaf`` is True where the request has no direction (no word that the table knows): then words
     count alone.
     """
-    words = 1.0 if deaf else fusion.words
+    words, meaning, embedder = shares(found, fusion, deaf=deaf)
     return Points(
         words * stretch(evidence.words, found.words),
-        0.0 if deaf else fusion.meaning * stretch(evidence.meaning, found.meaning),
+        meaning * stretch(evidence.meaning, found.meaning),
         fusion.called if evidence.called else 0.0,
         fusion.phrase if evidence.phrases else 0.0,
         fusion.files * evidence.files,
         fusion.prior * evidence.prior,
         -fusion.avoid * evidence.avoid,
+        embedder * stretch(evidence.embedded, found.embedder),
     )
+
+
+def shares(found: Found, fusion: Fusion, *, deaf: bool) -> tuple[float, float, float]:
+    """Return what words, meaning and an embedder count; an embedder leaves the others the rest."""
+    words, meaning = (1.0, 0.0) if deaf else (fusion.words, fusion.meaning)
+    if not found.by_embedder:
+        return words, meaning, 0.0
+    rest = 1.0 - fusion.embedder
+    return words * rest, meaning * rest, fusion.embedder
 
 
 def totals(found: Found, fusion: Fusion, *, deaf: bool) -> dict[int, float]:
     """Return :attr:`Points.total` of every candidate, by ordinal: the same, worked out at once."""
-    words = 1.0 if deaf else fusion.words
-    meaning = 0.0 if deaf else fusion.meaning
+    words, meaning, embedder = shares(found, fusion, deaf=deaf)
     most_words, no_words = found.words
     most_meaning, no_meaning = found.meaning
     words_room = max(most_words - no_words, 0.0)
@@ -75,6 +85,9 @@ def totals(found: Found, fusion: Fusion, *, deaf: bool) -> dict[int, float]:
         if cosine > no_meaning and meaning_room:
             total += meaning * ((cosine - no_meaning) / meaning_room)
         made[ordinal] = total
+    if embedder:
+        for ordinal, cosine in found.by_embedder.items():
+            made[ordinal] += embedder * stretch(cosine, found.embedder)
     for ordinal in found.beside:
         made[ordinal] = points(found.evidence(ordinal), found, fusion, deaf=deaf).total
     return made

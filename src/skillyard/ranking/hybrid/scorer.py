@@ -10,6 +10,7 @@ from skillyard.index.library import Library
 from skillyard.index.searcher import tie_of
 from skillyard.ranking.hybrid.calibration import Facts, facts, in_name, logit, probability
 from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION, Calibration, Fusion
+from skillyard.ranking.hybrid.dense import Dense
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found, find, named_by
 from skillyard.ranking.hybrid.points import Points, points, totals
 from skillyard.ranking.hybrid.question import Question, question
@@ -20,6 +21,7 @@ from skillyard.skill import Skill
 from skillyard.value import Value, put
 
 if TYPE_CHECKING:
+    from skillyard.embedding.protocol import Embedder
     from skillyard.ranking.hybrid.reranking import Reranker
 
 __all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
@@ -34,15 +36,18 @@ class Hybrid(Value):
 
     The score is the probability that the skill fits, as seen on requests with and without a
     fitting skill. ``include_conventions`` makes candidates of AGENTS.md and kin; a ``reranker``
-    (see :mod:`.reranking`) looks at the best candidates again.
+    (see :mod:`.reranking`) looks at the best candidates again. An ``embedder`` (a name, or see
+    :mod:`skillyard.embedding.protocol`) adds its cosine to the points; the probability is worked
+    out from the built-in evidence as before.
     """
 
-    __slots__ = ("calibration", "fusion", "include_conventions", "reranker")
+    __slots__ = ("calibration", "embedder", "fusion", "include_conventions", "reranker")
 
     fusion: Fusion
     calibration: Calibration
     include_conventions: bool
     reranker: Reranker | None
+    embedder: Embedder | None
 
     name = "hybrid"
     scale = "0..1"
@@ -55,11 +60,22 @@ class Hybrid(Value):
         calibration: Calibration = CALIBRATION,
         include_conventions: bool = False,
         reranker: str | Reranker | None = None,
+        embedder: str | Embedder | None = None,
     ) -> None:
         put(self, "fusion", fusion)
         put(self, "calibration", calibration)
         put(self, "include_conventions", include_conventions)
         put(self, "reranker", None if reranker is None else _resolved(reranker))
+        put(self, "embedder", None if embedder is None else _embedder(embedder))
+
+    def with_embedder(self, embedder: str | Embedder) -> Hybrid:
+        """Return the same scorer with an embedder: what the name ``hybrid+NAME`` stands for.
+
+        Raises UnknownName, EmbedderFailed.
+        """
+        return Hybrid(
+            self.fusion, self.calibration, self.include_conventions, self.reranker, embedder
+        )
 
     def bind(self, skills: Iterable[Skill]) -> BoundHybrid:
         """Use the index that the skills bring with them, or make one in memory."""
@@ -82,6 +98,12 @@ def _resolved(reranker: str | Reranker) -> Reranker:
     return resolve_reranker(reranker)
 
 
+def _embedder(embedder: str | Embedder) -> Embedder:
+    from skillyard.embedding.protocol import resolve_embedder
+
+    return resolve_embedder(embedder)
+
+
 def _signals(own: Points) -> dict[str, float]:
     return {name: value for name, value in zip(Points._fields, own, strict=True) if value}
 
@@ -92,6 +114,7 @@ class BoundHybrid:
     def __init__(self, scorer: Hybrid, library: Library) -> None:
         self.scorer = scorer
         self.library = library
+        self.dense = None if scorer.embedder is None else Dense(scorer.embedder, library)
 
     @property
     def skills(self) -> Sequence[Skill]:
@@ -104,7 +127,8 @@ class BoundHybrid:
         asked = question(query, library.searcher, library.table)
         files = self._files(query)
         called = self._called(query.text)
-        found = find(query, asked, library.searcher, self.scorer.fusion, files, called)
+        fusion = self.scorer.fusion
+        found = find(query, asked, library.searcher, fusion, files, called, self.dense)
         return ScoredHybrid(self, query, asked, found)
 
     def _called(self, text: str) -> list[int]:
@@ -273,7 +297,10 @@ class ScoredHybrid(Scored):
         words = searcher.exact(self.asked.weights, [ordinal])[0]
         vector = self.asked.vector
         near = searcher.dots(vector, [ordinal])[0] / WHOLE if vector else 0.0
-        return ordinal, Evidence(words, near)
+        dense = self._bound.dense
+        direction = b"" if dense is None else dense.direction(self.query.text)
+        cosine = {} if dense is None else dense.cosines(direction, [ordinal])
+        return ordinal, Evidence(words, near, embedded=cosine.get(ordinal, 0.0))
 
     def _points_of(self, skill: Skill) -> Points:
         ordinal, evidence = self.evidence_of(skill)

@@ -1,0 +1,140 @@
+"""Vectors that were made once: kept in the cache folder, by embedder and by what was read.
+
+A small SQLite file for each embedder, safe for many processes. It can be deleted at any time;
+damage costs the time of making the vectors again.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+
+from skillyard.digest import sha256
+from skillyard.embedding.protocol import Embedder, checked, unit_bytes
+from skillyard.errors import EmbedderFailed, InvalidInput
+
+__all__ = ["VectorCache", "vectors_of"]
+
+AT_ONCE = 256
+"""Texts that are embedded before what was made is kept: what a stopped run loses."""
+ASKED = 500
+"""Keys of one query."""
+WAIT_S = 10.0
+
+
+class VectorCache:
+    """Vectors by text, for one embedder, in one folder. Never raises for the sake of the cache."""
+
+    def __init__(self, folder: str, embedder: str) -> None:
+        name = sha256(embedder.encode("utf-8", "surrogatepass")).hex()[:24]
+        self.path = os.path.join(folder, f"{name}.sqlite")
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Return the vectors that are kept."""
+        found: dict[bytes, bytes] = {}
+        listed = list(keys)
+        with suppress(sqlite3.Error, OSError):
+            if not os.path.exists(self.path):
+                return found
+            with closing(self._open()) as database:
+                for start in range(0, len(listed), ASKED):
+                    some = listed[start : start + ASKED]
+                    marks = ",".join("?" * len(some))
+                    sql = f"select key, vector from vectors where key in ({marks})"
+                    rows = database.execute(sql, some).fetchall()
+                    found.update(
+                        (key, vector)
+                        for key, vector in rows
+                        if isinstance(key, bytes) and isinstance(vector, bytes)
+                    )
+        return found
+
+    def clear(self) -> None:
+        """Forget every vector."""
+        with suppress(OSError):
+            os.unlink(self.path)
+
+    def put(self, vectors: Mapping[bytes, bytes]) -> None:
+        """Keep vectors. A cache that cannot be written is left as it is."""
+        try:
+            self._write(vectors)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                return  # locked, read-only, full
+            with suppress(OSError, sqlite3.Error):  # no database any more: made anew
+                os.unlink(self.path)
+                self._write(vectors)
+        except OSError:
+            return
+
+    def _write(self, vectors: Mapping[bytes, bytes]) -> None:
+        os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+        with closing(self._open()) as database, database:
+            database.execute(
+                "create table if not exists vectors (key blob primary key, vector blob not null)"
+                " without rowid"
+            )
+            database.executemany("insert or replace into vectors values (?, ?)", vectors.items())
+
+    def _open(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self.path, timeout=WAIT_S)
+        database.execute("pragma synchronous = normal")
+        return database
+
+
+def vectors_of(
+    embedder: Embedder, texts: Sequence[str], cache: VectorCache | None = None
+) -> list[bytes]:
+    """Return the unit vector of each text as signed bytes, made only where none is kept.
+
+    Empty where the embedder finds no direction. Raises EmbedderFailed.
+    """
+    keys = [sha256(text.encode("utf-8", "surrogatepass")) for text in texts]
+    wanted = dict(zip(keys, texts, strict=True))
+    known = {} if cache is None else cache.get(wanted)
+    try:
+        _make(embedder, wanted, known, cache)
+    except _AnotherLength:  # the model behind the name is not what it was
+        if not known or cache is None:
+            raise
+        cache.clear()
+        known = {}
+        _make(embedder, wanted, known, cache)
+    return [known[key] for key in keys]
+
+
+class _AnotherLength(EmbedderFailed):
+    pass
+
+
+def _make(
+    embedder: Embedder,
+    wanted: Mapping[bytes, str],
+    known: dict[bytes, bytes],
+    cache: VectorCache | None,
+) -> None:
+    """Add to ``known`` what is missing. Raises EmbedderFailed."""
+    missing = [pair for pair in wanted.items() if pair[0] not in known]
+    sizes = {len(vector) for vector in known.values() if vector}
+    for start in range(0, len(missing), AT_ONCE):
+        some = missing[start : start + AT_ONCE]
+        made = _made(embedder, [text for _, text in some])
+        sizes.update(len(vector) for vector in made if vector)
+        if len(sizes) > 1:
+            said = ", ".join(map(str, sorted(sizes)))
+            raise _AnotherLength(embedder.id, f"vectors of {said} numbers, not of one length")
+        new = dict(zip([key for key, _ in some], made, strict=True))
+        known.update(new)
+        if cache is not None:
+            cache.put(new)
+    if len(sizes) > 1:
+        raise _AnotherLength(embedder.id, "vectors of several lengths were kept")
+
+
+def _made(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+    try:
+        return [unit_bytes(vector) for vector in checked(embedder, texts)]
+    except InvalidInput as error:
+        raise EmbedderFailed(embedder.id, str(error)) from None

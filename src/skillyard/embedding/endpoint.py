@@ -1,0 +1,175 @@
+"""``http``: any server with an OpenAI-like ``/embeddings`` route. Needs ``skillyard[remote]``.
+
+Only the address that was given is asked: redirects are not followed, and the key is sent nowhere
+else and written nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from itertools import islice
+from math import isfinite
+from typing import Any
+from urllib.parse import urlsplit
+
+from skillyard.errors import EmbedderFailed, InvalidInput
+
+__all__ = ["HttpEmbedder", "from_environment"]
+
+URL = "SKILLYARD_EMBEDDINGS_URL"
+MODEL = "SKILLYARD_EMBEDDINGS_MODEL"
+KEY = "SKILLYARD_EMBEDDINGS_KEY"
+
+AT_ONCE = 64
+"""Texts of one request."""
+TRIES = 3
+PATIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Answers after which the same request may succeed."""
+LONGEST_WAIT_S = 20.0
+"""What a server's Retry-After is followed up to."""
+LARGEST_ANSWER = 64 * 1024 * 1024
+"""Bytes: 64 vectors of 4,096 numbers take about six million."""
+
+
+class HttpEmbedder:
+    """Asks ``POST {url}`` with ``{"model", "input": [text, …]}`` and reads ``data[].embedding``."""
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str | None = None,
+        timeout_s: float = 30.0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Raises InvalidInput for anything but an http(s) address, EmbedderFailed without httpx2.
+
+        ``url`` is the whole address, such as ``https://host/v1/embeddings``. ``sleep`` is what
+        waits between two tries.
+        """
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidInput(f"{url!r} is no http or https address of an embeddings route")
+        if parts.username or parts.password:
+            raise InvalidInput(f"give the key in {KEY}, not in the address")
+        if not model:
+            raise InvalidInput("name the model that the endpoint shall use")
+        if find_spec("httpx2") is None:
+            raise EmbedderFailed(
+                "http", "not installed: httpx2", hint="pip install 'skillyard[remote]'"
+            )
+        self.url = url
+        self.model = model
+        self.timeout_s = timeout_s
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._sleep = sleep
+
+    @property
+    def id(self) -> str:
+        """The address and the model: another server's vectors are others."""
+        return f"{self.url}#{self.model}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HttpEmbedder) and (self.id, self._headers, self.timeout_s) == (
+            other.id,
+            other._headers,
+            other.timeout_s,
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"<HttpEmbedder {self.id}>"
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        """Return a vector for each text; requests and skills are asked for alike.
+
+        Raises EmbedderFailed: no connection, an error status, or an answer of another shape.
+        """
+        import httpx2
+
+        left, found = iter(texts), list[list[float]]()
+        with httpx2.Client(
+            timeout=self.timeout_s, headers=self._headers, follow_redirects=False
+        ) as client:
+            while batch := list(islice(left, AT_ONCE)):
+                found += self._vectors(self._ask(client, batch), len(batch))
+        return found
+
+    def _ask(self, client: Any, texts: list[str]) -> Any:
+        import httpx2
+
+        said = ""
+        for number in range(TRIES):
+            if number:
+                self._sleep(0.5 * 2**number)
+            try:
+                status, wait, answer = self._once(client, texts)
+            except httpx2.HTTPError as error:
+                said = f"cannot be reached: {type(error).__name__} {error}".rstrip()
+                continue
+            if status == 200:
+                return answer
+            said = f"answered {status}"
+            if status not in PATIENT:
+                break
+            if wait and number + 1 < TRIES:
+                self._sleep(min(wait, LONGEST_WAIT_S))
+        raise EmbedderFailed(self.id, said, hint=f"check {URL}, {MODEL} and {KEY}")
+
+    def _once(self, client: Any, texts: list[str]) -> tuple[int, float, Any]:
+        """Return (status, seconds to wait, JSON)."""
+        body = {"model": self.model, "input": texts, "encoding_format": "float"}
+        with client.stream("POST", self.url, json=body) as response:
+            if response.status_code != 200:
+                return response.status_code, _seconds(response.headers.get("retry-after")), None
+            data = bytearray()
+            for chunk in response.iter_bytes():
+                data += chunk
+                if len(data) > LARGEST_ANSWER:
+                    raise EmbedderFailed(self.id, f"answered more than {LARGEST_ANSWER} bytes")
+        import json
+
+        try:
+            return 200, 0.0, json.loads(data)
+        except (ValueError, RecursionError):
+            raise EmbedderFailed(self.id, "answered something that is no JSON") from None
+
+    def _vectors(self, answer: Any, count: int) -> list[list[float]]:
+        listed = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(listed, list) or len(listed) != count:
+            raise EmbedderFailed(self.id, f"answered without a list `data` of {count} vectors")
+        found: list[list[float] | None] = [None] * count
+        for place, item in enumerate(listed):
+            vector = item.get("embedding") if isinstance(item, dict) else None
+            number = item.get("index", place) if isinstance(item, dict) else -1
+            if type(number) is not int or not 0 <= number < count or found[number] is not None:
+                raise EmbedderFailed(self.id, f"data[{place}] has no index of its own")
+            if not isinstance(vector, list) or not all(map(_is_number, vector)):
+                raise EmbedderFailed(self.id, f"data[{place}].embedding is no list of numbers")
+            found[number] = [float(value) for value in vector]
+        return [vector for vector in found if vector is not None]
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e30 and isfinite(value)
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        return max(0.0, float(text or ""))
+    except ValueError:
+        return 0.0
+
+
+def from_environment() -> HttpEmbedder:
+    """Return the endpoint that the environment names. Raises EmbedderFailed when it names none."""
+    url, model = os.environ.get(URL, ""), os.environ.get(MODEL, "")
+    if not url or not model:
+        raise EmbedderFailed("http", "no endpoint is named", hint=f"set {URL} and {MODEL}")
+    return HttpEmbedder(url, model, key=os.environ.get(KEY) or None)

@@ -1,0 +1,107 @@
+"""What an embedder is, the ones that are known by name, and vectors as signed bytes."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from math import isfinite, sqrt
+from typing import Any, Protocol, runtime_checkable
+
+from skillyard.errors import EmbedderFailed, InvalidInput, UnknownName
+from skillyard.summing import added
+
+__all__ = ["UNIT", "Embedder", "checked", "embedder_names", "resolve_embedder", "unit_bytes"]
+
+ENTRY_POINT_GROUP = "skillyard.embedders"
+UNIT = 127
+"""The length of a stored vector: one byte for each component."""
+MOST_DIMENSIONS = 4_096
+
+_BUILT_IN = {
+    "http": "skillyard.embedding.endpoint:from_environment",
+    "minilm": "skillyard.embedding.minilm:MiniLm",
+}
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors whose cosine says how near two texts are."""
+
+    @property
+    def id(self) -> str:
+        """What tells its vectors from all others: model and version. Vectors are kept under it."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
+        """Return one vector for each text, all of one length above 0.
+
+        ``query`` is True for requests, False for skills: models that tell them apart are told.
+        Raises EmbedderFailed when it cannot. The same text must give the same vector.
+        """
+        ...
+
+
+def embedder_names() -> tuple[str, ...]:
+    """Return the known names, sorted: the built-in ones and those of installed packages."""
+    return tuple(sorted({*_BUILT_IN, *_entry_points()}))
+
+
+def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
+    """Return the embedder of a name (entry point ``skillyard.embedders``), or the object itself.
+
+    Raises UnknownName, InvalidInput, and EmbedderFailed when what it needs is not installed.
+    """
+    if isinstance(embedder, str):
+        target = _BUILT_IN.get(embedder)
+        if target is not None:
+            module, _, name = target.partition(":")
+            made = getattr(import_module(module), name)
+        else:
+            load = _entry_points().get(embedder)
+            if load is None:
+                raise UnknownName("embedder", embedder, embedder_names())
+            made = load()
+        embedder = made() if callable(made) and not isinstance(made, Embedder) else made
+        embedder = embedder() if isinstance(embedder, type) else embedder
+    if isinstance(embedder, type) or not isinstance(embedder, Embedder):
+        raise InvalidInput("an embedder is a name, or an object with an id and a method embed")
+    return embedder
+
+
+def _entry_points() -> dict[str, Callable[[], Any]]:
+    from importlib.metadata import entry_points
+
+    return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
+
+
+def checked(
+    embedder: Embedder, texts: Sequence[str], *, query: bool = False
+) -> list[Sequence[float]]:
+    """Return what the embedder says of the texts, looked at first. Raises EmbedderFailed."""
+    found = list(embedder.embed(texts, query=query))
+    if len(found) != len(texts):
+        raise EmbedderFailed(embedder.id, f"{len(found)} vectors for {len(texts)} texts")
+    lengths = {len(vector) for vector in found}
+    if len(lengths) > 1 or not lengths <= set(range(1, MOST_DIMENSIONS + 1)):
+        said = ", ".join(map(str, sorted(lengths)))
+        raise EmbedderFailed(
+            embedder.id, f"vectors of {said} numbers, not of one length up to {MOST_DIMENSIONS}"
+        )
+    return found
+
+
+def unit_bytes(vector: Iterable[float]) -> bytes:
+    """Return a vector as signed bytes, :data:`UNIT` long; empty for one that has no direction.
+
+    Raises InvalidInput for anything but finite numbers.
+    """
+    values = [float(value) for value in vector]
+    largest = max(map(abs, values), default=0.0)
+    if not isfinite(largest) or not all(map(isfinite, values)):
+        raise InvalidInput("a vector holds something that is no finite number")
+    if not largest:
+        return b""
+    values = [value / largest for value in values]  # squares of very small numbers would vanish
+    scale = UNIT / sqrt(added([value * value for value in values]))
+    return array("b", [max(-127, min(127, round(value * scale))) for value in values]).tobytes()

@@ -1,0 +1,1 @@
+"""Embedders: the protocol, the model, the endpoint, the cache."""

@@ -1,0 +1,105 @@
+"""Embedders by name, what they say looked at before it is used, and vectors as bytes."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint
+from math import inf, nan, sqrt
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.embedding import protocol
+from skillyard.embedding.protocol import checked, embedder_names, resolve_embedder, unit_bytes
+from skillyard.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
+from tests.embedding.letters import Letters
+
+
+def test_the_built_in_names_are_known() -> None:
+    assert {"http", "minilm"} <= set(embedder_names())
+
+
+def test_an_object_is_its_own_embedder() -> None:
+    letters = Letters()
+    assert resolve_embedder(letters) is letters
+
+
+def test_installed_packages_add_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("letters", "tests.embedding.letters:Letters", "skillyard.embedders")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point])
+    assert "letters" in embedder_names()
+    assert isinstance(resolve_embedder("letters"), Letters)
+
+
+def test_a_wrong_name_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownName, match="known: http, minilm"):
+        resolve_embedder("nosuch")
+
+
+@pytest.mark.parametrize("wrong", [3, None, object(), Letters])
+def test_what_is_no_embedder_is_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidInput):
+        resolve_embedder(wrong)
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from skillyard.embedding import endpoint, minilm
+
+    for module in (endpoint, minilm):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
+    with pytest.raises(EmbedderFailed, match=r"onnxruntime.*pip install 'skillyard\[minilm\]'"):
+        resolve_embedder("minilm")
+    with pytest.raises(EmbedderFailed, match=r"httpx2.*pip install 'skillyard\[remote\]'"):
+        endpoint.HttpEmbedder("http://localhost/v1/embeddings", "m")
+
+
+class _Says:
+    id = "says"
+
+    def __init__(self, said: Any) -> None:
+        self.said = said
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Any:
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ([[1.0]], "1 vectors for 2 texts"),
+        ([], "0 vectors"),
+        ([[1.0], [1.0, 2.0]], "vectors of 1, 2 numbers"),
+        ([[], []], "vectors of 0 numbers"),
+        ([[0.0] * 4_097] * 2, "up to 4096"),
+    ],
+)
+def test_vectors_that_do_not_fit_are_refused(said: Any, what: str) -> None:
+    with pytest.raises(EmbedderFailed, match=what):
+        checked(_Says(said), ["a", "b"])
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50))
+def test_unit_vectors_are_as_long_as_a_byte_reaches(values: list[float]) -> None:
+    stored = array("b", unit_bytes(values))
+    if not any(values):
+        assert len(stored) == 0
+    else:
+        assert len(stored) == len(values)
+        assert (
+            abs(sqrt(sum(value * value for value in stored)) - 127) <= 0.5 * sqrt(len(values)) + 1
+        )
+        assert all(a * b >= 0 for a, b in zip(stored, values, strict=True))
+
+
+@pytest.mark.parametrize("values", [[nan], [1.0, inf], [-inf, 0.0]])
+def test_a_vector_of_no_numbers_is_refused(values: list[float]) -> None:
+    with pytest.raises(InvalidInput, match="no finite number"):
+        unit_bytes(values)
+
+
+def test_the_group_is_the_documented_one() -> None:
+    assert protocol.ENTRY_POINT_GROUP == "skillyard.embedders"
+    assert issubclass(EmbedderFailed, SkillyardError)

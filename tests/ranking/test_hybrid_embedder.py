@@ -1,0 +1,127 @@
+"""``hybrid`` with an embedder: its candidates, its points, and that they are explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.errors import EmbedderFailed, InvalidInput
+from skillyard.index.place import cache_folder
+from skillyard.ranking.hybrid import HYBRID, Hybrid
+from skillyard.ranking.query import Query
+from skillyard.ranking.registry import resolve
+from tests.embedding.letters import Letters
+
+SKILLS = [
+    sy.Skill("zebra-quiz", "Zigzag quiz about zebras.", "# Zebra\n\nJazz."),
+    sy.Skill(
+        "deploy", "Deploy containers to a cluster.", "# Deploy\n\nUse the cluster.", priority=1
+    ),
+    sy.Skill("report", "Write a report about tests.", "# Report\n\nTables and tests."),
+    sy.Skill("secret", "Zigzag quiz, secretly.", "Text.", trigger=True),
+]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+
+
+def test_an_embedder_brings_candidates_that_no_word_names() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    text = "zzqq zjaz"
+    assert sy.rank(catalog, text) == []
+    best = sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))[0]
+    assert best.skill.name == "zebra-quiz"
+    assert set(best.signals) == {"embedder"}
+    assert best.signals["embedder"] == HYBRID.fusion.embedder
+
+
+def test_the_explanation_adds_up() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    for match in sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=Letters())):
+        points, _ = match.explanation.parts
+        assert match.explanation.value == match.score
+        assert sum(part.value for part in points.parts) == pytest.approx(points.value, abs=1e-12)
+        (said,) = [part for part in points.parts if part.label == "embedder"]
+        assert said.value == match.signals["embedder"]
+        assert "by letters" in said.note
+
+
+def test_words_and_meaning_share_what_the_embedder_leaves() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    plain = {m.skill.name: m.signals for m in sy.rank(catalog, "deploy containers")}
+    mixed = sy.rank(catalog, "deploy containers", scorer=Hybrid(embedder=Letters()))
+    for match in mixed:
+        before = plain.get(match.skill.name, {})
+        for kind in ("words", "meaning"):
+            left = before.get(kind, 0.0) * (1 - HYBRID.fusion.embedder)
+            assert match.signals.get(kind, 0.0) == pytest.approx(left)
+
+
+def test_vectors_are_kept_for_the_next_time() -> None:
+    first, second = Letters(), Letters()
+    for letters in (first, second):
+        sy.rank(sy.Catalog.from_skills(SKILLS), "deploy", scorer=Hybrid(embedder=letters))
+    assert len(first.asked) == len(SKILLS)
+    assert second.asked == []
+    assert first.queries == second.queries == ["deploy"]
+    assert Path(cache_folder(), "vectors").is_dir()
+
+
+def test_many_skills_answer_like_few(tmp_path: Path) -> None:
+    """Above a thousand skills other code holds the index; an index on disk is a third."""
+    more = [sy.Skill(f"filler-{n}", f"Filler number {n} of the pool.", "") for n in range(1_200)]
+    catalog = sy.Catalog.from_skills([*SKILLS, *more])
+    scorer = Hybrid(embedder=Letters())
+    found = sy.rank(catalog, "zigzag quiz", scorer=scorer, limit=3)
+    again = sy.rank(sy.Catalog.from_skills([*more, *SKILLS]), "zigzag quiz", scorer=scorer, limit=3)
+    assert [(m.skill.name, m.score) for m in found] == [(m.skill.name, m.score) for m in again]
+    assert found[0].skill.name == "zebra-quiz"
+
+
+def test_tags_hold_for_the_embedder_too() -> None:
+    tagged = [skill.replace(tags=("animals",)) for skill in SKILLS[:1]] + SKILLS[1:]
+    catalog = sy.Catalog.from_skills(tagged)
+    scorer = Hybrid(embedder=Letters())
+    found = sy.rank(catalog, "zzqq zjaz", scorer=scorer, exclude_tags=("animals",))
+    assert "zebra-quiz" not in {match.skill.name for match in found}
+    found = sy.rank(catalog, "deploy zz", scorer=scorer, include_tags=("animals",))
+    assert [match.skill.name for match in found] == ["zebra-quiz"]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "12", "???"])
+def test_a_request_without_direction_is_answered_as_ever(text: str) -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    plain = sy.rank(catalog, text)
+    mixed = sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))
+    assert [(m.skill.name, m.score) for m in mixed] == [(m.skill.name, m.score) for m in plain]
+
+
+def test_an_empty_library_needs_no_vector() -> None:
+    letters = Letters()
+    assert sy.rank(sy.Catalog.from_skills([]), "deploy", scorer=Hybrid(embedder=letters)) == []
+    assert letters.asked == []
+
+
+def test_a_request_vector_of_another_length_is_named() -> None:
+    class Uneven(Letters):
+        def embed(self, texts, *, query=False):  # type: ignore[no-untyped-def]
+            found = super().embed(texts, query=query)
+            return [vector[:5] for vector in found] if query else found
+
+    with pytest.raises(EmbedderFailed, match="5 numbers for the request, 26 for each skill"):
+        sy.rank(sy.Catalog.from_skills(SKILLS), "deploy", scorer=Hybrid(embedder=Uneven()))
+
+
+def test_a_name_stands_for_hybrid_with_that_embedder() -> None:
+    with pytest.raises(sy.UnknownName, match="embedder 'nosuch'"):
+        resolve("hybrid+nosuch")
+    with pytest.raises(InvalidInput, match="overlap takes no embedder"):
+        resolve("overlap+minilm")
+    with pytest.raises(sy.UnknownName, match="scorer 'nosuch'"):
+        resolve("nosuch+minilm")
+    assert HYBRID.with_embedder(Letters()).embedder is not None
+    assert Query("x").text == "x"
