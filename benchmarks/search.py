@@ -214,7 +214,7 @@ def _whole(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
             ours.append(lambda q=query: bound.prepare(q).scores()[:TOP])
             parts.append(
                 lambda a=asked: (
-                    searcher.lexical(a.weights, 200),
+                    searcher.lexical(a.weights, 100),
                     searcher.semantic(a.vector, 100) if a.vector else [],
                 )
             )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.index.marks import AVOID, CALL, NAME, PRIOR, exact_mark, phrases_in, tag_mark
-from skillyard.index.searcher import CANDIDATES, Searcher, Weights
+from skillyard.index.searcher import Searcher, Weights
 from skillyard.index.table import UNIT
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.dense import Dense
@@ -44,6 +44,8 @@ class Evidence(NamedTuple):
     """Share of the request's weight that stands in what the skill is not for, 0..1."""
     embedded: float = 0.0
     """Cosine by an embedder, -1..1; 0 without one."""
+    ranked: bool = True
+    """False when it is only near in meaning: then its words count nothing."""
 
 
 class Beside(NamedTuple):
@@ -61,9 +63,10 @@ class Found(NamedTuple):
     """The candidates of one request, and what their scores are measured against."""
 
     by_words: Mapping[int, float]
-    """The exact score of words, by ordinal: all candidates."""
+    """The exact score of words, by ordinal, of the best by words and of those that more than words
+    and meaning speak for. No other's words count."""
     by_meaning: Mapping[int, float]
-    """The cosine of each."""
+    """The cosine of every candidate, by ordinal."""
     beside: Mapping[int, Beside]
     """What else speaks for and against some of them."""
     words: tuple[float, float]
@@ -73,11 +76,13 @@ class Found(NamedTuple):
     """The cosine of each by an embedder; empty without one."""
     embedder: tuple[float, float] = (0.0, 0.0)
 
-    def evidence(self, ordinal: int) -> Evidence:
-        """Return what is known of a candidate; KeyError for any other skill."""
+    def evidence(self, ordinal: int, words: float) -> Evidence:
+        """Return what is known of a candidate; ``words`` is its score where it is not ranked."""
         beside = self.beside.get(ordinal, Beside())
         cosine = self.by_embedder.get(ordinal, 0.0)
-        return Evidence(self.by_words[ordinal], self.by_meaning[ordinal], *beside, cosine)
+        ranked = ordinal in self.by_words
+        score = self.by_words.get(ordinal, words)
+        return Evidence(score, self.by_meaning[ordinal], *beside, cosine, ranked)
 
 
 def find(
@@ -96,7 +101,7 @@ def find(
     says of the library.
     """
     allowed = _allowed(query, searcher)
-    words = searcher.lexical(asked.weights, CANDIDATES, allowed)
+    words = searcher.lexical(asked.weights, fusion.depth, allowed)
     meaning = searcher.semantic(asked.vector, fusion.depth, allowed) if asked.vector else []
     calls = _calls(asked, searcher, allowed)
     named = {o for o in called if _tagged(query, searcher, o)}
@@ -106,21 +111,17 @@ def find(
     embedded = [] if dense is None else dense.nearest(direction, fusion.depth, allowed)
     scores = dict(words)
     near = {ordinal: dot / WHOLE for ordinal, dot in meaning}
-    ordinals = list(
-        dict.fromkeys(
-            [
-                *scores,
-                *near,
-                *(ordinal for ordinal, _ in embedded),
-                *calls,
-                *(ordinal for ordinal in files if allowed is None or ordinal in allowed),
-                *sorted(named),
-                *(sorted(allowed) if allowed and query.include_tags and not asked.terms else ()),
-            ]
-        )
+    said = dict.fromkeys(
+        [
+            *calls,
+            *(ordinal for ordinal in files if allowed is None or ordinal in allowed),
+            *sorted(named),
+            *(sorted(allowed) if allowed and query.include_tags and not asked.terms else ()),
+        ]
     )
-    unscored = ordinals[len(scores) :]
+    unscored = [ordinal for ordinal in said if ordinal not in scores]
     scores.update(zip(unscored, searcher.exact(asked.weights, unscored), strict=True))
+    ordinals = list(dict.fromkeys([*scores, *near, *(ordinal for ordinal, _ in embedded)]))
     far = [ordinal for ordinal in ordinals if ordinal not in near]
     dots = searcher.dots(asked.vector, far) if asked.vector else [0] * len(far)
     near.update(zip(far, [dot / WHOLE for dot in dots], strict=True))

@@ -48,7 +48,7 @@ def points(evidence: Evidence, found: Found, fusion: Fusion, *, deaf: bool) -> P
     """
     words, meaning, embedder = shares(found, fusion, deaf=deaf)
     return Points(
-        words * stretch(evidence.words, found.words),
+        words * stretch(evidence.words, found.words) if evidence.ranked else 0.0,
         meaning * stretch(evidence.meaning, found.meaning),
         fusion.called if evidence.called else 0.0,
         fusion.phrase if evidence.phrases else 0.0,
@@ -75,13 +75,13 @@ def totals(found: Found, fusion: Fusion, *, deaf: bool) -> dict[int, float]:
     most_meaning, no_meaning = found.meaning
     words_room = max(most_words - no_words, 0.0)
     meaning_room = max(most_meaning - no_meaning, 0.0)
-    near = found.by_meaning
+    scores = found.by_words
     made = {}
-    for ordinal, score in found.by_words.items():
+    for ordinal, cosine in found.by_meaning.items():
         total = 0.0
+        score = scores.get(ordinal, no_words)
         if score > no_words and words_room:
             total = words * ((score - no_words) / words_room)
-        cosine = near[ordinal]
         if cosine > no_meaning and meaning_room:
             total += meaning * ((cosine - no_meaning) / meaning_room)
         made[ordinal] = total
@@ -89,5 +89,5 @@ def totals(found: Found, fusion: Fusion, *, deaf: bool) -> dict[int, float]:
         for ordinal, cosine in found.by_embedder.items():
             made[ordinal] += embedder * stretch(cosine, found.embedder)
     for ordinal in found.beside:
-        made[ordinal] = points(found.evidence(ordinal), found, fusion, deaf=deaf).total
+        made[ordinal] = points(found.evidence(ordinal, 0.0), found, fusion, deaf=deaf).total
     return made

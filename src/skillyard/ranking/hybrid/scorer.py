@@ -209,7 +209,7 @@ class ScoredHybrid(Scored):
     def _plain(self, ordinal: int) -> Points:
         """Return the points of a candidate before a reranker has seen it."""
         fusion = self._bound.scorer.fusion
-        return points(self.found.evidence(ordinal), self.found, fusion, deaf=self._deaf)
+        return points(self._evidence(ordinal), self.found, fusion, deaf=self._deaf)
 
     @cached_property
     def best(self) -> int | None:
@@ -221,7 +221,11 @@ class ScoredHybrid(Scored):
             return tied[0]
         return min(
             tied,
-            key=lambda o: (-found.by_words[o], -found.by_meaning[o], tie_of(searcher.key(o))),
+            key=lambda o: (
+                -found.by_words.get(o, 0.0),
+                -found.by_meaning[o],
+                tie_of(searcher.key(o)),
+            ),
             default=None,
         )
 
@@ -230,7 +234,7 @@ class ScoredHybrid(Scored):
         """What the probability of the best skill is worked out from."""
         if self.best is None:
             return None
-        evidence = self.found.evidence(self.best)
+        evidence = self._evidence(self.best)
         return facts(self.best, evidence, self.found, self.asked, self._bound.library.searcher)
 
     @cached_property
@@ -239,7 +243,7 @@ class ScoredHybrid(Scored):
         calibration = self._bound.scorer.calibration
         if self.best is None or self.facts is None:
             return 0.0, 0.0, calibration.gap
-        evidence = self.found.evidence(self.best)
+        evidence = self._evidence(self.best)
         named = in_name(self.best, self.asked, self._bound.library.searcher)
         log_odds = logit(self.facts, evidence, calibration, named=named)
         return self.totals[self.best], log_odds, calibration.gap
@@ -285,14 +289,22 @@ class ScoredHybrid(Scored):
         own = self._points_of(skill)
         return explain(self, self._bound, skill, ordinal, evidence, own)
 
+    def _evidence(self, ordinal: int) -> Evidence:
+        """Return the evidence of a candidate, its words scored where they do not count."""
+        words = self.found.by_words.get(ordinal)
+        if words is None:
+            searcher = self._bound.library.searcher
+            (words,) = searcher.exact(self.asked.weights, [ordinal])
+        return self.found.evidence(ordinal, words)
+
     def evidence_of(self, skill: Skill) -> tuple[int, Evidence]:
         """Return the ordinal and the evidence of any skill of the library."""
         library = self._bound.library
         ordinal = library.ordinal(skill)
         if ordinal is None:
             return -1, Evidence(0.0, 0.0)
-        if ordinal in self.found.by_words:
-            return ordinal, self.found.evidence(ordinal)
+        if ordinal in self.found.by_meaning:
+            return ordinal, self._evidence(ordinal)
         searcher = library.searcher
         words = searcher.exact(self.asked.weights, [ordinal])[0]
         vector = self.asked.vector
@@ -300,7 +312,8 @@ class ScoredHybrid(Scored):
         dense = self._bound.dense
         direction = b"" if dense is None else dense.direction(self.query.text)
         cosine = {} if dense is None else dense.cosines(direction, [ordinal])
-        return ordinal, Evidence(words, near, embedded=cosine.get(ordinal, 0.0))
+        embedded = cosine.get(ordinal, 0.0)
+        return ordinal, Evidence(words, near, embedded=embedded)
 
     def _points_of(self, skill: Skill) -> Points:
         ordinal, evidence = self.evidence_of(skill)
