@@ -20,13 +20,16 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test minilm lint types bench quality soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search test minilm lint types bench quality soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: $(DEMO) ## Rank, abstain, explain and inject on the skills that ship in examples/
 	@$(BIN)/python examples/demo.py $(ARGS)
+
+demo-search: $(DEV) ## Search, add, a source that has had enough, and an answer without a network
+	@$(BIN)/python examples/demo_search.py
 
 test: $(DEV) ## Run the whole test suite (ARGS='tests/parity -k overlap' for a part)
 	@$(BIN)/python -m pytest $(ARGS)

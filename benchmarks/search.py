@@ -25,6 +25,7 @@ from benchmarks.measure import (
     Options,
     Sample,
     against,
+    ratios,
     take_turns,
     timed,
 )
@@ -42,6 +43,7 @@ SEMANTIC = 0.7
 WHOLE = {5: 2.0, 100: 1.5}
 PURE = 0.6
 BUILD = 1.0
+MEMORY = 0.3
 CHANGE = 4.0
 
 
@@ -55,6 +57,7 @@ def run(options: Options) -> Iterator[Figure]:
     gc.freeze()  # a collection between two queries would look at a hundred million objects
     with tempfile.TemporaryDirectory() as folder:
         yield from _build(pool, folder)
+        yield from _memory(pool)
         yield from _lexical(pool, folder, rounds)
         yield from _semantic(pool, folder, rounds)
         yield from _whole(pool, folder, rounds)
@@ -91,6 +94,73 @@ def _build(pool: Pool, folder: str) -> Iterator[Figure]:
         ("postings, forward lists, vectors, keys; synced", ours),
         ("tantivy, one field, the same tokens", peer),
         BUILD,
+    )
+
+
+_PEAK = """
+def peak():  # in kilobytes, of this process alone: getrusage counts its parent's pages too
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+"""
+_OURS = """
+import marshal, sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+from skillyard.index.document import IndexedDocument
+from skillyard.index.writer import IndexWriter
+before = peak()
+with open(sys.argv[3], "rb") as file, IndexWriter(
+    sys.argv[4], dimensions=int(sys.argv[5]), settings={}, fresh=True
+) as writer:
+    for _ in range(marshal.load(file)):
+        writer.add(IndexedDocument(*marshal.load(file)[0]))
+    writer.commit()
+print(peak() - before)
+"""
+_PEER = """
+import marshal, sys
+import bm25s
+before = peak()
+with open(sys.argv[3], "rb") as file:
+    tokens = [marshal.load(file)[1] for _ in range(marshal.load(file))]
+peer = bm25s.BM25(backend="numba")
+peer.index(tokens, show_progress=False)
+print(peak() - before)
+"""
+
+
+def _memory(pool: Pool) -> Iterator[Figure]:
+    """What building adds to a process at its peak; both read the same file, skill by skill."""
+    if not (find_spec("bm25s") and find_spec("numba")):
+        yield Figure("memory of the build", "skipped: bm25s and numba are not installed")
+        return
+    if not os.path.exists("/proc/self/status"):
+        yield Figure("memory of the build", "skipped: this system does not tell it")
+        return
+    import marshal
+
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "skills")
+        with open(source, "wb") as file:
+            marshal.dump(len(pool.documents), file)
+            for document, tokens in zip(pool.documents, pool.tokens, strict=True):
+                marshal.dump((tuple(document), tokens), file)
+        kilobytes = []
+        for code in (_OURS, _PEER):
+            arguments = [str(SOURCE), str(SOURCE.parent), source, f"{folder}/index"]
+            done = subprocess.run(
+                [sys.executable, "-c", _PEAK + code, *arguments, str(DIMENSIONS)],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            kilobytes.append(int(done.stdout))
+    ours, theirs = ([Sample(float(value), 0.0)] for value in kilobytes)
+    yield Figure(
+        f"memory of the build, {len(pool.documents):,} skills",
+        f"{kilobytes[0] / 1e3:,.0f} MB: postings, forward lists, vectors, keys",
+        f"{kilobytes[1] / 1e3:,.0f} MB: bm25s with its list of tokens, postings alone",
+        ratios(ours, theirs),
+        MEMORY,
     )
 
 

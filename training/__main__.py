@@ -1,6 +1,6 @@
 """Make the token table of ``hybrid``.
 
-    python -m training [--shared DIR] [--held-out] [--out FILE]
+    python -m training [--shared DIR] [--held-out] [--more] [--out FILE]
 
 Reads the pool and the training requests, asks the teacher once, tunes the table, fits the
 emphases, and writes the file that the package bundles. ``--held-out`` leaves one skill in five
@@ -66,6 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--more", action="store_true", help="train on more_requests.tsv too")
     parser.add_argument("--out", default=BUNDLED)
     parser.add_argument("--descriptions", help="keep what the teacher said of them in this file")
     given = parser.parse_args()
@@ -75,7 +76,7 @@ def main() -> None:
         print(f"{time.monotonic() - started:6.0f} s  {what}", flush=True)
 
     pool = read_pool(given.shared)
-    requests = read_requests(given.shared, pool)
+    requests = read_requests(given.shared, pool, more=given.more)
     if given.held_out:
         requests = [request for request in requests if not request.held_out]
     said(f"{pool.size:,} skills, {len(pool.terms):,} terms, {len(requests):,} requests")

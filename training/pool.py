@@ -110,12 +110,13 @@ def read_pool(shared: str) -> Pool:
     return Pool(skills, terms, counts)
 
 
-def read_requests(shared: str, pool: Pool) -> list[Request]:
+def read_requests(shared: str, pool: Pool, *, more: bool = False) -> list[Request]:
     """Return the training requests: the shared ones, then the project's own."""
     places = {skill.id: number for number, skill in enumerate(pool.skills)}
+    files = ("requests.tsv", "more_requests.tsv") if more else ("requests.tsv",)
     rows = read_rows(
         os.path.join(shared, "bench", "train_requests.tsv"),
-        os.path.join(HERE, "data", "requests.tsv"),
+        *(os.path.join(HERE, "data", name) for name in files),
     )
     return [Request(places[key], text, held_out(key)) for key, _, text in rows if key in places]
 

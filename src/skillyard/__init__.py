@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "AmbiguousName": "errors",
     "Diagnostic": "errors",
+    "EmbedderFailed": "errors",
     "IndexDamaged": "errors",
     "InvalidFrontmatter": "errors",
     "InvalidInput": "errors",
@@ -59,6 +60,9 @@ _ROOMS = {
     "PatternMatcher": "ranking.confidence",
     "evaluate": "ranking.confidence",
     "ScorerRanker": "ranking.as_ranker",
+    "SearchResult": "search",
+    "SearchService": "search",
+    "SourceFailed": "sources.protocol",
     "Selection": "selection",
     "SelectionPolicy": "selection",
     "menu_text": "selection",
@@ -182,6 +186,9 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         Diagnostic as Diagnostic,
     )
     from skillyard.errors import (
+        EmbedderFailed as EmbedderFailed,
+    )
+    from skillyard.errors import (
         IndexDamaged as IndexDamaged,
     )
     from skillyard.errors import (
@@ -292,6 +299,8 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.resources import (
         read_resource as read_resource,
     )
+    from skillyard.search import SearchResult as SearchResult
+    from skillyard.search import SearchService as SearchService
     from skillyard.selection import (
         Selection as Selection,
     )
@@ -316,6 +325,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.skill import (
         Triggers as Triggers,
     )
+    from skillyard.sources.protocol import SourceFailed as SourceFailed
     from skillyard.validation import (
         validate as validate,
     )

@@ -15,7 +15,11 @@ from tests.shared_data import REPOSITORY
 
 GOLDEN = Path(__file__).parent / "golden"
 EXAMPLES = REPOSITORY / "examples"
-PROGRAMS = [*sorted((EXAMPLES / "programs").glob("*.py")), EXAMPLES / "demo.py"]
+PROGRAMS = [
+    *sorted((EXAMPLES / "programs").glob("*.py")),
+    EXAMPLES / "demo.py",
+    EXAMPLES / "demo_search.py",
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)

@@ -21,7 +21,7 @@ def rank(values: Values, console: Console) -> int:
     from skillyard.service import rank_skills
 
     query, scorer = query_of(values), scorer_of(values)
-    catalog = load(values, console, indexed=scorer == "hybrid")
+    catalog = load(values, console, indexed=scorer.partition("+")[0] == "hybrid")
     found: Ranked = rank_skills(
         catalog, query, scorer=scorer, limit=values.limit, explain=values.explain
     )
@@ -40,7 +40,7 @@ def select(values: Values, console: Console) -> int:
     from skillyard.service import select_skills
 
     query, scorer, policy = query_of(values), scorer_of(values), policy_of(values)
-    catalog = load(values, console, indexed=scorer == "hybrid")
+    catalog = load(values, console, indexed=scorer.partition("+")[0] == "hybrid")
     found: Selected = select_skills(
         catalog, query, policy, scorer=scorer, limit=values.limit, explain=values.explain
     )
@@ -81,7 +81,7 @@ def why(values: Values, console: Console) -> int:
     from skillyard.service import why_skill
 
     query, scorer = query_of(values), scorer_of(values)
-    catalog = load(values, console, indexed=scorer == "hybrid")
+    catalog = load(values, console, indexed=scorer.partition("+")[0] == "hybrid")
     found: Why = why_skill(catalog, values.name, query, scorer=scorer, limit=values.limit)
     if console.json:
         console.document(found.to_dict(explain=values.explain))

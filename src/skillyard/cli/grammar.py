@@ -1,7 +1,8 @@
 """The grammar of the command line as data: every command and every option, each with its help.
 
 The parser, the help, the completion scripts and the tests are made from these tables. Exit codes:
-0 done, 1 the command's own negative answer, 2 wrong use or unreadable input, 3 interrupted.
+0 done, 1 the command's own negative answer, 2 wrong use or unreadable input, 3 interrupted, 4 no
+remote could be asked.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ class Command(NamedTuple):
 
 
 SCORERS = ("confidence", "hybrid", "overlap", "relevance", "triggers")
+"""Offered by completion; installed packages may bring more."""
+SOURCES = ("registry", "skills.sh", "github", "well-known", "servers", "local")
 """Offered by completion; installed packages may bring more."""
 LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
 
@@ -306,6 +309,70 @@ COMMANDS = (
         ),
         "When no skill fits, the prompt is printed as it is, and the exit code is 0.",
         ('skillyard inject "clean this csv file"', "skillyard inject --file prompt.txt"),
+    ),
+    Command(
+        ("search",),
+        "search marketplaces, repositories and sites for skills that are not here",
+        "remote:search",
+        (
+            _QUERY,
+            Option(
+                "--source",
+                "ask this source; may repeat (default: those that the settings enable)",
+                "repeat",
+                "NAME",
+                choices=SOURCES,
+            ),
+            _limit("show at most K skills", 10),
+            Option("--references", "fetch the documents beside each skill too", "flag"),
+            Option(
+                "--scorer",
+                "how to rank what was found (default: relevance)",
+                metavar="NAME",
+                choices=SCORERS,
+            ),
+            _EXPLAIN,
+        ),
+        "Asks every source at once, fetches what they found, and ranks it. A source that fails is "
+        "named. Exits with 1 when nothing was found, with 4 when every source failed.",
+        (
+            'skillyard search "fill in pdf forms"',
+            "skillyard search terraform --source registry --source local",
+        ),
+    ),
+    Command(
+        ("add",),
+        "fetch one skill by name or address, and print it or keep it",
+        "remote:add",
+        (
+            Option("NAME", "a name, owner/repo, owner/repo/id, or an address"),
+            Option(
+                "--into", "write it to a folder of its name in DIR", metavar="DIR", type="folder"
+            ),
+            Option("--yes", "also where its name looks like one that is there", "flag"),
+        ),
+        "Without --into the SKILL.md is printed. With it every file is checked, written beside the "
+        "place and renamed; skills-lock.json notes commit and digest. Nothing that was edited is "
+        "replaced. Exits with 4 when no source could be asked.",
+        (
+            "skillyard add pdf",
+            "skillyard add anthropics/skills/pdf --into .agents/skills",
+            "skillyard add https://example.com#release-notes --into .agents/skills",
+        ),
+    ),
+    Command(
+        ("cache", "stats"),
+        "what is kept of remote answers",
+        "remote:cache_stats",
+        (),
+        examples=("skillyard cache stats",),
+    ),
+    Command(
+        ("cache", "clear"),
+        "forget every remote answer",
+        "remote:cache_clear",
+        (),
+        examples=("skillyard cache clear",),
     ),
     Command(
         ("bench", "run"),

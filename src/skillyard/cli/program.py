@@ -1,7 +1,7 @@
 """One run of the command line: parse, load, run, and turn every end into an exit code.
 
-0 done; 1 the command's own negative answer; 2 wrong use or unreadable input; 3 interrupted. A
-reader that goes away (``| head``) is a clean end.
+0 done; 1 the command's own negative answer; 2 wrong use or unreadable input; 3 interrupted; 4 no
+remote could be asked. A reader that goes away (``| head``) is a clean end.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ __all__ = ["run"]
 
 BAD = 2
 INTERRUPTED = 3
+UNREACHED = 4
 
 
 def run(arguments: list[str]) -> int:
@@ -108,6 +109,9 @@ def _refused(error: SkillyardError) -> int:
         complain(f"skillyard: {message}" + (f"; {error.hint}" if error.hint else ""))
     else:
         complain(f"skillyard: {error}")
+    remote = sys.modules.get("skillyard.sources.protocol")  # where nobody asked one, none failed
+    if remote is not None and isinstance(error, remote.SourceFailed):
+        return BAD if error.code == "not_found" else UNREACHED
     return BAD
 
 

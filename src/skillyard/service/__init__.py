@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skillyard.service.adding import Added, add_skill
     from skillyard.service.checking import Checked, check_paths
     from skillyard.service.choosing import (
         Evaluated,
@@ -42,13 +43,23 @@ if TYPE_CHECKING:
     from skillyard.service.prompting import Injected, Summarised, inject_prompt, summary_of
     from skillyard.service.reading import Card, Listing, list_skills
     from skillyard.service.reasons import Why, why_skill
+    from skillyard.service.remote import (
+        CacheCleared,
+        CacheState,
+        cache_clear,
+        cache_stats,
+        search_skills,
+    )
     from skillyard.service.showing import Shown, show_skill
 
 __all__ = [
+    "Added",
     "BenchCompare",
     "BenchReplay",
     "BenchRun",
     "BenchScore",
+    "CacheCleared",
+    "CacheState",
     "Card",
     "Checked",
     "Evaluated",
@@ -62,11 +73,14 @@ __all__ = [
     "Shown",
     "Summarised",
     "Why",
+    "add_skill",
     "bench_compare",
     "bench_replay",
     "bench_report",
     "bench_run",
     "bench_score",
+    "cache_clear",
+    "cache_stats",
     "check_paths",
     "evaluate_skills",
     "index_build",
@@ -76,6 +90,7 @@ __all__ = [
     "inject_prompt",
     "list_skills",
     "rank_skills",
+    "search_skills",
     "select_skills",
     "show_skill",
     "summary_of",
@@ -83,6 +98,7 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "adding": ("Added", "add_skill"),
     "checking": ("Checked", "check_paths"),
     "choosing": (
         "Evaluated",
@@ -115,6 +131,7 @@ _ROOMS = {
     "prompting": ("Injected", "Summarised", "inject_prompt", "summary_of"),
     "reading": ("Card", "Listing", "list_skills"),
     "reasons": ("Why", "why_skill"),
+    "remote": ("CacheCleared", "CacheState", "cache_clear", "cache_stats", "search_skills"),
     "showing": ("Shown", "show_skill"),
 }
 

@@ -1,0 +1,86 @@
+"""Finding and keeping a skill that is not here, in a minute and without the internet.
+
+    make demo-search
+
+The remotes are stand-ins on this machine (``skillyard.standin``): skills.sh, GitHub and a site with
+a well-known index. The commands are the real ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+LIBRARY = Path(__file__).resolve().parent / "skills"
+
+
+def main() -> int:
+    """Run the commands one after another; return 0 when each answered as it should."""
+    from skillyard.sources.settings import GITHUB_TOKENS
+    from skillyard.standin import Upstreams, add_library, faults
+
+    with tempfile.TemporaryDirectory() as folder, Upstreams() as remotes:
+        add_library(remotes, str(LIBRARY))
+        os.chdir(folder)
+        for name in (*GITHUB_TOKENS, "SKILLYARD_CONFIG", "SKILLYARD_OFFLINE"):
+            os.environ.pop(name, None)
+        os.environ |= {
+            "SKILLYARD_CACHE": "cache",
+            "XDG_CONFIG_HOME": folder,
+            "SKILLYARD_SKILLS_SH_URL": remotes.skills_sh,
+            "SKILLYARD_GITHUB_API_URL": remotes.github_api,
+            "SKILLYARD_GITHUB_RAW_URL": remotes.github_raw,
+            "SKILLYARD_WELL_KNOWN_URL": remotes.well_known,
+        }
+        hidden = {
+            remotes.well_known.removeprefix("http://"): "site.example:80"
+        }  # as long: columns stay
+
+        said("A search asks every source at once, fetches what they found, and ranks it.")
+        shown('search "clean csv files" --limit 3', hidden)
+
+        said("One of them is kept: checked, written with one rename, pinned in a lock file.")
+        shown("add demo/skills/csv-cleaning --into skills", hidden)
+        shown("list skills", hidden)
+
+        said("A remote that has had enough is named, and left alone until it says.")
+        remotes.faults.add("skills_sh", "*", faults.rate_limited(wait_s=120))
+        shown('search "review a pull request" --limit 2', hidden)
+
+        said("Without a network, what is kept answers.")
+        os.environ["SKILLYARD_OFFLINE"] = "1"
+        shown('search "clean csv files" --limit 3', hidden)
+        shown('search "something never asked" --source skills.sh', hidden)
+    return 0
+
+
+def said(text: str) -> None:
+    print(f"\n# {text}")
+
+
+def shown(command: str, hidden: dict[str, str]) -> None:
+    """Run one command, and print it with what it says."""
+    import shlex
+
+    from skillyard.cli import main as run
+
+    print(f"\n$ skillyard {command}")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        code = run(shlex.split(command))
+    text = out.getvalue()
+    for address, name in hidden.items():
+        text = text.replace(address, name)
+    text = re.sub(r"http://127\.0\.0\.1:\d+", "http://remote.example", text)
+    print(re.sub(r"\bin \d+ s\b", "in 120 s", text).rstrip())
+    if code:
+        print(f"(exit code {code})")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

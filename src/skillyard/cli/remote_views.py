@@ -1,0 +1,119 @@
+"""How what came from elsewhere looks, as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
+from skillyard.cli.views import tree
+from skillyard.text import clean_line, plural, shorten
+
+if TYPE_CHECKING:
+    from skillyard.search import FoundSkill, SearchResult
+    from skillyard.service import Added, CacheCleared, CacheState
+
+__all__ = ["added_skill", "cache_line", "cleared_line", "found_skills"]
+
+DESCRIPTION_CHARS = 90
+
+
+def found_skills(found: SearchResult, *, explain: bool = False) -> Iterator[Block]:
+    """Draw the answer of a search: a table, what each source gave, the trees where asked."""
+    if not found.skills:
+        yield line("No skill was found")
+    else:
+        yield _table(found)
+    asked = ", ".join(
+        f"{status.name} {status.found if status.state == 'ok' else 'failed'}"
+        for status in found.sources
+    )
+    kept = plural(found.considered, "skill")
+    yield line(Span(f"{kept} from {asked}; ranked by {found.ranker}", "dim"))
+    if explain:
+        for each in found.skills:
+            if each.match is not None:
+                yield line()
+                yield line(Span(f"{each.hit.source}/{each.hit.id}", "name"))
+                yield tree(each.match.explanation)
+
+
+def _table(found: SearchResult) -> Table:
+    columns = [
+        Column("#", "dim", right=True),
+        Column("skill", "name"),
+        Column("score", "score", True),
+        Column("installs", right=True),
+        Column("what it does"),
+    ]
+    return Table(
+        tuple(columns),
+        tuple(
+            (
+                str(place),
+                clean_line(f"{each.hit.source}/{each.hit.id}"),
+                f"{each.score:.1f}",
+                f"{each.hit.install_count:,}" if each.hit.install_count else "",
+                _said(each),
+            )
+            for place, each in enumerate(found.skills, 1)
+        ),
+    )
+
+
+def _said(each: FoundSkill) -> str:
+    marks = [
+        "curated" if each.hit.curated else "",
+        _age(each),
+        f"no content: {each.failure.code}" if each.failure is not None else "",
+    ]
+    said = "; ".join(mark for mark in marks if mark)
+    description = shorten(clean_line(each.skill.description), DESCRIPTION_CHARS)
+    return f"[{said}] {description}" if said else description
+
+
+def _age(each: FoundSkill) -> str:
+    seconds = each.package.age_s if each.package is not None else 0.0
+    if seconds < 60:
+        return ""
+    minutes = seconds / 60
+    return f"{minutes:.0f} min old" if minutes < 120 else f"{minutes / 60:.0f} h old"
+
+
+def added_skill(added: Added) -> Iterator[Block]:
+    """Say what adding a skill wrote."""
+    placed = added.placed
+    assert placed is not None
+    verb = {"added": "added", "replaced": "updated", "unchanged": "is there already"}[placed.state]
+    name = clean_line(added.found.skill.name)
+    yield line(Span(name, "name"), f"  {verb}: {clean_line(placed.folder)}")
+    pinned = f"commit {added.package.commit[:12]}" if added.package.commit else "no commit"
+    yield line(
+        Span(f"{plural(len(placed.files), 'file')}, {pinned}, {placed.digest[:19]}…", "dim"),
+        indent=1,
+    )
+    for path in placed.files:
+        yield line(clean_line(path), indent=1)
+    for skipped in added.package.skipped:
+        yield line(Span("left out", "low"), f"  {clean_line(skipped)}", indent=1)
+    for other in added.look_alikes:
+        yield line(Span("looks like", "medium"), f"  {clean_line(other)}", indent=1)
+    if added.lock:
+        yield line(Span(f"noted in {clean_line(added.lock)}", "dim"), indent=1)
+
+
+def cache_line(found: CacheState) -> Line:
+    """Say what the cache holds."""
+    oldest = ""
+    if found.oldest is not None:
+        when = datetime.fromtimestamp(found.oldest, UTC)
+        oldest = f", the oldest of {when:%Y-%m-%d %H:%M} UTC"
+    size = f"{found.bytes / 1e6:.1f} MB"
+    what = f"{plural(found.entries, 'answer')}, {size}{oldest}"
+    return line(Span(found.path, "name"), f"  {what}")
+
+
+def cleared_line(done: CacheCleared) -> Line:
+    """Say what clearing the cache did."""
+    return line(Span(done.path, "name"), f"  {plural(done.removed, 'answer')} forgotten")

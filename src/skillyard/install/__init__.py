@@ -1,0 +1,1 @@
+"""Installing skills, so that the common installer and skillyard can take turns on one project."""

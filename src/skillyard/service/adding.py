@@ -1,0 +1,259 @@
+"""Adding a skill: from a name or an address to a folder that a lock file names."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from skillyard.errors import InvalidInput, SkillNotFound
+from skillyard.install.file_paths import shown_path
+from skillyard.install.locked import LockedSkill, folder_name
+from skillyard.install.locks import PROJECT_LOCK, read_project_lock, write_project_lock
+from skillyard.install.look_alikes import look_alikes
+from skillyard.install.placing import Placed, check_files, place
+from skillyard.search import FoundSkill, SearchService
+from skillyard.sources.github import is_repository
+from skillyard.sources.protocol import Hit, Package, SourceFailed
+from skillyard.sources.settings import Settings, load_settings
+from skillyard.sources.transport import Host
+
+__all__ = ["Added", "add_skill"]
+
+
+class Added(NamedTuple):
+    """One skill that was fetched, and where it was written."""
+
+    found: FoundSkill
+    package: Package
+    placed: Placed | None
+    """None when it was only fetched."""
+    lock: str
+    """Path of the lock file that names it; empty when none was written."""
+    look_alikes: tuple[str, ...] = ()
+    """Names that are there already and look like it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.add/1``."""
+        placed = self.placed
+        return {
+            "schema": "skillyard.add/1",
+            "skill": self.found.to_dict(include_raw=True),
+            "files": sorted(self.package.files),
+            "skipped": list(self.package.skipped),
+            "look_alikes": list(self.look_alikes),
+            "folder": None if placed is None else placed.folder,
+            "state": "fetched" if placed is None else placed.state,
+            "digest": None if placed is None else placed.digest,
+            "lock": self.lock or None,
+        }
+
+
+class _Target(NamedTuple):
+    """What somebody asked for."""
+
+    source: str = ""
+    skill_id: str = ""
+    name: str = ""
+    site: str = ""
+    ref: str = "HEAD"
+
+
+def add_skill(
+    target: str,
+    *,
+    into: str | None = None,
+    accept_look_alike: bool = False,
+    settings: Settings | None = None,
+) -> Added:
+    """Fetch one skill and, with ``into``, write it to a folder of its name there.
+
+    ``target`` is a name, ``owner/repo`` (if it holds one skill), ``owner/repo/id``, an address on
+    github.com or skills.sh, or a site with a well-known index (``https://host#name``). Raises
+    SkillNotFound, SourceFailed, InvalidInput (a look-alike that was not accepted), and what
+    :func:`~skillyard.install.placing.place` raises.
+    """
+    return asyncio.run(_add(target, into, accept_look_alike, settings or load_settings()))
+
+
+async def _add(target: str, into: str | None, accept_look_alike: bool, settings: Settings) -> Added:
+    wanted = _understood(target)
+    async with SearchService(settings=settings) as search:
+        found = await _found(search, wanted)
+        if into is None:
+            package = found.package
+            assert package is not None
+            return Added(found, package, None, "")
+        package = await _whole(search, found, wanted.ref)
+    name = folder_name(found.skill.name or found.hit.id)
+    skill = check_files(package.files, f"{found.hit.source}/{found.hit.id}/SKILL.md")
+    alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
+    if alike and not accept_look_alike:
+        raise InvalidInput(
+            f"{shown_path(name)} looks like {', '.join(map(shown_path, alike))}, which is there"
+            " already; say --yes if it is the one you mean"
+        )
+    lock_path = _lock_of(into)
+    lock = read_project_lock(lock_path)
+    known = lock.get(name)
+    placed = place(
+        package.files,
+        into,
+        name,
+        executable=package.executable,
+        installed_hash=None if known is None else known.computed_hash,
+    )
+    entry = _entry(name, found.hit, package, placed, wanted.ref)
+    write_project_lock(lock_path, lock.with_skill(entry))
+    return Added(found._replace(skill=skill), package, placed, lock_path, tuple(alike))
+
+
+def _understood(target: str) -> _Target:
+    """Return what a target means. Raises InvalidInput."""
+    text = target.strip()
+    if "://" in text:
+        return _address(text)
+    parts = text.strip("/").split("/")
+    if len(parts) == 2 and is_repository(text):
+        return _Target(source=text)
+    if len(parts) > 2 and is_repository("/".join(parts[:2])):
+        return _Target(source="/".join(parts[:2]), skill_id=parts[-1])
+    if not text or "/" in text:
+        raise InvalidInput(
+            f"{shown_path(target)!r} names no skill: write a name, owner/repo, owner/repo/id or an"
+            " address"
+        )
+    return _Target(name=text)
+
+
+def _address(text: str) -> _Target:
+    parts = urlsplit(text)
+    path = [part for part in parts.path.split("/") if part]
+    if parts.hostname in ("github.com", "www.github.com") and len(path) >= 2:
+        source = f"{path[0]}/{path[1].removesuffix('.git')}"
+        if not is_repository(source):
+            raise InvalidInput(f"{source} is no owner/repo")
+        ref = path[3] if len(path) > 3 and path[2] in ("tree", "blob") else "HEAD"
+        below = [part for part in path[4:] if part != "SKILL.md"]
+        return _Target(source=source, skill_id=below[-1] if below else "", ref=ref)
+    if parts.hostname in ("skills.sh", "www.skills.sh") and len(path) >= 2:
+        return _Target(source="/".join(path[:2]), skill_id=path[2] if len(path) > 2 else "")
+    if parts.scheme != "https":
+        raise InvalidInput("only https addresses are asked")
+    return _Target(site=text.partition("#")[0].rstrip("/"), skill_id=parts.fragment)
+
+
+async def _found(search: SearchService, wanted: _Target) -> FoundSkill:
+    if wanted.site:
+        return await _on_site(search, wanted)
+    if wanted.source and wanted.skill_id:
+        return await search.get(wanted.source, wanted.skill_id)
+    if wanted.source:
+        return await _only_one(search, wanted.source)
+    return await search.find(wanted.name)
+
+
+async def _only_one(search: SearchService, repository: str) -> FoundSkill:
+    """Return the one skill of a repository. Raises InvalidInput when it holds several."""
+    from skillyard.sources.github import GitHub
+    from skillyard.sources.repository import skill_folders
+
+    tree = await GitHub(search.transport).tree(repository)
+    folders = skill_folders(tree.blobs)
+    names = [folder.rpartition("/")[2] or repository.rpartition("/")[2] for folder in folders]
+    if not names:
+        raise SourceFailed("not_found", f"{repository} holds no SKILL.md")
+    if len(names) > 1:
+        some = ", ".join(f"{repository}/{name}" for name in names[:8])
+        more = ", …" if len(names) > 8 else ""
+        raise InvalidInput(f"{repository} holds {len(names)} skills; name one: {some}{more}")
+    return await search.get(repository, names[0])
+
+
+async def _on_site(search: SearchService, wanted: _Target) -> FoundSkill:
+    """Return a skill of a site that the command line named: it must be a public one."""
+    from skillyard.search.content import read_package
+    from skillyard.sources.well_known import WellKnown
+
+    url = wanted.site
+    if url not in search.settings.sites:
+        search.transport.add_host(f"site:{url}", Host(url, named_by_user=False))
+    source = WellKnown(search.transport, [url])
+    listed = await source.listed(url)
+    names = [hit.name for hit in listed]
+    if not wanted.skill_id and len(listed) != 1:
+        some = ", ".join(f"{url}#{name}" for name in names[:8])
+        raise InvalidInput(f"{url} lists {len(names)} skills; name one: {some}")
+    for hit in listed:
+        if wanted.skill_id in ("", hit.name):
+            package = await source.fetch(hit, whole=True)
+            content = read_package(hit, package)
+            return FoundSkill(
+                content.skill, hit, (source.name,), None, package, content.raw, content.diagnostics
+            )
+    raise SkillNotFound(wanted.skill_id, names[:3])
+
+
+async def _whole(search: SearchService, found: FoundSkill, ref: str) -> Package:
+    """Return every file of a skill: at a commit where GitHub can be asked, else as it is kept."""
+    from skillyard.sources.github import GitHub
+
+    hit = found.hit
+    failure: SourceFailed | None = None
+    if is_repository(hit.source):
+        try:
+            return await GitHub(search.transport).package(hit, ref=ref, whole=True)
+        except SourceFailed as error:
+            failure = error
+    for source in search.sources:
+        if source.name in found.found_by:
+            try:
+                return await source.fetch(hit, whole=True)
+            except SourceFailed as error:
+                failure = error
+    if found.package is not None and not is_repository(hit.source):
+        return found.package
+    raise failure or SourceFailed("not_found", f"no source has {hit.key}")
+
+
+def _names_in(into: str) -> list[str]:
+    try:
+        return sorted(entry.name for entry in os.scandir(into) if entry.is_dir())
+    except OSError:
+        return []
+
+
+def _lock_of(into: str) -> str:
+    """Return the lock of the project that a folder belongs to: the nearest above, else here."""
+    folder = os.path.abspath(into)
+    while not any(os.path.lexists(os.path.join(folder, n)) for n in (PROJECT_LOCK, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            folder = _here_or(os.path.abspath(into))
+            break
+        folder = above
+    path = os.path.join(folder, PROJECT_LOCK)
+    return path if os.path.isabs(into) else os.path.relpath(path)
+
+
+def _here_or(folder: str) -> str:
+    """Return the working folder where it is above another, else that one."""
+    here = os.getcwd()
+    return here if os.path.commonpath([here, folder]) == here else folder
+
+
+def _entry(name: str, hit: Hit, package: Package, placed: Placed, ref: str) -> LockedSkill:
+    on_github = is_repository(hit.source)
+    path = f"{package.path}/SKILL.md" if package.path else "SKILL.md"
+    return LockedSkill(
+        name,
+        hit.source if on_github else package.url,
+        "github" if on_github else "well-known",
+        ref=None if ref == "HEAD" else ref,
+        skill_path=path if on_github else None,
+        computed_hash=placed.hash,
+        well_known_digest=hit.digest or None,
+        commit=package.commit or None,
+        digest=placed.digest,
+    )

@@ -1,0 +1,55 @@
+"""Reading the body of an answer without trusting how long it says it is, or how well packed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from skillyard.sources.protocol import SourceFailed
+
+__all__ = ["json_of", "read_body"]
+
+CHUNK = 65_536
+
+
+async def read_body(url: str, response: Any, most_bytes: int) -> bytes:
+    """Return the body, unpacked. Raises SourceFailed: too large, packed badly, cut off."""
+    said = response.headers.get("content-length", "")
+    if said.isdigit() and int(said) > most_bytes:
+        raise _too_large(url, most_bytes)
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("identity", "", "gzip"):
+        raise SourceFailed("bad_answer", f"{url}: packed as {packing[:40]!r}")
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing == "gzip" else None
+    body = bytearray()
+    async for chunk in response.aiter_raw(CHUNK):
+        body += _unpacked(url, unpack, chunk, most_bytes + 1 - len(body)) if unpack else chunk
+        if len(body) > most_bytes:
+            raise _too_large(url, most_bytes)
+    if unpack is not None and not unpack.eof:
+        raise SourceFailed("bad_answer", f"{url}: the answer is cut off")
+    return bytes(body)
+
+
+def _unpacked(url: str, unpack: Any, chunk: bytes, most_bytes: int) -> bytes:
+    try:
+        return bytes(unpack.decompress(chunk, max(1, most_bytes)))
+    except zlib.error as error:
+        raise SourceFailed("bad_answer", f"{url}: {error}") from None
+
+
+def _too_large(url: str, most_bytes: int) -> SourceFailed:
+    return SourceFailed("too_large", f"{url}: more than {most_bytes:,} bytes")
+
+
+def json_of(headers: Mapping[str, str], body: bytes, what: str) -> Any:
+    """Return the JSON of an answer. Raises SourceFailed, saying so when a page came instead."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        kind = headers.get("content-type", "").partition(";")[0]
+        page = kind == "text/html" or body.lstrip()[:1] == b"<"
+        came = "a web page" if page else "something else"
+        raise SourceFailed("bad_answer", f"{what}: {came} came instead of JSON") from None

@@ -1,0 +1,300 @@
+"""GitHub: the tree of a repository in one request, its files from the raw host.
+
+A repository is asked for once, at ``HEAD``, whatever its default branch is called; what is fetched
+then is pinned to the commit or tree that was seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from skillyard.install.file_paths import shown_path
+from skillyard.sources.bodies import json_of
+from skillyard.sources.paths import is_inside
+from skillyard.sources.protocol import Hit, Package, SourceFailed
+from skillyard.sources.repository import (
+    Blob,
+    files_beside,
+    reference_paths,
+    skill_folders,
+    skill_path,
+)
+from skillyard.sources.transport import Transport
+
+__all__ = ["GitHub", "GitHubSource", "is_repository"]
+
+TREE_BYTES = 32 * 1024 * 1024
+"""A tree of 100,000 entries, where GitHub cuts off, takes about twenty million bytes."""
+TREE_FRESH_S = 300.0
+FILE_FRESH_S = 3_600.0
+FILE_BYTES = 1_048_576
+LFS = b"version https://git-lfs.github.com/spec/"
+
+_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
+_REPOSITORY = re.compile(rf"{_PART}/{_PART}")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
+
+
+def is_repository(text: str) -> bool:
+    """True for ``owner/repo``, matched whole."""
+    return _REPOSITORY.fullmatch(text) is not None and ".." not in text
+
+
+class Tree(NamedTuple):
+    """The regular files of a repository at one moment."""
+
+    blobs: Mapping[str, int]
+    """Sizes by path."""
+    executable: frozenset[str]
+    """Those of them that may be run."""
+    links: frozenset[str]
+    """Paths that are links or other repositories: never followed."""
+    ref: str
+    """What files are read at: the commit where it is known."""
+    truncated: bool
+    age_s: float
+
+
+class GitHub:
+    """Trees and files of repositories."""
+
+    def __init__(self, transport: Transport) -> None:
+        """``transport`` knows the hosts ``github-api`` and ``github-raw``."""
+        self.transport = transport
+
+    async def tree(self, repository: str, ref: str = "HEAD") -> Tree:
+        """Return the files of a repository. Raises SourceFailed."""
+        if not is_repository(repository):
+            raise SourceFailed("refused", f"{repository!r} is no owner/repo")
+        if not _REF.fullmatch(ref) or ".." in ref:
+            raise SourceFailed("refused", f"{ref!r} is no branch, tag or commit")
+        path = f"/repos/{repository}/git/trees/{quote(ref, safe='')}?recursive=1"
+        reply = await self.transport.get(
+            "github-api",
+            path,
+            fresh_s=TREE_FRESH_S,
+            accept="application/vnd.github+json",
+            most_bytes=TREE_BYTES,
+            check=_is_tree,
+        )
+        if reply.status != 200:
+            raise SourceFailed(
+                "not_found",
+                f"there is no public repository {repository} with {ref}",
+                status=reply.status,
+            )
+        return _tree(json_of(reply.headers, reply.body, repository), ref, reply.age_s)
+
+    async def commit(self, repository: str, ref: str = "HEAD") -> str:
+        """Return the commit that a branch or tag stands for now. Raises SourceFailed."""
+        if not is_repository(repository):
+            raise SourceFailed("refused", f"{repository!r} is no owner/repo")
+        reply = await self.transport.get(
+            "github-api",
+            f"/repos/{repository}/commits/{quote(ref, safe='')}",
+            accept="application/vnd.github.sha",
+        )
+        found = reply.body.decode("ascii", "replace").strip()
+        if reply.status != 200 or not _COMMIT.fullmatch(found):
+            raise SourceFailed(
+                "not_found", f"{repository} has no commit for {ref}", status=reply.status
+            )
+        return found
+
+    async def file(self, repository: str, ref: str, path: str) -> bytes:
+        """Return one file. Raises SourceFailed, also for a pointer to where the file really is."""
+        address = f"/{repository}/{quote(ref, safe='')}/{quote(path)}"
+        reply = await self.transport.get(
+            "github-raw",
+            address,
+            fresh_s=FILE_FRESH_S,
+            accept="text/plain, */*;q=0.5",
+            most_bytes=FILE_BYTES,
+            check=_is_file,
+        )
+        if reply.status != 200:
+            raise SourceFailed("not_found", f"{repository} has no {path}", status=reply.status)
+        return reply.body
+
+    async def package(
+        self, hit: Hit, *, ref: str = "HEAD", references: bool = False, whole: bool = False
+    ) -> Package:
+        """Return a skill's files. Raises SourceFailed.
+
+        ``whole`` reads every file of its folder, at a commit: nothing can change between two.
+        """
+        if whole and not _COMMIT.fullmatch(ref):
+            ref = await self.commit(hit.source, ref)
+        tree = await self.tree(hit.source, ref)
+        folder = skill_path(tree.blobs, hit.source, hit.id, hit.path)
+        if folder is None:
+            raise SourceFailed("not_found", _not_there(hit, tree))
+        main = f"{folder}/SKILL.md" if folder else "SKILL.md"
+        files = {"SKILL.md": await self.file(hit.source, tree.ref, main)}
+        skipped: list[str] = []
+        if whole:
+            blobs = [blob for blob in files_beside(tree.blobs, folder) if blob.path != main]
+            beside, skipped = await self._beside(hit.source, tree, folder, blobs, WHOLE)
+            files |= beside
+        elif references:
+            blobs = reference_paths(tree.blobs, folder)
+            beside, skipped = await self._beside(hit.source, tree, folder, blobs, REFERENCES)
+            files |= beside
+        inside = f"{folder}/" if folder else ""
+        return Package(
+            files,
+            hit.source,
+            folder,
+            tree.ref if _COMMIT.fullmatch(tree.ref) else "",
+            f"https://github.com/{hit.source}/tree/{tree.ref}/{folder}".rstrip("/"),
+            f"{self.transport.hosts['github-raw'].url}/{hit.source}/{tree.ref}/{quote(main)}",
+            tree.age_s,
+            skipped,
+            frozenset(path for path in files if inside + path in tree.executable),
+        )
+
+    async def _beside(
+        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: Most
+    ) -> tuple[dict[str, bytes], list[str]]:
+        from asyncio import gather
+
+        inside = f"{folder}/" if folder else ""
+        wanted: list[str] = []
+        skipped: list[str] = []
+        total = 0
+        for blob in blobs:
+            below = blob.path.removeprefix(inside)
+            total += blob.size
+            if len(wanted) >= most.files or total > most.bytes or blob.size > FILE_BYTES:
+                skipped.append(f"{below}: over the limits")
+            elif not is_inside(below):
+                skipped.append(f"{shown_path(below)}: a path that not every system can hold")
+            else:
+                wanted.append(blob.path)
+        answers = await gather(
+            *(self.file(repository, tree.ref, path) for path in wanted), return_exceptions=True
+        )
+        found = {}
+        for path, answer in zip(wanted, answers, strict=True):
+            if isinstance(answer, SourceFailed):
+                skipped.append(f"{path.removeprefix(inside)}: {answer.what}")
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                found[path.removeprefix(inside)] = answer
+        return found, skipped
+
+
+class Most(NamedTuple):
+    """How much of a skill is read beside its SKILL.md."""
+
+    files: int
+    bytes: int
+
+
+REFERENCES = Most(64, 4 * 1024 * 1024)
+WHOLE = Most(512, 16 * 1024 * 1024)
+"""What a host of the Skills extension has to take (spec/peers.md §3.5)."""
+
+
+def _not_there(hit: Hit, tree: Tree) -> str:
+    folders = skill_folders(tree.blobs)
+    some = ", ".join(folder.rpartition("/")[2] or "(its root)" for folder in folders[:5])
+    cut = (
+        "; its list of files is cut off, so it may be there all the same" if tree.truncated else ""
+    )
+    if not folders:
+        return f"{hit.source} holds no SKILL.md{cut}"
+    more = ", …" if len(folders) > 5 else ""
+    return f"{hit.source} holds no skill {hit.id!r}; it holds {some}{more}{cut}"
+
+
+def _is_tree(headers: Mapping[str, str], body: bytes) -> None:
+    found = json_of(headers, body, "GitHub")
+    if not isinstance(found, dict) or not isinstance(found.get("tree"), list):
+        raise SourceFailed("bad_answer", "GitHub: the answer is no tree")
+
+
+def _is_file(headers: Mapping[str, str], body: bytes) -> None:
+    if body.startswith(LFS):
+        raise SourceFailed("bad_answer", "the file is kept in Git LFS, and only a pointer is here")
+    if headers.get("content-type", "").startswith("text/html"):
+        raise SourceFailed("bad_answer", "a web page came instead of the file")
+
+
+def _tree(answer: Any, ref: str, age_s: float) -> Tree:
+    blobs: dict[str, int] = {}
+    executable: set[str] = set()
+    links: set[str] = set()
+    for entry in answer["tree"]:
+        if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
+            continue
+        path = entry["path"]
+        size = entry.get("size")
+        if entry.get("type") == "blob" and entry.get("mode") in ("100644", "100755", "100664"):
+            blobs[path] = size if type(size) is int and size >= 0 else 0
+            if entry["mode"] == "100755":
+                executable.add(path)
+        elif entry.get("type") in ("blob", "commit"):
+            links.add(path)
+    return Tree(
+        blobs, frozenset(executable), frozenset(links), ref, answer.get("truncated") is True, age_s
+    )
+
+
+class GitHubSource:
+    """The repositories that the settings name, each listed with one request."""
+
+    name = "github"
+
+    def __init__(self, github: GitHub, repositories: Sequence[str]) -> None:
+        self.github = github
+        self.repositories = tuple(repositories)
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the skills whose folder shares a word with the query, of all the repositories.
+
+        Their descriptions are not known before they are fetched. Raises SourceFailed when no
+        repository could be listed.
+        """
+        from asyncio import gather
+
+        answers = await gather(
+            *(self.github.tree(repository) for repository in self.repositories),
+            return_exceptions=True,
+        )
+        hits: list[tuple[float, Hit]] = []
+        failures = []
+        for repository, answer in zip(self.repositories, answers, strict=True):
+            if isinstance(answer, SourceFailed):
+                failures.append(answer)
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                hits += _matching(repository, answer, query)
+        if failures and len(failures) == len(self.repositories):
+            raise failures[0]
+        hits.sort(key=lambda pair: (-pair[0], pair[1].key))
+        return [hit for _, hit in hits[:limit]]
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's files. Raises SourceFailed."""
+        return await self.github.package(hit, references=references, whole=whole)
+
+
+def _matching(repository: str, tree: Tree, query: str) -> list[tuple[float, Hit]]:
+    from skillyard.analysis import STANDARD
+
+    asked = set(STANDARD.terms(query))
+    found = []
+    for folder in skill_folders(tree.blobs):
+        name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
+        shared = len(asked.intersection(STANDARD.terms(name)))
+        if shared:
+            hit = Hit(repository, name, GitHubSource.name, name=name, path=folder)
+            found.append((shared / max(1, len(asked)), hit))
+    return found

@@ -1,0 +1,113 @@
+"""What a source is: something that finds skills that are not here, and fetches them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from skillyard.errors import SkillyardError
+from skillyard.skill import Skill
+
+__all__ = ["Hit", "Package", "Source", "SourceFailed"]
+
+
+class SourceFailed(SkillyardError):
+    """A source could not answer. ``code`` says what kind of failure it was.
+
+    ``unreachable``, ``timeout``, ``rate_limited``, ``denied``, ``not_found``, ``bad_answer``,
+    ``too_large``, ``refused`` (an address or path that we do not follow), ``offline``, ``status``
+    (any other status).
+    """
+
+    def __init__(
+        self,
+        code: str,
+        what: str,
+        *,
+        hint: str = "",
+        retry_after_s: float | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(what + (f"; {hint}" if hint else ""))
+        self.code = code
+        self.what = what
+        self.hint = hint
+        self.retry_after_s = retry_after_s
+        """Seconds until it makes sense to ask again, where the remote says so."""
+        self.status = status
+        """The HTTP status, where one came."""
+
+
+class Hit(NamedTuple):
+    """One skill as a source knows it before its content is fetched."""
+
+    source: str
+    """Where it lives: ``owner/repo``, a domain, or ``local``."""
+    id: str
+    """Its short identifier there: the folder's or the marketplace's."""
+    found_by: str
+    """Name of the source that knows it."""
+    name: str = ""
+    description: str = ""
+    install_count: int = 0
+    curated: bool = False
+    category: str = ""
+    path: str | None = None
+    """Its folder below the repository's root, where that is known; empty for the root itself."""
+    url: str = ""
+    """Where its SKILL.md or archive can be fetched, where that is known."""
+    digest: str = ""
+    """``sha256:…`` of what lies at ``url``, where the source promises one."""
+    kind: str = ""
+    """``archive`` where ``url`` is one."""
+    skill: Skill | None = None
+    """The skill itself, where the source has it at hand."""
+
+    @property
+    def key(self) -> str:
+        """What makes two hits the same skill."""
+        return f"{self.source}/{self.id}".lower()
+
+
+class Package(NamedTuple):
+    """The content of one skill: its files, and where exactly they came from."""
+
+    files: Mapping[str, bytes]
+    """``SKILL.md``, and what was asked for beside it, by path below the skill's folder."""
+    source: str
+    path: str = ""
+    """The skill's folder below the repository's root."""
+    commit: str = ""
+    """The commit that the files were read at, where the source has such a thing."""
+    url: str = ""
+    """Where a person can look at it."""
+    raw_url: str = ""
+    """Where its SKILL.md lies."""
+    age_s: float = 0.0
+    """How old the answer is when it comes from the cache without the remote's word."""
+    skipped: Sequence[str] = ()
+    """Files that exist and were left out, each with the reason."""
+    executable: frozenset[str] = frozenset()
+    """Paths of files that may be run, where the source says so."""
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Finds skills, and fetches what it found. Safe to ask many times at once."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it is switched on and reported."""
+        ...
+
+    async def search(self, query: str, limit: int) -> Sequence[Hit]:
+        """Return up to ``limit`` skills, best first by its own measure. Raises SourceFailed."""
+        ...
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return the content of a skill that it found. Raises SourceFailed.
+
+        ``references`` brings the Markdown files that belong to it, ``whole`` every file, as far as
+        the source has them.
+        """
+        ...

@@ -1,0 +1,107 @@
+"""Which folder of a repository is the skill that is meant, and which files belong to it.
+
+Only a folder that is named like the skill is taken, however little else there is: the body of
+another skill is worse than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+__all__ = ["Blob", "files_beside", "reference_paths", "skill_folders", "skill_path"]
+
+SKILL_FILE = "SKILL.md"
+PLACES = (
+    "skills",
+    ".claude/skills",
+    ".cursor/skills",
+    ".github/skills",
+    ".agent/skills",
+    ".agents/skills",
+    "",
+)
+"""Folders in which skills usually lie, likeliest first (spec/skyll.md §3.2)."""
+VENDORS = ("vercel-", "anthropic-", "openai-", "claude-")
+"""What a marketplace puts before the name of a folder."""
+SKIPPED = frozenset({".git", "node_modules", "dist", "build", "__pycache__"})
+REFERENCE_FOLDERS = ("references", "resources", "docs", "examples", "rules")
+"""Folders of a skill whose Markdown files are its references (spec/skyll.md §1)."""
+NO_REFERENCES = frozenset({"readme.md", "changelog.md", "license.md", "contributing.md"})
+"""Files of a repository's root that say nothing of a skill."""
+
+
+class Blob(NamedTuple):
+    """One regular file of a tree."""
+
+    path: str
+    size: int
+
+
+def skill_folders(paths: Iterable[str]) -> list[str]:
+    """Return the folders that hold a SKILL.md, sorted; ``""`` is the root itself."""
+    found = set()
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if name == SKILL_FILE and not SKIPPED.intersection(folder.split("/")):
+            found.add(folder)
+    return sorted(found)
+
+
+def skill_path(
+    paths: Iterable[str], repository: str, skill_id: str, registered: str | None = None
+) -> str | None:
+    """Return the folder of a skill, or None.
+
+    ``registered`` is where somebody said that it lies: the truth if it is there. Then a folder of
+    that name in the usual places, the same without a vendor's prefix, and a folder of that name
+    anywhere, the one nearest to the root. The root itself is the skill that is called like its
+    repository.
+    """
+    folders = skill_folders(paths)
+    there = set(folders)
+    if registered is not None and registered.strip("/") in there:
+        return registered.strip("/")
+    names = [skill_id, *(skill_id.removeprefix(v) for v in VENDORS if skill_id.startswith(v))]
+    for name in names:
+        for place in PLACES:
+            folder = f"{place}/{name}" if place else name
+            if folder in there:
+                return folder
+        named = [f for f in folders if f.rpartition("/")[2].casefold() == name.casefold()]
+        if named:
+            return min(named, key=lambda folder: (folder.count("/"), folder))
+        if "" in there and name.casefold() == repository.rpartition("/")[2].casefold():
+            return ""
+    return None
+
+
+def files_beside(blobs: Mapping[str, int], folder: str) -> list[Blob]:
+    """Return the files below a skill's folder, by path; not those of skills inside it."""
+    inside = f"{folder}/" if folder else ""
+    nested = [
+        f"{other}/"
+        for other in skill_folders(blobs)
+        if other != folder and other.startswith(inside)
+    ]
+    found = []
+    for path in sorted(blobs):
+        if path.startswith(inside) and not any(path.startswith(other) for other in nested):
+            below = path.removeprefix(inside)
+            if not SKIPPED.intersection(below.split("/")):
+                found.append(Blob(path, blobs[path]))
+    return found
+
+
+def reference_paths(blobs: Mapping[str, int], folder: str) -> list[Blob]:
+    """Return a skill's references: Markdown files beside SKILL.md and below the known folders."""
+    inside = f"{folder}/" if folder else ""
+    found = []
+    for blob in files_beside(blobs, folder):
+        below = blob.path.removeprefix(inside)
+        first, _, rest = below.partition("/")
+        markdown = below.lower().endswith((".md", ".markdown", ".mdx"))
+        beside = not rest and below != SKILL_FILE and (folder or below.lower() not in NO_REFERENCES)
+        if markdown and (beside or (rest and first in REFERENCE_FOLDERS)):
+            found.append(blob)
+    return found

@@ -1,0 +1,164 @@
+"""skills.sh: the marketplace's search, and its snapshots of skills.
+
+Both shapes of search answers are read, and the documented API where a token is given. A snapshot
+takes one request and no GitHub quota, so it is asked for first; GitHub is asked when there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from skillyard.sources.bodies import json_of
+from skillyard.sources.github import GitHub, is_repository
+from skillyard.sources.paths import checked_files
+from skillyard.sources.protocol import Hit, Package, SourceFailed
+from skillyard.sources.transport import Transport
+
+__all__ = ["SkillsSh"]
+
+FEWEST_CHARACTERS = 2
+"""The marketplace takes no shorter query."""
+MOST_HITS = 100
+SEARCH_FRESH_S = 60.0
+SNAPSHOT_FRESH_S = 3_600.0
+SNAPSHOT_BYTES = 16 * 1024 * 1024
+"""What a host of the Skills extension has to take (spec/peers.md §3.5)."""
+MOST_INSTALLS = 10**12
+
+
+class SkillsSh:
+    """The marketplace. Its transport knows the host ``skills.sh``."""
+
+    name = "skills.sh"
+
+    def __init__(self, transport: Transport, github: GitHub) -> None:
+        self.transport = transport
+        self.github = github
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return what the marketplace finds, in its order. Raises SourceFailed."""
+        text = " ".join(query.split())
+        if len(text) < FEWEST_CHARACTERS:
+            return []
+        documented = bool(self.transport.hosts[self.name].token)
+        route = "/api/v1/skills/search" if documented else "/api/search"
+        asked = urlencode({"q": text, "limit": min(limit, MOST_HITS)})
+        reply = await self.transport.get(
+            self.name, f"{route}?{asked}", fresh_s=SEARCH_FRESH_S, check=_is_search
+        )
+        if reply.status != 200:
+            raise SourceFailed("bad_answer", f"skills.sh has no {route}", status=reply.status)
+        answer = json_of(reply.headers, reply.body, self.name)
+        hits = (_hit(item) for item in _listed(answer))
+        return [hit for hit in hits if hit is not None][:limit]
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's files: the snapshot, else GitHub's. Raises SourceFailed."""
+        try:
+            return await self._snapshot(hit, references=references or whole)
+        except SourceFailed as error:
+            if not is_repository(hit.source) or self.transport.offline:
+                raise
+            try:
+                return await self.github.package(hit, references=references, whole=whole)
+            except SourceFailed as other:
+                if error.code == "not_found":
+                    raise other from None
+                raise SourceFailed(
+                    other.code,
+                    f"{error.what}; {other.what}",
+                    hint=other.hint,
+                    retry_after_s=other.retry_after_s,
+                    status=other.status,
+                ) from None
+
+    async def _snapshot(self, hit: Hit, *, references: bool) -> Package:
+        if not is_repository(hit.source):
+            raise SourceFailed("not_found", f"skills.sh keeps no snapshot for {hit.source}")
+        path = f"/api/download/{hit.source}/{quote(hit.id, safe='')}"
+        reply = await self.transport.get(
+            self.name, path, fresh_s=SNAPSHOT_FRESH_S, most_bytes=SNAPSHOT_BYTES, check=_is_snapshot
+        )
+        if reply.status != 200:
+            raise SourceFailed("not_found", f"skills.sh has no snapshot of {hit.key}", status=404)
+        answer = json_of(reply.headers, reply.body, self.name)
+        files, skipped = checked_files(_contents(answer))
+        if "SKILL.md" not in files:
+            raise SourceFailed("not_found", f"the snapshot of {hit.key} holds no SKILL.md")
+        if not references:
+            files = {"SKILL.md": files["SKILL.md"]}
+        base = self.transport.hosts[self.name].url
+        return Package(
+            files,
+            hit.source,
+            url=f"{base}/{hit.source}/{quote(hit.id)}",
+            raw_url=f"{base}{path}",
+            age_s=reply.age_s if reply.stale else 0.0,
+            skipped=skipped,
+        )
+
+
+def _listed(answer: Any) -> list[Any]:
+    found = answer.get("skills", answer.get("data")) if isinstance(answer, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _is_search(headers: Mapping[str, str], body: bytes) -> None:
+    answer = json_of(headers, body, SkillsSh.name)
+    if not isinstance(answer, dict) or not isinstance(
+        answer.get("skills", answer.get("data")), list
+    ):
+        raise SourceFailed("bad_answer", "skills.sh: the answer lists no skills")
+
+
+def _is_snapshot(headers: Mapping[str, str], body: bytes) -> None:
+    answer = json_of(headers, body, SkillsSh.name)
+    if not isinstance(answer, dict) or not isinstance(answer.get("files"), list):
+        raise SourceFailed("bad_answer", "skills.sh: the snapshot lists no files")
+
+
+def _contents(answer: Any) -> list[tuple[str, bytes]]:
+    found = []
+    for item in answer["files"]:
+        if isinstance(item, dict):
+            path, text = item.get("path"), item.get("contents")
+            if isinstance(path, str) and isinstance(text, str):
+                found.append((path, text.encode("utf-8", "surrogatepass")))
+    return found
+
+
+def _hit(item: Any) -> Hit | None:
+    """Return an item of any shape as a hit; None for one that names no skill."""
+    if not isinstance(item, dict):
+        return None
+    whole = _text(item.get("id"))
+    source = _text(item.get("source")) or _text(item.get("topSource"))
+    slug = _text(item.get("skillId")) or _text(item.get("slug"))
+    if not source and "/" in whole:
+        source, _, slug = whole.rpartition("/")
+    slug = slug or whole.rpartition("/")[2]
+    if not slug or not source:
+        return None
+    return Hit(
+        source,
+        slug,
+        SkillsSh.name,
+        name=_text(item.get("name")) or slug,
+        description=_text(item.get("description")),
+        install_count=installs_of(item.get("installs")),
+    )
+
+
+def _text(value: Any) -> str:
+    return value.strip()[:500] if isinstance(value, str) else ""
+
+
+def installs_of(value: Any) -> int:
+    """Return a count of installs, whatever came: 0 for what is none, never below."""
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value.strip()[:15])
+    if isinstance(value, float) and value == value and abs(value) < MOST_INSTALLS:
+        value = int(value)
+    return max(0, min(value, MOST_INSTALLS)) if type(value) is int else 0

@@ -1,0 +1,360 @@
+"""The one way out to the network: bounded, polite, and only to hosts that were named.
+
+Each address is asked once at a time and kept with its ETag. A remote that says when its quota is
+spent is not asked again before; what is kept answers meanwhile, with its age. A token goes to the
+host that it belongs to and nowhere else, whatever a redirect says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from skillyard.digest import sha256
+from skillyard.errors import InvalidInput
+from skillyard.sources.addresses import public_addresses
+from skillyard.sources.bodies import read_body
+from skillyard.sources.protocol import SourceFailed
+from skillyard.sources.responses import ResponseCache, Stored
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+__all__ = ["Host", "Reply", "Transport", "origin_of"]
+
+MOST_BYTES = 1_048_576
+"""One answer, unpacked, where the caller names no other limit."""
+DEADLINE_S = 30.0
+"""One answer with all its redirects."""
+HOPS = 5
+"""Redirects that are followed."""
+AT_ONCE = 32
+"""Requests on their way at a time."""
+NEGATIVE_S = 60.0
+"""How long "there is no such thing" is believed."""
+KEPT_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
+GONE = frozenset({404, 410, 451})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+USER_AGENT = "skillyard (+agent skills search)"
+
+
+class Host(NamedTuple):
+    """A remote that may be asked."""
+
+    url: str
+    """Its base address, without a slash at the end."""
+    headers: Mapping[str, str] = {}
+    """What every request to it carries."""
+    token: str = ""
+    """Sent as a bearer token, to this origin only."""
+    named_by_user: bool = True
+    """False where the address came from a command line or an answer: it must be public then."""
+
+
+class Reply(NamedTuple):
+    """An answer, from the remote or from the cache."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    age_s: float = 0.0
+    """Seconds since the remote last said that it is this; 0 when it has just said so."""
+    stale: bool = False
+    """True when the remote could not be asked and this is what is kept."""
+
+
+Check = Callable[[Mapping[str, str], bytes], None]
+"""Raises SourceFailed for a body that is not what was asked for: such a body is never kept."""
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of an address. Raises InvalidInput for anything else."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
+        raise InvalidInput(f"{url!r} is no http or https address")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidInput(
+            f"an address with a name or password in it is not asked: {parts.hostname}"
+        )
+    default = 443 if parts.scheme == "https" else 80
+    return f"{parts.scheme}://{parts.hostname.lower()}:{port or default}"
+
+
+class Transport:
+    """Asks hosts. Use it as an asynchronous context; safe for many tasks of one event loop."""
+
+    def __init__(
+        self,
+        hosts: Mapping[str, Host],
+        cache: ResponseCache | None = None,
+        *,
+        offline: bool = False,
+        deadline_s: float = DEADLINE_S,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """``hosts`` by the names that callers use. ``offline`` answers from the cache alone."""
+        self.hosts = dict(hosts)
+        self.cache = cache
+        self.offline = offline
+        self.deadline_s = deadline_s
+        self.requests = 0
+        """Requests that left this process."""
+        self._clock = clock
+        self._origins = {origin_of(host.url) for host in hosts.values()}
+        self._running: dict[bytes, asyncio.Task[Reply]] = {}
+        self._spent_until: dict[str, float] = {}
+        self._room = asyncio.Semaphore(AT_ONCE)
+        self._client: Any = None
+
+    async def __aenter__(self) -> Transport:
+        import httpx2
+
+        self._client = httpx2.AsyncClient(
+            follow_redirects=False,
+            headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, identity"},
+            timeout=httpx2.Timeout(self.deadline_s),
+            limits=httpx2.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE),
+        )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        for task in self._running.values():
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await self._client.aclose()
+
+    def add_host(self, name: str, host: Host) -> None:
+        """Let a further host be asked. Raises InvalidInput for what is no address."""
+        self._origins.add(origin_of(host.url))
+        self.hosts[name] = host
+
+    async def get(
+        self,
+        host: str,
+        path: str,
+        *,
+        fresh_s: float = 0.0,
+        accept: str = "application/json",
+        most_bytes: int = MOST_BYTES,
+        check: Check | None = None,
+    ) -> Reply:
+        """Return what lies at ``path`` of a host (or at a whole address on it): 200 or 404.
+
+        What is kept answers for ``fresh_s`` seconds without asking; later the remote is asked
+        whether it is still the same. Raises SourceFailed.
+        """
+        asked = self.hosts[host]
+        url = path if "://" in path else asked.url + path
+        if origin_of(url) != origin_of(asked.url):
+            raise SourceFailed("refused", f"{origin_of(url)} is not {host}")
+        key = self._key(url, accept, asked)
+        stored = None if self.cache is None else self.cache.get(key, self._clock())
+        if stored is not None:
+            fresh_s = NEGATIVE_S if stored.status != 200 else fresh_s
+            if self.offline or 0 <= self._clock() - stored.checked < fresh_s:
+                return self._kept(stored, stale=self.offline)
+        if self.offline:
+            raise SourceFailed("offline", f"{url} is not in the cache")
+        task = self._running.get(key)
+        if task is None:
+            task = asyncio.create_task(
+                self._ask(key, url, asked, accept, most_bytes, check, stored)
+            )
+            self._running[key] = task
+            task.add_done_callback(lambda _: self._running.pop(key, None))
+        return await asyncio.shield(task)
+
+    def _key(self, url: str, accept: str, host: Host) -> bytes:
+        """Whoever has a token may see other things than others."""
+        who = sha256(host.token.encode()).hex() if host.token else ""
+        return sha256(f"{url}\0{accept}\0{who}".encode("utf-8", "surrogatepass"))
+
+    def _kept(self, stored: Stored, *, stale: bool) -> Reply:
+        age = max(0.0, self._clock() - stored.checked)
+        return Reply(stored.status, stored.headers, stored.body, age, stale)
+
+    async def _ask(
+        self,
+        key: bytes,
+        url: str,
+        host: Host,
+        accept: str,
+        most_bytes: int,
+        check: Check | None,
+        stored: Stored | None,
+    ) -> Reply:
+        try:
+            reply = await self._answer(url, host, accept, most_bytes, stored)
+            if reply.status == 200 and check is not None:
+                check(reply.headers, reply.body)
+        except SourceFailed as error:
+            if stored is not None and error.code in KEPT_INSTEAD:
+                return self._kept(stored, stale=True)
+            raise
+        now = self._clock()
+        if reply.status == 304 and stored is not None:
+            if self.cache is not None:
+                self.cache.confirm(key, now)
+            return Reply(stored.status, stored.headers, stored.body)
+        if self.cache is not None and (reply.status == 200 or reply.status in GONE):
+            kept = {name: reply.headers[name] for name in KEPT_HEADERS if name in reply.headers}
+            body = reply.body if reply.status == 200 else b""
+            self.cache.put(key, Stored(url, reply.status, kept, body, now, now))
+        return reply
+
+    async def _answer(
+        self, url: str, host: Host, accept: str, most_bytes: int, stored: Stored | None
+    ) -> Reply:
+        """Return 200, 304 or 404 (and kin), redirects followed. Raises SourceFailed."""
+        import httpx2
+
+        self._check_quota(url)
+        try:
+            async with self._room, asyncio.timeout(self.deadline_s):
+                for _ in range(HOPS + 1):
+                    async with self._sent(url, host, accept, stored) as response:
+                        self._note_quota(url, response)
+                        if response.status_code not in REDIRECTS:
+                            return await self._read(url, response, most_bytes)
+                        url = self._next(url, response)
+                raise SourceFailed("refused", f"{url}: more than {HOPS} redirects")
+        except TimeoutError:
+            raise SourceFailed("timeout", f"{url}: no answer in {self.deadline_s:g} s") from None
+        except httpx2.TimeoutException:
+            raise SourceFailed("timeout", f"{url}: no answer in {self.deadline_s:g} s") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            what = f"{type(error).__name__} {error}".strip()
+            raise SourceFailed("unreachable", f"{origin_of(url)}: {what}") from None
+
+    @asynccontextmanager
+    async def _sent(
+        self, url: str, host: Host, accept: str, stored: Stored | None
+    ) -> AsyncIterator[Any]:
+        headers = {"Accept": accept}
+        if origin_of(url) == origin_of(host.url):
+            headers |= dict(host.headers)
+            if host.token:
+                headers["Authorization"] = f"Bearer {host.token}"
+        if stored is not None and "etag" in stored.headers and stored.status == 200:
+            headers["If-None-Match"] = stored.headers["etag"]
+        self.requests += 1
+        extensions: dict[str, Any] = {}
+        target = url
+        if not host.named_by_user:
+            target, extensions = await self._pinned(url)
+            headers["Host"] = urlsplit(url).netloc
+        async with self._client.stream(
+            "GET", target, headers=headers, extensions=extensions
+        ) as response:
+            yield response
+
+    async def _pinned(self, url: str) -> tuple[str, dict[str, Any]]:
+        """Return the address with its host replaced by a checked one. Raises SourceFailed."""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        addresses = await public_addresses(host, parts.port or 443)
+        if not addresses:
+            raise SourceFailed("refused", f"{host} does not lie on the public internet")
+        address = f"[{addresses[0]}]" if ":" in addresses[0] else addresses[0]
+        netloc = f"{address}:{parts.port}" if parts.port else address
+        return parts._replace(netloc=netloc).geturl(), {"sni_hostname": host}
+
+    def _next(self, url: str, response: Any) -> str:
+        target = urljoin(url, str(response.headers.get("location", "")))
+        try:
+            origin = origin_of(target)
+        except InvalidInput as error:
+            raise SourceFailed("refused", f"{url} leads to no address: {error}") from None
+        if origin not in self._origins:
+            raise SourceFailed(
+                "refused", f"{origin_of(url)} leads to {origin}, which is not among the hosts"
+            )
+        return target
+
+    async def _read(self, url: str, response: Any, most_bytes: int) -> Reply:
+        status = int(response.status_code)
+        headers = {str(k).lower(): str(v) for k, v in response.headers.items()}
+        if status in (200, 304):
+            body = await read_body(url, response, most_bytes) if status == 200 else b""
+            return Reply(status, headers, body)
+        if status in GONE:
+            return Reply(status, headers, b"")
+        raise _refusal(url, status, headers, self._wait(url, status, headers))
+
+    def _check_quota(self, url: str) -> None:
+        left = self._spent_until.get(origin_of(url), 0.0) - self._clock()
+        if left > 0:
+            raise SourceFailed(
+                "rate_limited",
+                f"{origin_of(url)}: its quota is spent",
+                hint=f"ask again in {left:.0f} s, or give a token",
+                retry_after_s=left,
+            )
+
+    def _note_quota(self, url: str, response: Any) -> None:
+        """Remember when a quota that has just been spent comes back."""
+        headers = response.headers
+        if headers.get("x-ratelimit-remaining") == "0":
+            reset = _number(headers.get("x-ratelimit-reset"))
+            if reset is not None:
+                until = reset if reset > EPOCH else self._clock() + reset
+                self._spent_until[origin_of(url)] = min(until, self._clock() + LONGEST_WAIT_S)
+
+    def _wait(self, url: str, status: int, headers: Mapping[str, str]) -> float | None:
+        """Return how long a remote wants to be left alone, and leave it alone."""
+        after = _number(headers.get("retry-after"))
+        limited = status == 429 or (
+            status == 403 and (after is not None or headers.get("x-ratelimit-remaining") == "0")
+        )
+        if not limited:
+            return None
+        until = self._spent_until.get(origin_of(url), 0.0)
+        if after is not None:
+            until = max(until, self._clock() + min(after, LONGEST_WAIT_S))
+        elif until <= self._clock():
+            until = self._clock() + UNSAID_WAIT_S
+        self._spent_until[origin_of(url)] = until
+        return until - self._clock()
+
+
+KEPT_INSTEAD = frozenset(
+    {"unreachable", "timeout", "rate_limited", "denied", "status", "bad_answer", "too_large"}
+)
+"""Failures after which what is kept answers, with its age."""
+EPOCH = 1e9
+"""A reset above this is a time, below it a number of seconds: both are in use."""
+LONGEST_WAIT_S = 3_600.0
+UNSAID_WAIT_S = 60.0
+"""How long a remote is left alone that says "too many" and not for how long."""
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e11 else None
+
+
+def _refusal(
+    url: str, status: int, headers: Mapping[str, str], wait_s: float | None
+) -> SourceFailed:
+    if wait_s is not None:
+        return SourceFailed(
+            "rate_limited",
+            f"{origin_of(url)}: its quota is spent ({status})",
+            hint=f"ask again in {wait_s:.0f} s, or give a token",
+            retry_after_s=wait_s,
+            status=status,
+        )
+    if status in (401, 403):
+        return SourceFailed("denied", f"{url} answered {status}", status=status)
+    return SourceFailed("status", f"{url} answered {status}", status=status)

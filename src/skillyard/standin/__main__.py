@@ -1,0 +1,71 @@
+"""``python -m skillyard.standin``: the stand-in as a process of its own, for trying a client."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from threading import Event
+from typing import TextIO
+
+from skillyard.errors import InvalidInput
+from skillyard.standin.library import add_library
+from skillyard.standin.upstreams import Upstreams
+
+__all__ = ["serve"]
+
+VARIABLES = {
+    "SKILLYARD_SKILLS_SH_URL": "skills_sh",
+    "SKILLYARD_GITHUB_API_URL": "github_api",
+    "SKILLYARD_GITHUB_RAW_URL": "github_raw",
+    "SKILLYARD_WELL_KNOWN_URL": "well_known",
+}
+
+
+def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> int:
+    """Serve until ``stop`` is set, and return the exit code: 0, or 2 for a wrong argument.
+
+    The base URLs are written to ``out``, one ``KEY=VALUE`` a line.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m skillyard.standin",
+        description="Stands in for skills.sh, GitHub and a well-known site, on this machine only.",
+    )
+    parser.add_argument("--library", metavar="DIR", help="a folder with folders of skills")
+    parser.add_argument(
+        "--quota",
+        metavar="N",
+        type=int,
+        default=60,
+        help="GitHub API calls an hour without a token (default: 60, as there)",
+    )
+    options = parser.parse_args(arguments)
+    up = Upstreams()
+    up.switches.budgets["github_api"].anonymous = options.quota
+    try:
+        if options.library is not None:
+            add_library(up, options.library)
+    except InvalidInput as wrong:
+        error.write(f"{wrong}\n")
+        return 2
+    if options.library is None:
+        error.write("nothing is listed: give --library DIR\n")
+    with up:
+        out.writelines(f"{name}={up.url(server)}\n" for name, server in VARIABLES.items())
+        out.flush()
+        stop.wait()
+    return 0
+
+
+def main() -> int:
+    """Serve with this process's arguments until it is interrupted or told to end."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return serve(sys.argv[1:], sys.stdout, sys.stderr, Event())
+    except KeyboardInterrupt:
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""What one server of the stand-in is asked, and what it answers, as values without sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+__all__ = [
+    "JSON",
+    "TEXT",
+    "Answer",
+    "Asked",
+    "conditional",
+    "etag_of",
+    "json_answer",
+    "text_answer",
+]
+
+JSON = "application/json; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request, parsed."""
+
+    method: str
+    target: str
+    """Path and query as they were sent."""
+    headers: Mapping[str, str]
+    """Names in lower case."""
+
+    @property
+    def path(self) -> str:
+        """The path as it was sent, without the query."""
+        return self.target.partition("?")[0]
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The components of the path, each decoded; the empty one before the first ``/`` is off."""
+        return tuple(unquote(part) for part in self.path.split("/")[1:])
+
+    @cached_property
+    def query(self) -> dict[str, str]:
+        """The parameters; of one that is given twice, the last."""
+        text = self.target.partition("?")[2]
+        return dict(parse_qsl(text, keep_blank_values=True))
+
+    @property
+    def token(self) -> str:
+        """The value of ``Authorization: Bearer`` or ``token``; empty where there is none."""
+        scheme, _, value = self.headers.get("authorization", "").partition(" ")
+        return value.strip() if scheme.lower() in ("bearer", "token") else ""
+
+    def unconditional(self) -> Asked:
+        """Return the same request without ``If-None-Match``."""
+        kept = {name: value for name, value in self.headers.items() if name != "if-none-match"}
+        return replace(self, headers=kept)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer, and the ways in which a hostile or broken server departs from it."""
+
+    status: int
+    """0: nothing is said, the connection stays open until the server closes."""
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Names in lower case, without the length."""
+    length: int | None = None
+    """What ``Content-Length`` claims, where that is not the length of the body."""
+    then: str = "end"
+    """After the body: ``end``; ``hang`` until the server closes; ``endless``, the body again and
+    again until the client goes."""
+
+    def with_headers(self, **headers: str) -> Answer:
+        """Return the answer with more headers; ``retry_after`` stands for ``retry-after``."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return replace(self, headers={**self.headers, **named})
+
+    def document(self) -> Any:
+        """Return the body as JSON. Raises ValueError when it is none."""
+        return json.loads(self.body)
+
+
+def json_answer(document: Any, status: int = 200, **headers: str) -> Answer:
+    """Return a JSON document as an answer; NaN and infinities are written as Python writes them."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    body = text.encode("utf-8", "backslashreplace")  # half a surrogate pair is written \\udc80
+    return Answer(status, body, {"content-type": JSON}).with_headers(**headers)
+
+
+def text_answer(text: str | bytes, status: int = 200, kind: str = TEXT, **headers: str) -> Answer:
+    """Return a text, or bytes of the given kind, as an answer."""
+    body = text.encode() if isinstance(text, str) else text
+    return Answer(status, body, {"content-type": kind}).with_headers(**headers)
+
+
+def etag_of(data: bytes, *, weak: bool = False) -> str:
+    """Return an entity tag that is the SHA-256 of ``data``."""
+    tag = f'"{sha256(data).hexdigest()}"'
+    return f"W/{tag}" if weak else tag
+
+
+def conditional(asked: Asked, answer: Answer, tag: str) -> Answer:
+    """Return a 200 answer with its tag, or 304 without a body when the client has that already.
+
+    Tags are compared weakly, as RFC 9110 says for ``If-None-Match``.
+    """
+    if answer.status != 200:
+        return answer
+    tagged = answer.with_headers(etag=tag)
+    known = asked.headers.get("if-none-match", "")
+    if known.strip() != "*" and _strong(tag) not in (_strong(one) for one in known.split(",")):
+        return tagged
+    kept = {
+        name: value for name, value in tagged.headers.items() if not name.startswith("content-")
+    }
+    return Answer(304, b"", kept)
+
+
+def _strong(tag: str) -> str:
+    return tag.strip().removeprefix("W/")

@@ -1,0 +1,344 @@
+"""GitHub's REST API host: repositories, trees, contents, commits and blobs.
+
+Beside the three routes that a client of skills needs stand the two that their answers point to
+(``git/blobs``, ``commits``) and ``/repositories/{id}``, to which a renamed repository redirects.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from datetime import UTC, datetime
+from posixpath import dirname, join, normpath
+from typing import Any
+from urllib.parse import quote
+
+from skillyard.standin.answers import Answer, Asked, conditional, etag_of, json_answer, text_answer
+from skillyard.standin.budgets import Standing
+from skillyard.standin.git_objects import LINK, SUBMODULE, Entry
+from skillyard.standin.repositories import Repositories, Repository
+from skillyard.standin.site import Site, phrase
+from skillyard.standin.snapshots import FIRST_COMMIT_AT, Snapshot
+from skillyard.standin.switches import Switches
+
+__all__ = ["GitHubApi"]
+
+_DOCUMENTATION = "https://docs.github.com/rest"
+_MESSAGES = {
+    401: "Bad credentials",
+    403: "Resource not accessible by personal access token",
+    404: "Not Found",
+    409: "Git Repository is empty.",
+    429: "API rate limit exceeded for 127.0.0.1.",
+    451: "Repository access blocked",
+    500: "Server Error",
+}
+_SECONDARY = (
+    "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+)
+_FOLDER_MOST = 1_000
+_BASE64_LINE = 60
+
+
+class GitHubApi(Site):
+    """Answers as the REST API does, from repositories that it is given."""
+
+    name = "github_api"
+
+    def __init__(self, switches: Callable[[], Switches], repositories: Repositories) -> None:
+        super().__init__(switches)
+        self._repositories = repositories
+        self.raw_base = ""
+        """The URL of the raw-content host, once it runs."""
+
+    def answer(self, asked: Asked) -> Answer:
+        """Return the answer to GET, tagged, and 304 where the client has it."""
+        if not asked.headers.get("user-agent"):
+            return self.error(asked, 403, "Request forbidden by administrative rules.")
+        if asked.headers.get("authorization") and not self.account(asked):
+            return self.error(asked, 401)
+        answer = self._route(asked)
+        # The tag depends on what was asked for, too: one resource has several media types.
+        accepted = asked.headers.get("accept", "").encode()
+        return conditional(asked, answer, etag_of(answer.body + b"\0" + accepted, weak=True))
+
+    def error(self, asked: Asked, status: int, message: str = "") -> Answer:
+        """Return ``{"message", "documentation_url", "status"}``; 401 has the message alone."""
+        text = message or _MESSAGES.get(status, phrase(status))
+        if status == 401:
+            return json_answer({"message": text}, 401)
+        shape: dict[str, Any] = {
+            "message": text,
+            "documentation_url": _DOCUMENTATION,
+            "status": str(status),
+        }
+        if status == 451:
+            shape["block"] = {"reason": "dmca", "created_at": _time(FIRST_COMMIT_AT)}
+        return json_answer(shape, status)
+
+    def account(self, asked: Asked) -> str:
+        """Return the token, when it is the one that is known."""
+        return asked.token if asked.token == self.switches.github_token else ""
+
+    def refused(self, asked: Asked, status: int, wait_s: int) -> Answer:
+        """Return the primary limit's answer; the standing's headers say when it ends."""
+        who = "user ID 1" if self.account(asked) else "127.0.0.1"
+        return self.error(asked, status, f"API rate limit exceeded for {who}.")
+
+    def secondary(self, asked: Asked, status: int, retry_after: int | None) -> Answer:
+        """Return the secondary limit's answer."""
+        answer = self.error(asked, status, _SECONDARY)
+        return answer.with_headers(retry_after=str(retry_after)) if retry_after else answer
+
+    def labels(self, standing: Standing) -> dict[str, str]:
+        """Return the five headers of the primary limit."""
+        return {
+            "x-ratelimit-limit": str(standing.limit),
+            "x-ratelimit-remaining": str(standing.remaining),
+            "x-ratelimit-used": str(standing.used),
+            "x-ratelimit-reset": str(int(standing.reset_at)),
+            "x-ratelimit-resource": "core",
+        }
+
+    def _route(self, asked: Asked) -> Answer:
+        match asked.parts:
+            case ("repos", owner, name, *rest):
+                found = self._repositories.named(f"{owner}/{name}")
+            case ("repositories", number, *rest):
+                found = self._repositories.numbered(number)
+            case _:
+                return self.error(asked, 404)
+        if found is None or (found.private and not self.account(asked)):
+            return self.error(asked, 404)
+        if found.renamed_to:
+            return self._moved(asked, found, rest)
+        match rest:
+            case []:
+                return json_answer(self._repository(found))
+            case ["git", "trees", *ref] if ref:
+                return self._tree(asked, found, "/".join(ref))
+            case ["git", "blobs", sha]:
+                return self._blob(asked, found, sha)
+            case ["commits", *ref] if ref:
+                return self._commit(asked, found, "/".join(ref))
+            case ["contents", *path]:
+                return self._contents(asked, found, "/".join(path).strip("/"))
+        return self.error(asked, 404)
+
+    def _moved(self, asked: Asked, found: Repository, rest: list[str]) -> Answer:
+        """Return the redirect of a renamed repository, to its number as GitHub does."""
+        target = self._repositories.current(found.full_name)
+        if target is None or target.renamed_to:
+            return self.error(asked, 404)
+        below = "".join(f"/{quote(part, safe='')}" for part in rest)
+        query = asked.target.partition("?")[2]
+        url = f"{self.base}/repositories/{target.number}{below}" + (f"?{query}" if query else "")
+        shape = {"message": "Moved Permanently", "url": url, "documentation_url": _DOCUMENTATION}
+        return json_answer(shape, 301, location=url)
+
+    def _url(self, found: Repository, *below: str) -> str:
+        return "/".join([self.base, "repos", found.full_name, *(quote(part) for part in below)])
+
+    def _repository(self, found: Repository) -> dict[str, Any]:
+        owner, _, name = found.full_name.partition("/")
+        pushed = found.head.at if found.head else FIRST_COMMIT_AT
+        return {
+            "id": found.number,
+            "name": name,
+            "full_name": found.full_name,
+            "private": found.private,
+            "visibility": "private" if found.private else "public",
+            "owner": {"login": owner, "type": "Organization"},
+            "html_url": f"https://github.com/{found.full_name}",
+            "url": self._url(found),
+            "description": None,
+            "fork": False,
+            "archived": False,
+            "disabled": False,
+            "default_branch": found.default_branch,
+            "stargazers_count": 0,
+            "forks_count": 0,
+            "open_issues_count": 0,
+            "license": None,
+            "topics": [],
+            "created_at": _time(FIRST_COMMIT_AT),
+            "updated_at": _time(pushed),
+            "pushed_at": _time(pushed),
+        }
+
+    def _tree(self, asked: Asked, found: Repository, ref: str) -> Answer:
+        if not found.history:
+            return self.error(asked, 409)
+        place = found.tree_at(ref)
+        if place is None:
+            return self.error(asked, 404)
+        snapshot, folder = place
+        start = len(folder) + 1 if folder else 0
+        entries = snapshot.below(folder)
+        # Any value asks for the whole tree, "0" and "false" too; leaving it out is what does not.
+        if "recursive" not in asked.query:
+            entries = [entry for entry in entries if "/" not in entry.path[start:]]
+        kept = self._fitting(entries)
+        at = snapshot.entry(folder) if folder else None
+        sha = at.sha if at else snapshot.tree_sha
+        return json_answer(
+            {
+                "sha": sha,
+                "url": self._url(found, "git", "trees", sha),
+                "tree": [self._entry(found, entry, start) for entry in entries[:kept]],
+                "truncated": kept < len(entries),
+            }
+        )
+
+    def _fitting(self, entries: list[Entry]) -> int:
+        """Return how many entries stay below the limits of one answer."""
+        left = self.switches.tree_bytes
+        most = self.switches.tree_entries
+        for number, entry in enumerate(entries):
+            left -= len(entry.path) + len(entry.mode) + 22  # two separators, 20 bytes of SHA-1
+            if number >= most or left < 0:
+                return number
+        return len(entries)
+
+    def _entry(self, found: Repository, entry: Entry, start: int) -> dict[str, Any]:
+        shape: dict[str, Any] = {
+            "path": entry.path[start:],
+            "mode": entry.mode,
+            "type": entry.type,
+            "sha": entry.sha,
+        }
+        if entry.size is not None:
+            shape["size"] = entry.size
+        if entry.mode != SUBMODULE:  # its commit lies in another repository
+            kind = "trees" if entry.type == "tree" else "blobs"
+            shape["url"] = f"{self.base}/repos/{found.full_name}/git/{kind}/{entry.sha}"
+        return shape
+
+    def _blob(self, asked: Asked, found: Repository, sha: str) -> Answer:
+        for snapshot in reversed(found.history):
+            path = snapshot.path_of_blob(sha)
+            data = None if path is None else snapshot.content(path)
+            if data is None:
+                continue
+            if _wants_raw(asked):
+                return text_answer(data, kind="application/vnd.github.raw; charset=utf-8")
+            return json_answer(
+                {
+                    "sha": sha,
+                    "size": len(data),
+                    "url": self._url(found, "git", "blobs", sha),
+                    "content": _base64(data),
+                    "encoding": "base64",
+                }
+            )
+        return self.error(asked, 404)
+
+    def _commit(self, asked: Asked, found: Repository, ref: str) -> Answer:
+        if not found.history:
+            return self.error(asked, 409)
+        snapshot = found.at(ref)
+        if snapshot is None:
+            return self.error(asked, 422, f"No commit found for SHA: {ref}")
+        if "vnd.github.sha" in asked.headers.get("accept", ""):
+            return text_answer(snapshot.commit, kind="application/vnd.github.sha; charset=utf-8")
+        by = {"name": "Stand-in", "email": "standin@example.com", "date": _time(snapshot.at)}
+        tree = {
+            "sha": snapshot.tree_sha,
+            "url": self._url(found, "git", "trees", snapshot.tree_sha),
+        }
+        parents = [
+            {"sha": one.commit} for one in found.history if one.number == snapshot.number - 1
+        ]
+        return json_answer(
+            {
+                "sha": snapshot.commit,
+                "url": self._url(found, "commits", snapshot.commit),
+                "commit": {
+                    "message": snapshot.message,
+                    "author": by,
+                    "committer": by,
+                    "tree": tree,
+                },
+                "parents": parents,
+            }
+        )
+
+    def _contents(self, asked: Asked, found: Repository, path: str) -> Answer:
+        if not found.history:
+            return self.error(asked, 404, "This repository is empty.")
+        ref = asked.query.get("ref") or "HEAD"
+        snapshot = found.at(ref)
+        if snapshot is None:
+            return self.error(asked, 404, f"No commit found for the ref {ref}")
+        entry = snapshot.entry(path)
+        if path and entry is None:
+            return self.error(asked, 404)
+        if entry is None or entry.type == "tree":
+            return self._folder(found, snapshot, path, ref)
+        if entry.mode == LINK:
+            entry = _linked(snapshot, entry)
+        data = snapshot.content(entry.path)
+        if _wants_raw(asked) and data is not None:
+            return text_answer(data, kind="application/vnd.github.raw; charset=utf-8")
+        shape = self._content(found, entry, ref)
+        if entry.mode == LINK:
+            shape["target"] = (data or b"").decode("utf-8", "replace")
+        elif data is not None and len(data) <= self.switches.inline_bytes:
+            shape |= {"encoding": "base64", "content": _base64(data)}
+        elif data is not None:
+            shape |= {"encoding": "none", "content": ""}
+        return json_answer(shape)
+
+    def _folder(self, found: Repository, snapshot: Snapshot, path: str, ref: str) -> Answer:
+        start = len(path) + 1 if path else 0
+        direct = [entry for entry in snapshot.below(path) if "/" not in entry.path[start:]]
+        return json_answer([self._content(found, entry, ref) for entry in direct[:_FOLDER_MOST]])
+
+    def _content(self, found: Repository, entry: Entry, ref: str) -> dict[str, Any]:
+        """Return the fields that the contents route gives for everything, file or folder."""
+        kind = {"tree": "dir", "commit": "submodule", "blob": "file"}[entry.type]
+        kind = "symlink" if entry.mode == LINK else kind
+        url = f"{self._url(found, 'contents', entry.path)}?ref={quote(ref, safe='')}"
+        own = "trees" if entry.type == "tree" else "blobs"
+        git_url = None if kind == "submodule" else self._url(found, "git", own, entry.sha)
+        page = "tree" if entry.type == "tree" else "blob"
+        html_url = f"https://github.com/{found.full_name}/{page}/{quote(ref)}/{quote(entry.path)}"
+        raw = f"{self.raw_base}/{found.full_name}/{quote(ref)}/{quote(entry.path)}"
+        shape: dict[str, Any] = {
+            "type": kind,
+            "name": entry.path.rsplit("/", 1)[-1],
+            "path": entry.path,
+            "sha": entry.sha,
+            "size": entry.size or 0,
+            "url": url,
+            "git_url": git_url,
+            "html_url": html_url,
+            "download_url": raw if entry.type == "blob" else None,
+            "_links": {"self": url, "git": git_url, "html": html_url},
+        }
+        if kind == "submodule":
+            shape["submodule_git_url"] = None
+        return shape
+
+
+def _linked(snapshot: Snapshot, entry: Entry) -> Entry:
+    """Return the file that a link leads to within the repository, or the link itself."""
+    target = (snapshot.content(entry.path) or b"").decode("utf-8", "replace")
+    found = snapshot.entry(normpath(join(dirname(entry.path), target)))
+    return found if found is not None and found.type == "blob" and found.mode != LINK else entry
+
+
+def _wants_raw(asked: Asked) -> bool:
+    accepted = asked.headers.get("accept", "")
+    return "vnd.github" in accepted and ".raw" in accepted
+
+
+def _base64(data: bytes) -> str:
+    """Return base64 in lines of sixty, as GitHub breaks them."""
+    text = b64encode(data).decode()
+    lines = [text[at : at + _BASE64_LINE] for at in range(0, len(text), _BASE64_LINE)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

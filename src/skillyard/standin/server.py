@@ -1,0 +1,166 @@
+"""One HTTP server on the loopback address that says exactly what it is told to, and then ends.
+
+Every thread and every connection belongs to the server: closing it ends those that hang, those
+that wait for a client's next request, and those that send without end.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from sys import exc_info
+from threading import Event, Lock, Thread
+from typing import Any
+
+from skillyard.standin.answers import Answer, Asked
+
+__all__ = ["LoopbackServer"]
+
+_BODY_READ = 1024 * 1024
+"""Bytes of a request's body that are read, and thrown away, before the answer."""
+_PIECE = 64 * 1024
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = "standin"
+    sys_version = ""
+    disable_nagle_algorithm = True  # headers and body are two writes; a delay would be 40 ms
+    server: LoopbackServer
+
+    def _serve(self) -> None:
+        self._read_body()
+        headers: dict[str, str] = {}
+        for name, value in self.headers.items():
+            name = name.lower()
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        answer = self.server.respond(Asked(self.command, self.path, headers))
+        if answer.status == 0:
+            self._hang()
+            return
+        self._send_head(answer)
+        if self.command != "HEAD" and answer.status not in (204, 304):
+            self._send_body(answer)
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _serve  # noqa: N815
+
+    def _read_body(self) -> None:
+        """Read a body, so that closing the connection does not reset it before our answer."""
+        try:
+            size = int(self.headers.get("content-length", "0"))
+        except ValueError:
+            size = 0
+        if size > 0:
+            self.rfile.read(min(size, _BODY_READ))
+        if size or self.headers.get("transfer-encoding"):
+            self.close_connection = True
+
+    def _send_head(self, answer: Answer) -> None:
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        if answer.then == "endless":
+            self.send_header("transfer-encoding", "chunked")
+        elif answer.status not in (204, 304):
+            claimed = len(answer.body) if answer.length is None else answer.length
+            self.send_header("content-length", str(claimed))
+            if claimed != len(answer.body):
+                self.close_connection = True
+        self.end_headers()
+
+    def _send_body(self, answer: Answer) -> None:
+        if answer.then == "endless":
+            self._send_for_ever(answer.body)
+            return
+        self.wfile.write(answer.body)
+        if answer.then == "hang":
+            self._hang()
+
+    def _send_for_ever(self, body: bytes) -> None:
+        self.close_connection = True
+        piece = body * max(1, _PIECE // len(body))
+        chunk = b"%x\r\n%s\r\n" % (len(piece), piece)
+        while not self.server.closing.is_set():
+            self.wfile.write(chunk)
+
+    def _hang(self) -> None:
+        self.server.closing.wait()
+        self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: the record of requests is the log."""
+
+
+class LoopbackServer(ThreadingHTTPServer):
+    """Listens on a free port of 127.0.0.1 from construction on; ``start`` answers, ``close`` ends.
+
+    ``respond`` gets each request, in a thread of its connection. ``closing`` is set by ``close``;
+    whatever waits inside ``respond`` should wait for it.
+    """
+
+    daemon_threads = False  # they are joined when the server closes
+    block_on_close = True
+    request_queue_size = 128
+
+    def __init__(self, respond: Callable[[Asked], Answer], closing: Event) -> None:
+        self.respond = respond
+        self.closing = closing
+        self._open: set[socket.socket] = set()
+        self._lock = Lock()
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self._thread = Thread(target=self._accept, name="standin-accept")
+
+    def server_bind(self) -> None:
+        """Bind without asking for the machine's name, which may go to a name server."""
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
+
+    @property
+    def url(self) -> str:
+        """The base URL, without a slash at its end."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def _accept(self) -> None:
+        while not self.closing.is_set():
+            self.handle_request()
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Take no connection once the server closes: that one only wakes the accepting thread."""
+        return not self.closing.is_set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection in a thread, and remember it until it is closed."""
+        with self._lock:
+            self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        with self._lock:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing about clients that went away; anything else is a fault of ours."""
+        if not isinstance(exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+    def close(self) -> None:
+        """End every connection and thread, then give the port back. Returns when all are gone."""
+        self.closing.set()
+        if self._thread.is_alive():
+            socket.create_connection(("127.0.0.1", self.server_port)).close()
+            self._thread.join()
+        with self._lock:
+            for connection in self._open:
+                try:
+                    connection.shutdown(socket.SHUT_RDWR)
+                except OSError:  # the other side was first
+                    pass
+        self.server_close()

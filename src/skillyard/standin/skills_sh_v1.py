@@ -1,0 +1,156 @@
+"""The documented routes of skills.sh, below ``/api/v1``, once the token has been looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skillyard.standin.answers import Answer, json_answer
+from skillyard.standin.listing import Listed, Listing
+from skillyard.standin.site import phrase
+
+__all__ = ["answer", "error"]
+
+GENERATED_AT = "2026-01-01T00:00:00Z"
+_CODES = {
+    400: ("invalid_request", "The request has a parameter that is not valid."),
+    401: ("authentication_required", "Send a bearer token in the Authorization header."),
+    403: ("forbidden", "This token may not do that."),
+    404: ("not_found", "Skill not found."),
+    429: ("rate_limit_exceeded", "Too many requests. Wait as long as Retry-After says."),
+    500: ("internal_error", "Something went wrong."),
+    503: ("service_unavailable", "Temporarily unavailable. Try again later."),
+}
+_VIEWS = ("all-time", "trending", "hot")
+_SEARCH_MOST, _PAGE_MOST = 200, 500
+_USUAL = 50
+
+
+class _BadParameter(Exception):
+    """A parameter out of its range; the message names it."""
+
+
+def error(status: int, message: str = "", *, code: str = "") -> Answer:
+    """Return ``{"error": code, "message": …}``, the shape of every error here."""
+    usual_code, usual = _CODES.get(status, (f"error_{status}", phrase(status)))
+    return json_answer({"error": code or usual_code, "message": message or usual}, status)
+
+
+def answer(listing: Listing, base: str, rest: list[str], query: Mapping[str, str]) -> Answer:
+    """Return the answer of the route ``/api/v1/{rest}``. ``base`` is the site's own URL."""
+    try:
+        match rest:
+            case ["skills"]:
+                return _page(listing, base, query)
+            case ["skills", "search"]:
+                return _search(listing, base, query)
+            case ["skills", "curated"]:
+                return _curated(listing, base)
+            case ["skills", "audit", *source, slug] if 1 <= len(source) <= 2:
+                return _audit(listing, "/".join([*source, slug]))
+            case ["skills", *source, slug] if 1 <= len(source) <= 2:
+                return _detail(listing, "/".join([*source, slug]))
+    except _BadParameter as bad:
+        return error(400, str(bad))
+    return error(404, "No such route.")
+
+
+def _search(listing: Listing, base: str, query: Mapping[str, str]) -> Answer:
+    text = query.get("q", "")
+    if len(text.strip()) < 2:
+        raise _BadParameter("q must have at least 2 characters.")
+    limit = _number(query, "limit", _USUAL, 1, _SEARCH_MOST)
+    kind, found = listing.search(text, query.get("owner", ""))
+    items = [_item(one, base) for one in found[:limit]]
+    return json_answer(
+        {"data": items, "query": text, "searchType": kind, "count": len(items), "durationMs": 1}
+    )
+
+
+def _page(listing: Listing, base: str, query: Mapping[str, str]) -> Answer:
+    view = query.get("view", _VIEWS[0])
+    if view not in _VIEWS:
+        raise _BadParameter(f"view must be one of {', '.join(_VIEWS)}.")
+    page = _number(query, "page", 0, 0, 1_000_000)
+    size = _number(query, "per_page", _USUAL, 1, _PAGE_MOST)
+    everything = listing.all() if view == "all-time" else listing.newest()
+    start = page * size
+    return json_answer(
+        {
+            "data": [_item(one, base) for one in everything[start : start + size]],
+            "pagination": {
+                "page": page,
+                "perPage": size,
+                "total": len(everything),
+                "hasMore": start + size < len(everything),
+            },
+        }
+    )
+
+
+def _curated(listing: Listing, base: str) -> Answer:
+    owners: dict[str, list[dict[str, Any]]] = {}
+    for one in listing.all():
+        if one.curated:
+            owners.setdefault(one.owner, []).append(_item(one, base))
+    return json_answer(
+        {
+            "data": [{"owner": owner, "skills": skills} for owner, skills in owners.items()],
+            "totalOwners": len(owners),
+            "totalSkills": sum(map(len, owners.values())),
+            "generatedAt": GENERATED_AT,
+        }
+    )
+
+
+def _detail(listing: Listing, id: str) -> Answer:
+    listed = listing.get(id)
+    if listed is None:
+        return error(404)
+    found = listing.snapshot(listed)
+    return json_answer(
+        {
+            "id": listed.id,
+            "source": listed.source,
+            "slug": listed.slug,
+            "installs": listed.installs,
+            "hash": found.hash if found else None,
+            "files": found.files if found else None,
+        }
+    )
+
+
+def _audit(listing: Listing, id: str) -> Answer:
+    listed, audits = listing.get(id), listing.audits(id)
+    if listed is None or not audits:
+        return error(404, "No audit of this skill." if listed else "")
+    return json_answer(
+        {"id": listed.id, "source": listed.source, "slug": listed.slug, "audits": list(audits)}
+    )
+
+
+def _item(one: Listed, base: str) -> dict[str, Any]:
+    hosted = "/" in one.source
+    shape: dict[str, Any] = {
+        "id": one.id,
+        "slug": one.slug,
+        "name": one.name,
+        "source": one.source,
+        "installs": one.installs,
+        "sourceType": "github" if hosted else "well-known",
+        "installUrl": f"https://github.com/{one.source}" if hosted else None,
+        "url": f"{base}/{one.id}",
+    }
+    if one.duplicate:
+        shape["isDuplicate"] = True
+    return {**shape, **one.fields}
+
+
+def _number(query: Mapping[str, str], name: str, usual: int, low: int, high: int) -> int:
+    text = query.get(name, "")
+    if not text:
+        return usual
+    number = int(text) if text.isdecimal() and len(text) < 10 else -1
+    if not low <= number <= high:
+        raise _BadParameter(f"{name} must be a number from {low} to {high}.")
+    return number

@@ -1,0 +1,320 @@
+"""All servers of the stand-in together: what they hold, what they do, what they were asked."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from threading import Event
+from types import TracebackType
+from typing import Any, Self
+
+from skillyard.errors import InvalidInput
+from skillyard.standin.answers import Answer, Asked, text_answer
+from skillyard.standin.faults import Faults
+from skillyard.standin.github_api import GitHubApi
+from skillyard.standin.github_raw import GitHubRaw
+from skillyard.standin.listing import Listed, Listing
+from skillyard.standin.record import Record, Request
+from skillyard.standin.repositories import Repositories, Repository
+from skillyard.standin.server import LoopbackServer
+from skillyard.standin.site import Site
+from skillyard.standin.skills_sh import SkillsSh
+from skillyard.standin.skills_sh_v1 import GENERATED_AT
+from skillyard.standin.snapshots import ManyFiles, as_bytes
+from skillyard.standin.switches import Switches
+from skillyard.standin.well_known import WellKnown, published
+
+__all__ = ["Upstreams"]
+
+_SECONDARY_WAIT_S = 60
+_SHAPES = ("current", "old")
+
+
+class Upstreams:
+    """Five servers on 127.0.0.1 for as long as the context lasts.
+
+    ::
+
+        with Upstreams() as up:
+            up.add_repository("demo/skills", {"skills/x/SKILL.md": "…"})
+            up.list_skill("demo/skills", "x", installs=120)
+            up.faults.add("github_raw", "/demo/*", status(503))
+            ask(up.skills_sh + "/api/search?q=x")
+            assert up.count("skills_sh") == 1
+
+    Everything may be added and changed while they run, and before. ``clock`` gives seconds since
+    1970 and moves the windows of the budgets.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        self.switches = Switches()
+        self._repositories = Repositories()
+        self._listing = Listing(self._repositories)
+        self._record = Record()
+        self._closing = Event()
+        self._servers: dict[str, LoopbackServer] = {}
+        self._urls: dict[str, str] = {}
+        self._api = GitHubApi(self._current_switches, self._repositories)
+        self._site = WellKnown(self._current_switches)
+        sites: tuple[Site, ...] = (
+            SkillsSh(self._current_switches, self._listing),
+            self._api,
+            GitHubRaw(self._current_switches, self._repositories),
+            self._site,
+            Site(self._current_switches),
+        )
+        self._sites = {site.name: site for site in sites}
+        for site in sites:
+            site.clock = clock
+        self.faults = Faults(self._sites)
+
+    def _current_switches(self) -> Switches:
+        return self.switches
+
+    def __enter__(self) -> Self:
+        """Start every server. Raises RuntimeError when they ran already."""
+        if self._urls:
+            raise RuntimeError("these servers ran already: make new Upstreams")
+        try:
+            for name, site in self._sites.items():
+                server = LoopbackServer(self._responder(site), self._closing)
+                self._servers[name] = server
+                self._urls[name] = site.base = server.url
+            self._api.raw_base = self._urls["github_raw"]
+            for server in self._servers.values():
+                server.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End every server; see ``close``."""
+        self.close()
+
+    def close(self) -> None:
+        """End every server, connection and thread, those that hang too. The record stays."""
+        self._closing.set()
+        while self._servers:
+            self._servers.popitem()[1].close()
+
+    def url(self, server: str) -> str:
+        """Return a server's base URL, without a slash at its end. Raises RuntimeError."""
+        if server not in self._urls:
+            raise RuntimeError("the servers do not run yet: use `with Upstreams() as up:`")
+        return self._urls[server]
+
+    @property
+    def skills_sh(self) -> str:
+        """Base URL of skills.sh."""
+        return self.url("skills_sh")
+
+    @property
+    def github_api(self) -> str:
+        """Base URL of GitHub's REST API."""
+        return self.url("github_api")
+
+    @property
+    def github_raw(self) -> str:
+        """Base URL of GitHub's raw content."""
+        return self.url("github_raw")
+
+    @property
+    def well_known(self) -> str:
+        """Origin of the site with the well-known index."""
+        return self.url("well_known")
+
+    @property
+    def other(self) -> str:
+        """Base URL of a host that is none of the others, and answers 200 to everything."""
+        return self.url("other")
+
+    @property
+    def requests(self) -> list[Request]:
+        """What was asked so far, in order of arrival."""
+        return self._record.requests
+
+    def count(self, server: str, prefix: str = "") -> int:
+        """Return how many requests a server got whose path starts with ``prefix``.
+
+        Raises InvalidInput for an unknown server.
+        """
+        self._check_server(server)
+        return self._record.count(server, prefix)
+
+    def most_at_once(self, server: str) -> int:
+        """Return the most requests that a server had in flight together. Raises InvalidInput."""
+        self._check_server(server)
+        return self._record.most_at_once(server)
+
+    def _check_server(self, server: str) -> None:
+        if server not in self._sites:
+            raise InvalidInput(f"no server {server!r}: give one of {', '.join(self._sites)}")
+
+    @property
+    def search_shape(self) -> str:
+        """``current`` or ``old``: the items of skills.sh's search."""
+        return self.switches.search_shape
+
+    @search_shape.setter
+    def search_shape(self, shape: str) -> None:
+        if shape not in _SHAPES:
+            raise InvalidInput(f"no shape {shape!r}: give one of {', '.join(_SHAPES)}")
+        self.switches.search_shape = shape
+
+    @property
+    def well_known_version(self) -> str:
+        """Version of the well-known index."""
+        return self.switches.well_known_version
+
+    @well_known_version.setter
+    def well_known_version(self, version: str) -> None:
+        self.switches.well_known_version = version
+
+    def add_repository(
+        self,
+        full_name: str,
+        files: Mapping[str, str | bytes] | None = None,
+        default_branch: str = "main",
+        symlinks: Mapping[str, str] | None = None,
+        submodules: Mapping[str, str] | None = None,
+        private: bool = False,
+        renamed_to: str | None = None,
+    ) -> Repository:
+        """Add a repository, or its next commit; without files, links and modules it is empty.
+
+        A private one is there for ``switches.github_token`` alone. A renamed one redirects to the
+        other name. Raises InvalidInput for names and paths that cannot be.
+        """
+        return self._repositories.add(
+            full_name,
+            {path: as_bytes(content) for path, content in (files or {}).items()},
+            symlinks or {},
+            submodules or {},
+            default_branch,
+            private=private,
+            renamed_to=renamed_to,
+        )
+
+    def add_big_tree(self, full_name: str, files: int) -> Repository:
+        """Add a repository of so many files, folders come on top; no file's text is kept.
+
+        Its skills are ``skills/skill-00000`` and so on, of ten files each.
+        """
+        return self._repositories.add(
+            full_name, ManyFiles(files), {}, {}, "main", private=False, renamed_to=None
+        )
+
+    def list_skill(
+        self,
+        source: str,
+        slug: str,
+        name: Any = None,
+        installs: Any = 0,
+        *,
+        path: str | None = None,
+        curated: bool = False,
+        duplicate: bool = False,
+        fields: Mapping[str, Any] | None = None,
+    ) -> None:
+        """List a skill on skills.sh, under ``owner/repo`` or a bare domain.
+
+        ``name`` is the slug where none is given. ``installs`` may be any JSON value, and
+        ``fields`` are laid over every item. ``path`` is the skill's folder in its repository,
+        where that is not simply called like the slug. Raises InvalidInput for what is no JSON.
+        """
+        try:
+            json.dumps([name, installs, dict(fields or {})])
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"{source}/{slug}: give JSON values only ({error})") from None
+        shown = slug if name is None else name
+        self._listing.add(
+            Listed(source, slug, shown, installs, path, curated, duplicate, dict(fields or {}))
+        )
+
+    def add_audit(
+        self,
+        source: str,
+        slug: str,
+        provider: str,
+        status: str = "pass",
+        summary: str = "",
+        risk_level: str = "low",
+        categories: Sequence[str] = (),
+    ) -> None:
+        """Add an audit of a listed skill. Raises InvalidInput for an unknown status."""
+        if status not in ("pass", "warn", "fail"):
+            raise InvalidInput(f"no audit status {status!r}: give pass, warn or fail")
+        audit = {
+            "provider": provider,
+            "slug": provider.lower().replace(" ", "-"),
+            "status": status,
+            "summary": summary,
+            "auditedAt": GENERATED_AT,
+            "riskLevel": risk_level,
+            "categories": list(categories),
+        }
+        self._listing.audit(f"{source}/{slug}", audit)
+
+    def add_well_known(
+        self,
+        name: str,
+        files: Mapping[str, str | bytes],
+        kind: str = "skill-md",
+        *,
+        ending: str = "tar.gz",
+        description: str | None = None,
+        artifact: bytes | None = None,
+        fields: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Publish a skill on the well-known site, with the digest of what is served.
+
+        ``ending`` is ``tar.gz`` or ``zip``. ``artifact`` is served in place of what the files
+        make, for archives that no good site has; ``fields`` are laid over the index's entry.
+        Raises InvalidInput.
+        """
+        self._site.add(
+            published(
+                name,
+                {path: as_bytes(content) for path, content in files.items()},
+                kind,
+                ending=ending,
+                description=description,
+                artifact=artifact,
+                fields=dict(fields or {}),
+            )
+        )
+
+    def _responder(self, site: Site) -> Callable[[Asked], Answer]:
+        def respond(asked: Asked) -> Answer:
+            number, together = self._record.arrived(site.name, asked)
+            answer = self._decided(site, asked, together)
+            if answer.status:  # silence is no answer, and stays in flight
+                self._record.answered(number, answer.status)
+            return answer
+
+        return respond
+
+    def _decided(self, site: Site, asked: Asked, together: int) -> Answer:
+        """Return the answer to one request: latency, then methods, faults, limits."""
+        switches = self.switches
+        wait = switches.server_latency_s.get(site.name, switches.latency_s)
+        if wait > 0 and self._closing.wait(wait):
+            return Answer(0, then="hang")
+        if asked.method not in ("GET", "HEAD") and site.name != "other":
+            return text_answer("Method Not Allowed\n", 405, allow="GET, HEAD")
+        fault = self.faults.take(site.name, asked.path)
+        budget = site.budget(asked)
+        if fault is not None:
+            answer = fault(site, asked)
+        elif budget and budget.at_once is not None and together > budget.at_once:
+            answer = site.secondary(asked, budget.status, _SECONDARY_WAIT_S)
+        else:
+            answer = site.answer(asked)
+        return site.metered(asked, answer, kept=fault is not None)

@@ -1,0 +1,160 @@
+"""A site that publishes skills at ``/.well-known``: the index of 0.2.0 or 0.1.0, and its files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from threading import Lock
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from skillyard.errors import InvalidInput
+from skillyard.standin.answers import JSON, Answer, Asked, conditional, etag_of, text_answer
+from skillyard.standin.archives import MEDIA_TYPES, packed
+from skillyard.standin.site import Site
+from skillyard.standin.switches import Switches
+
+__all__ = ["Published", "WellKnown", "published"]
+
+OLD_VERSION = "0.1.0"
+_SCHEMA = "https://schemas.agentskills.io/discovery/{}/schema.json"
+_MARKDOWN = "text/markdown; charset=utf-8"
+_DESCRIPTION = re.compile(rb"^description:[ \t]*(\S[^\r\n]*)", re.MULTILINE)
+
+
+class Published(NamedTuple):
+    """One skill of the site."""
+
+    name: str
+    description: str
+    files: Mapping[str, bytes]
+    kind: str
+    """``skill-md`` or ``archive``."""
+    place: str
+    """Where the artifact lies, relative to the index."""
+    artifact: bytes
+    fields: Mapping[str, Any]
+    """Laid over the entry of the index."""
+
+
+def published(
+    name: str,
+    files: Mapping[str, bytes],
+    kind: str,
+    *,
+    ending: str,
+    description: str | None,
+    artifact: bytes | None,
+    fields: Mapping[str, Any],
+) -> Published:
+    """Return a skill to publish. Raises InvalidInput for an unknown kind, or without SKILL.md.
+
+    The description is the one that SKILL.md gives in a plain line, where none is said.
+    """
+    if kind not in ("skill-md", "archive"):
+        raise InvalidInput(f"no kind {kind!r}: give skill-md or archive, and fields to change it")
+    if artifact is None and "SKILL.md" not in files:
+        raise InvalidInput(f"{name}: give a file SKILL.md, or the bytes of an artifact")
+    if description is None:
+        line = _DESCRIPTION.search(files.get("SKILL.md", b""))
+        found = line[1].decode("utf-8", "replace").strip() if line else ""
+        description = found.strip("\"'") or f"The skill {name}."
+    if kind == "archive":
+        place = f"{name}.{ending}"
+        data = packed(files, ending) if artifact is None else artifact
+    else:
+        place = f"{name}/SKILL.md"
+        data = files["SKILL.md"] if artifact is None else artifact
+    return Published(name, description, files, kind, place, data, fields)
+
+
+class WellKnown(Site):
+    """Answers as a site that follows the discovery draft, with the headers that it asks for."""
+
+    name = "well_known"
+
+    def __init__(self, switches: Callable[[], Switches]) -> None:
+        super().__init__(switches)
+        self._lock = Lock()
+        self._published: dict[str, Published] = {}
+
+    def add(self, skill: Published) -> None:
+        """Publish a skill, or publish it anew."""
+        with self._lock:
+            self._published[skill.name] = skill
+
+    def answer(self, asked: Asked) -> Answer:
+        """Return the index or a file, tagged, and 304 where the client has it."""
+        base = self.switches.well_known_base.strip("/")
+        base_parts = tuple(base.split("/")) if base else ()
+        old = self.switches.well_known_version == OLD_VERSION
+        root = (*base_parts, ".well-known", "skills" if old else "agent-skills")
+        if asked.parts[: len(root)] != root:
+            return self.error(asked, 404)
+        place = "/".join(asked.parts[len(root) :])
+        if place == "index.json":
+            found: tuple[bytes, str] | None = self._old_index() if old else self._index()
+        else:
+            found = self._old_file(place) if old else self._file(place)
+        if found is None:
+            return self.error(asked, 404)
+        answer = text_answer(found[0], kind=found[1]).with_headers(
+            cache_control="public, max-age=300", access_control_allow_origin="*"
+        )
+        return conditional(asked, answer, etag_of(found[0]))
+
+    def _all(self) -> list[Published]:
+        with self._lock:
+            return list(self._published.values())
+
+    def _index(self) -> tuple[bytes, str]:
+        skills = [
+            {
+                "name": skill.name,
+                "type": skill.kind,
+                "description": skill.description,
+                "url": quote(skill.place),
+                "digest": f"sha256:{sha256(skill.artifact).hexdigest()}",
+                **skill.fields,
+            }
+            for skill in self._all()
+        ]
+        schema = _SCHEMA.format(self.switches.well_known_version)
+        return _rendered({"$schema": schema, "skills": skills})
+
+    def _old_index(self) -> tuple[bytes, str]:
+        skills = [
+            {
+                "name": skill.name,
+                "description": skill.description,
+                "files": sorted(skill.files, key=lambda path: (path != "SKILL.md", path)),
+                **skill.fields,
+            }
+            for skill in self._all()
+        ]
+        return _rendered({"skills": skills})
+
+    def _file(self, place: str) -> tuple[bytes, str] | None:
+        for skill in self._all():
+            if skill.place == place:
+                kind = next(
+                    (MEDIA_TYPES[end] for end in MEDIA_TYPES if place.endswith(f".{end}")),
+                    _MARKDOWN,
+                )
+                return skill.artifact, kind
+        return None
+
+    def _old_file(self, place: str) -> tuple[bytes, str] | None:
+        name, _, path = place.partition("/")
+        skill = self._published.get(name)
+        data = skill.files.get(path) if skill else None
+        if data is None:
+            return None
+        return data, _MARKDOWN if path.endswith(".md") else "application/octet-stream"
+
+
+def _rendered(document: dict[str, Any]) -> tuple[bytes, str]:
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    return text.encode("utf-8", "backslashreplace"), JSON

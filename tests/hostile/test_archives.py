@@ -1,0 +1,149 @@
+"""Each hostile archive is refused by its own code, in little memory, and nothing else happens."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillyard
+from skillyard.install.archives import ArchiveRefused, read_archive
+from skillyard.text import find_hidden
+from tests.hostile.archive_cases import (
+    CASES,
+    COUNTS,
+    MEBIBYTE,
+    SCRIPT,
+    ArchiveCase,
+    ZipEntry,
+    bomb_entry,
+    zip_bytes,
+)
+from tests.hostile.case import LOAD, REJECT, skill_bytes
+from tests.hostile.reading import assert_helpful
+from tests.hostile.watchdog import hang_bound
+
+_REFUSED = pytest.mark.parametrize(
+    "case", [case for case in CASES if case.verdict == REJECT], ids=lambda case: case.id
+)
+
+
+def _refusal(case: ArchiveCase) -> ArchiveRefused:
+    data = case.make()
+    with hang_bound(), pytest.raises(ArchiveRefused) as caught:
+        read_archive(data, case.kind)
+    return caught.value
+
+
+def test_there_are_as_many_archives_as_the_specification_lists() -> None:
+    areas = [case.id.split("-")[0] for case in CASES]
+    assert {area: areas.count(area) for area in COUNTS} == COUNTS
+    assert len({case.id for case in CASES}) == len(CASES) == 22
+    assert [case.id for case in CASES if case.verdict == LOAD] == ["tar-07-setuid"]
+
+
+@_REFUSED
+def test_a_hostile_archive_is_refused_by_its_code_and_names_the_entry(case: ArchiveCase) -> None:
+    error = _refusal(case)
+    assert error.code == case.code
+    assert case.entry[:40] in error.message
+    assert bool(error.entry) == bool(case.entry)
+    assert_helpful(error)
+
+
+@_REFUSED
+def test_a_refusal_is_short_and_safe_to_print(case: ArchiveCase) -> None:
+    error = _refusal(case)
+    assert find_hidden(str(error)) is None
+    assert len(str(error)) < 1_500
+    assert "\n" not in error.message + error.hint
+
+
+@_REFUSED
+def test_refusing_twice_says_the_same(case: ArchiveCase) -> None:
+    assert _refusal(case).__dict__ == _refusal(case).__dict__
+
+
+def test_a_setuid_script_is_only_executable() -> None:
+    (case,) = [case for case in CASES if case.verdict == LOAD]
+    files = read_archive(case.make(), case.kind)
+    assert [tuple(file) for file in files] == [
+        ("SKILL.md", skill_bytes(), False),
+        ("scripts/run.sh", SCRIPT, True),
+    ]
+
+
+@pytest.mark.parametrize("said", [256 * MEBIBYTE, 1_000], ids=["honest size", "false size"])
+def test_a_bomb_takes_little_memory_whatever_size_it_says(said: int) -> None:
+    data = zip_bytes([ZipEntry(b"SKILL.md", skill_bytes()), bomb_entry(said)])
+    tracemalloc.start()
+    try:
+        with pytest.raises(ArchiveRefused) as caught:
+            read_archive(data, "zip")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert caught.value.code == ("archive_bomb" if said > 1_000 else "archive_header_mismatch")
+    assert peak < 4 * MEBIBYTE
+
+
+_SPY = r"""
+import base64, json, sys
+import skillyard.install.tars, skillyard.install.zips  # loaded before anybody watches
+from skillyard.install.archives import ArchiveRefused, read_archive
+cases = [(kind, base64.b64decode(data)) for kind, data in json.load(sys.stdin)]
+events, watching = [], []
+def spy(event, arguments):
+    if watching:
+        events.append([event, repr(arguments)[:200]])
+sys.addaudithook(spy)
+codes = []
+for kind, data in cases:
+    watching.append(True)
+    try:
+        read_archive(data, kind)
+        code = "read"
+    except ArchiveRefused as error:
+        code = error.code
+    watching.clear()
+    codes.append(code)
+if "--provoke" in sys.argv:
+    watching.append(True)
+    open("/dev/null").close()
+    watching.clear()
+print(json.dumps({"events": events, "codes": codes}))
+"""
+
+
+def _spied(*arguments: str) -> dict[str, Any]:
+    (package,) = skillyard.__path__
+    payload = [(case.kind, base64.b64encode(case.make()).decode("ascii")) for case in CASES]
+    done = subprocess.run(
+        [sys.executable, "-c", _SPY, *arguments],
+        input=json.dumps(payload),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=dict(os.environ, PYTHONPATH=str(Path(package).parent)),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3_000:]
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_reading_archives_opens_writes_runs_and_imports_nothing() -> None:
+    answer = _spied()
+    assert answer["codes"] == [case.code or "read" for case in CASES]
+    assert answer["events"] == []
+
+
+def test_the_spy_sees_what_it_is_there_to_see() -> None:
+    assert [event for event, _ in _spied("--provoke")["events"]] == ["open"]

@@ -1,0 +1,1 @@
+"""Tests of installing skills: paths, archives, look-alike names."""

@@ -1,0 +1,1 @@
+"""Federated search against the stand-in."""

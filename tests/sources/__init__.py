@@ -1,0 +1,1 @@
+"""Sources, and the one way out to the network."""

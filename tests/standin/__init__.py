@@ -1,0 +1,1 @@
+"""The stand-in for skills.sh, GitHub and a well-known site."""
