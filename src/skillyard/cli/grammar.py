@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["COMMANDS", "GLOBAL", "PROGRAM", "Command", "Option", "find"]
+__all__ = ["COMMANDS", "GLOBAL", "OPEN", "PROGRAM", "Command", "Option", "find"]
 
 PROGRAM = "skillyard"
 
@@ -60,6 +60,8 @@ SCORERS = ("confidence", "hybrid", "overlap", "relevance", "triggers")
 """Offered by completion; installed packages may bring more."""
 SOURCES = ("registry", "skills.sh", "github", "well-known", "servers", "local")
 """Offered by completion; installed packages may bring more."""
+OPEN = frozenset({"scorer", "source"})
+"""Options whose choices are only offered: what is taken is known when the command runs."""
 LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
 
 GLOBAL = (

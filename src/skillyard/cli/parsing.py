@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from skillyard.cli.grammar import COMMANDS, GLOBAL, PROGRAM, Command, Option, find
+from skillyard.cli.grammar import COMMANDS, GLOBAL, OPEN, PROGRAM, Command, Option, find
 from skillyard.cli.quick import READERS, Values
 from skillyard.text import clean
 
@@ -177,7 +177,7 @@ def _add(parser: argparse._ActionsContainer, option: Option) -> None:
     keywords: dict[str, object] = {"help": help_text, "default": option.default}
     if option.type in READERS:
         keywords["type"] = _reader(option)
-    if option.choices and option.dest != "scorer":
+    if option.choices and option.dest not in OPEN:
         keywords["choices"] = option.choices
     if option.positional:
         keywords["metavar"] = option.metavar or option.flag

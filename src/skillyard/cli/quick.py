@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skillyard.cli.grammar import GLOBAL, Command, Option, find
+from skillyard.cli.grammar import GLOBAL, OPEN, Command, Option, find
 
 __all__ = ["READERS", "Values", "read"]
 
@@ -130,7 +130,7 @@ def _default(option: Option) -> Any:
 
 
 def _value(option: Option, text: str) -> Any:
-    if option.choices and option.dest != "scorer" and text not in option.choices:
+    if option.choices and option.dest not in OPEN and text not in option.choices:
         raise ValueError(f"{text!r} is none of {option.choices}")
     reader = READERS.get(option.type)
     return text if reader is None else reader(text)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.errors import InvalidInput, SkillNotFound
-from skillyard.install.file_paths import shown_path
+from skillyard.install.file_paths import checked_path, shown_path
 from skillyard.install.locked import LockedSkill, folder_name
 from skillyard.install.locks import PROJECT_LOCK, read_project_lock, write_project_lock
 from skillyard.install.look_alikes import look_alikes
@@ -118,6 +118,7 @@ def _understood(target: str) -> _Target:
     if len(parts) == 2 and is_repository(text):
         return _Target(source=text)
     if len(parts) > 2 and is_repository("/".join(parts[:2])):
+        checked_path(text)
         return _Target(source="/".join(parts[:2]), skill_id=parts[-1])
     if not text or "/" in text:
         raise InvalidInput(

@@ -36,11 +36,17 @@ class LocalSource:
             for skill in (match.skill for match in rank(self.catalog, query, limit=limit))
         ]
 
+    def _named(self, hit: Hit) -> Skill | None:
+        for skill in self.catalog.candidates:
+            if (skill.source or self.name) == hit.source and hit.id in (skill.slug, skill.name):
+                return skill
+        return None
+
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed."""
         from skillyard.resources import list_resources, read_resource
 
-        skill = hit.skill
+        skill = hit.skill or self._named(hit)
         if skill is None or not skill.path:
             raise SourceFailed("not_found", f"{hit.key} has no file here")
         try:

@@ -128,7 +128,11 @@ class WellKnown:
         )
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        """Return a skill's files, their digest verified. Raises SourceFailed."""
+        """Return a skill's files, their digest verified. Raises SourceFailed.
+
+        A hit that is only a domain and a name is looked for in the index of that site.
+        """
+        hit = hit if hit.url else await self._named(hit)
         executable: frozenset[str] = frozenset()
         if hit.kind == "archive":
             files, executable = _unpacked(hit, await self._body(hit, hit.url, ARCHIVE_BYTES))
@@ -141,6 +145,14 @@ class WellKnown:
         if not references and not whole:
             files = {"SKILL.md": files["SKILL.md"]}
         return Package(files, hit.source, url=hit.url, raw_url=hit.url, executable=executable)
+
+    async def _named(self, hit: Hit) -> Hit:
+        for site in self.sites:
+            if urlsplit(site).netloc == hit.source:
+                for listed in await self.listed(site):
+                    if listed.id == hit.id:
+                        return listed
+        raise SourceFailed("not_found", f"no site lists {hit.key}")
 
     async def _body(self, hit: Hit, url: str, most_bytes: int) -> bytes:
         def check(headers: Mapping[str, str], body: bytes) -> None:
