@@ -98,7 +98,7 @@ class TestSearch:
         [
             (("search",), "the query is empty"),
             (("search", "pdf", "--limit", "0"), "limit must be"),
-            (("search", "pdf", "--source", "nosuch"), "known: registry, skills.sh"),
+            (("search", "pdf", "--source", "nosuch"), "known: github, local, registry"),
             (("search", "pdf", "--scorer", "nosuch"), "unknown scorer"),
         ],
     )

@@ -45,7 +45,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
     """
     shown = f"{hit.source}/{hit.id}/SKILL.md"
     diagnostics: list[Diagnostic] = []
-    data = package.files["SKILL.md"][: limits.skill_file_bytes]
+    data = package.files.get("SKILL.md", b"")
     try:
         text = decode(data, shown)
     except SkillError as error:

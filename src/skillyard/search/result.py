@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from skillyard.errors import Diagnostic
 from skillyard.ranking.match import Match
@@ -18,7 +19,7 @@ class SourceStatus(NamedTuple):
 
     name: str
     state: str
-    """``ok``, or ``failed``."""
+    """``ok``, ``partial`` (some of the places it asks failed) or ``failed``."""
     found: int = 0
     code: str = ""
     """The kind of failure; see :class:`~skillyard.sources.protocol.SourceFailed`."""
@@ -76,7 +77,7 @@ class FoundSkill(NamedTuple):
             "source": self.hit.source,
             "refs": {
                 "skills_sh": _marketplace(self.hit),
-                "github": package.url if package is not None else None,
+                "github": (package.url or None) if package is not None else None,
                 "raw": raw_url or None,
             },
             "install_count": self.hit.install_count,
@@ -109,17 +110,27 @@ class FoundSkill(NamedTuple):
             shape["skipped"] = list(package.skipped)
         if explain and self.match is not None:
             shape["explanation"] = self.match.explanation.to_dict()
-        return shape
+        return {key: _encodable(value) for key, value in shape.items()}
+
+
+def _encodable(value: Any) -> Any:
+    """Return a JSON value without lone surrogates, which no encoding of text has."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return [_encodable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _marketplace(hit: Hit) -> str | None:
-    return f"https://skills.sh/{hit.source}/{hit.id}" if hit.install_count else None
+    listed = hit.install_count or hit.found_by == "skills.sh"
+    return f"https://skills.sh/{quote(hit.source)}/{quote(hit.id, safe='')}" if listed else None
 
 
 def _beside(raw_url: str, path: str) -> str | None:
     """Return where a reference lies, beside the SKILL.md of a file address."""
     base, _, name = raw_url.rpartition("/")
-    return f"{base}/{path}" if name == "SKILL.md" else None
+    return f"{base}/{quote(path)}" if name == "SKILL.md" else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +16,7 @@ from skillyard.search.content import pointer, read_package
 from skillyard.search.merging import Candidate, merged
 from skillyard.search.result import FoundSkill, SearchResult, SourceStatus
 from skillyard.skill import Skill
-from skillyard.sources.protocol import Hit, Source, SourceFailed
+from skillyard.sources.protocol import Hit, Hits, Package, Source, SourceFailed
 from skillyard.sources.registry import build_sources, build_transport, response_cache
 from skillyard.sources.settings import Settings, load_settings
 
@@ -28,6 +29,8 @@ __all__ = ["SearchService"]
 
 MOST = 100
 """Skills of one answer."""
+AT_ONCE = 32
+"""Skills that are fetched at a time."""
 MOST_CHARACTERS = 2_000
 """Of a query that leaves this machine."""
 
@@ -58,6 +61,7 @@ class SearchService:
             transport = build_transport(self.settings, kept)
         self.transport = transport
         self.sources = self._built(sources, catalog)
+        self._room = asyncio.Semaphore(AT_ONCE)
 
     def _built(
         self, sources: Iterable[str | Source] | None, catalog: Catalog | None
@@ -116,6 +120,13 @@ class SearchService:
 
         Raises SourceFailed with the reason of the last source that was asked for it.
         """
+        if (
+            not source.strip()
+            or skill_id in ("", ".", "..")
+            or _ODD.search(source + skill_id)
+            or "/" in skill_id
+        ):
+            raise SourceFailed("refused", f"{skill_id!r} of {source!r} names no skill")
         hits = [Hit(source, skill_id, each.name, name=skill_id) for each in self.sources]
         if not hits:
             raise SourceFailed("not_found", "no source is switched on")
@@ -128,31 +139,53 @@ class SearchService:
     async def find(self, name: str, *, references: bool = False) -> FoundSkill:
         """Return the skill that is called so, or has that id; of several, the best ranked one.
 
-        Raises SkillNotFound, with the nearest names, and SourceFailed when every source failed.
+        ``owner/repo/id`` is fetched without a search. Raises SkillNotFound, with the nearest names,
+        and SourceFailed when every source failed.
         """
-        answer = await self.search(name, include_references=references)
-        wanted = _folded(name)
-        for found in answer.skills:
-            if wanted in (_folded(found.hit.id), _folded(found.skill.name)):
-                return found
-        if answer.failed:
-            first = answer.sources[0]
-            raise SourceFailed(first.code, first.message, retry_after_s=first.retry_after_s)
-        near = [f"{found.hit.source}/{found.hit.id}" for found in answer.skills[:3]]
-        raise SkillNotFound(name, near)
+        parts = name.strip().strip("/").split("/")
+        if len(parts) > 2:
+            return await self.get("/".join(parts[:-1]), parts[-1], references=references)
+        text = _checked(name, MOST)
+        answers = await asyncio.gather(*(self._ask(each, text, MOST) for each in self.sources))
+        candidates = merged(hits for hits, _ in answers)
+        wanted = _folded(text)
+        exact = [c for c in candidates if wanted in (_folded(c.hit.id), _folded(c.hit.name))]
+        if exact:
+            found = await asyncio.gather(*(self._content(c, True, references) for c in exact))
+            return self._ranked(text, _once_each(found), references)[0]
+        for found_one in (await self.search(text, include_references=references)).skills:
+            if wanted == _folded(found_one.skill.name):  # its folder is called something else
+                return found_one
+        statuses = [status for _, status in answers]
+        if statuses and all(status.state == "failed" for status in statuses):
+            told = min(statuses, key=lambda status: _GRAVITY.get(status.code, len(_GRAVITY)))
+            raise SourceFailed(told.code, told.message, retry_after_s=told.retry_after_s)
+        raise SkillNotFound(name, [c.hit.key for c in candidates[:3]])
 
     async def _ask(
         self, source: Source, text: str, limit: int
     ) -> tuple[Sequence[Hit], SourceStatus]:
         try:
             async with asyncio.timeout(self.settings.source_timeout_s):
-                hits = list(await source.search(text[:MOST_CHARACTERS], limit))[:limit]
+                answer = await source.search(text[:MOST_CHARACTERS], limit)
+                hits = list(answer)[:limit]
+            if not all(isinstance(hit, Hit) for hit in hits):
+                raise SourceFailed("bad_answer", f"{source.name} gave something else than hits")
         except TimeoutError:
             message = f"no answer in {self.settings.source_timeout_s:g} s"
             return (), SourceStatus(source.name, "failed", 0, "timeout", message)
         except SourceFailed as error:
             failed = (error.code, str(error), error.retry_after_s)
             return (), SourceStatus(source.name, "failed", 0, *failed)
+        except Exception as error:  # noqa: BLE001 - somebody else's source must not cost the rest
+            message = f"{type(error).__name__}: {error}"
+            return (), SourceStatus(source.name, "failed", 0, "bad_answer", message)
+        failures = answer.failures if isinstance(answer, Hits) else ()
+        if failures:
+            first = failures[0]
+            message = "; ".join(str(failure) for failure in failures)
+            told = (first.code, message, first.retry_after_s)
+            return hits, SourceStatus(source.name, "partial", len(hits), *told)
         return hits, SourceStatus(source.name, "ok", len(hits))
 
     async def _content(
@@ -163,14 +196,17 @@ class SearchService:
         empty = FoundSkill(pointer(hit), hit, candidate.found_by)
         if not include_content:
             return empty
-        by_name = {source.name: source for source in self.sources}
         failure: SourceFailed | None = None
         for record in candidate.hits:
+            if record.skill is not None and record.skill.body and not references:
+                return empty._replace(skill=_at_hand(record.skill, hit))
             asked = record._replace(path=record.path if record.path is not None else hit.path)
             try:
-                package = await by_name[record.found_by].fetch(asked, references=references)
+                package = await self._fetched(asked, references)
             except SourceFailed as error:
                 failure = _worse(failure, error)
+                if record.skill is not None and record.skill.body:
+                    return empty._replace(skill=_at_hand(record.skill, hit))
                 continue
             content = read_package(hit, package)
             return empty._replace(
@@ -180,6 +216,21 @@ class SearchService:
                 diagnostics=content.diagnostics,
             )
         return empty._replace(failure=failure)
+
+    async def _fetched(self, hit: Hit, references: bool) -> Package:
+        """Return what the source that found a skill has of it. Raises SourceFailed."""
+        source = next(source for source in self.sources if source.name == hit.found_by)
+        try:
+            async with self._room:
+                package = await source.fetch(hit, references=references)
+        except SourceFailed:
+            raise
+        except Exception as error:  # noqa: BLE001 - one body must not cost the others
+            what = f"{hit.key}: {type(error).__name__}: {error}"
+            raise SourceFailed("bad_answer", what) from None
+        if "SKILL.md" not in package.files:
+            raise SourceFailed("not_found", f"{hit.key}: what came holds no SKILL.md")
+        return package
 
     def _ranked(self, text: str, found: Sequence[FoundSkill], references: bool) -> list[FoundSkill]:
         """Return the skills in order: those with content first, then as the ranker has them."""
@@ -207,6 +258,8 @@ class SearchService:
         return [found[n]._replace(match=matches.get(id(skills[n]))) for n in order]
 
 
+_ODD = re.compile(r"[\x00-\x1f\x7f\\]|\.\.|//")
+"""What stands in no name of a source or a skill."""
 _GRAVITY: Mapping[str, int] = {"rate_limited": 0, "denied": 1, "timeout": 2, "unreachable": 3}
 """Of two failures the one that a person can do something about is told."""
 
@@ -218,16 +271,20 @@ def _worse(one: SourceFailed | None, other: SourceFailed) -> SourceFailed:
     return min(one, other, key=lambda error: _GRAVITY.get(error.code, most))
 
 
+def _at_hand(skill: Skill, hit: Hit) -> Skill:
+    """Return a skill that a source holds itself, with what all of them say of it."""
+    return skill.replace(
+        source=hit.source, slug=hit.id, install_count=hit.install_count, curated=hit.curated
+    )
+
+
 def _once_each(found: Iterable[FoundSkill]) -> list[FoundSkill]:
-    """Return the skills without those that turned out to be one: the same text from one source."""
-    kept: dict[tuple[str, Any], FoundSkill] = {}
+    """Return the skills without those that turned out to be one: the same folder of one source."""
+    kept: dict[tuple[str, str], FoundSkill] = {}
     for each in found:
-        what: Any = each.raw or (each.hit.id.lower(),)
-        key = (each.hit.source.lower(), what)
-        if key in kept:
-            kept[key] = _joined(kept[key], each)
-        else:
-            kept[key] = each
+        path = each.package.path if each.package is not None else ""
+        key = (each.hit.source.lower(), f"/{path}" if path else each.hit.id.lower())
+        kept[key] = _joined(kept[key], each) if key in kept else each
     return list(kept.values())
 
 

@@ -249,7 +249,7 @@ def _entry(name: str, hit: Hit, package: Package, placed: Placed, ref: str) -> L
     path = f"{package.path}/SKILL.md" if package.path else "SKILL.md"
     return LockedSkill(
         name,
-        hit.source if on_github else package.url,
+        hit.source if on_github else package.raw_url,
         "github" if on_github else "well-known",
         ref=None if ref == "HEAD" else ref,
         skill_path=path if on_github else None,

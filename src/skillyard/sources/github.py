@@ -7,6 +7,7 @@ then is pinned to the commit or tree that was seen.
 from __future__ import annotations
 
 import re
+from asyncio import gather
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -14,9 +15,12 @@ from urllib.parse import quote
 from skillyard.install.file_paths import shown_path
 from skillyard.sources.bodies import json_of
 from skillyard.sources.paths import is_inside
-from skillyard.sources.protocol import Hit, Package, SourceFailed
+from skillyard.sources.protocol import Hit, Hits, Package, SourceFailed
 from skillyard.sources.repository import (
+    REFERENCES,
+    WHOLE,
     Blob,
+    Most,
     files_beside,
     reference_paths,
     skill_folders,
@@ -134,23 +138,24 @@ class GitHub:
         if folder is None:
             raise SourceFailed("not_found", _not_there(hit, tree))
         main = f"{folder}/SKILL.md" if folder else "SKILL.md"
-        files = {"SKILL.md": await self.file(hit.source, tree.ref, main)}
-        skipped: list[str] = []
+        blobs: list[Blob] = []
         if whole:
             blobs = [blob for blob in files_beside(tree.blobs, folder) if blob.path != main]
-            beside, skipped = await self._beside(hit.source, tree, folder, blobs, WHOLE)
-            files |= beside
         elif references:
             blobs = reference_paths(tree.blobs, folder)
-            beside, skipped = await self._beside(hit.source, tree, folder, blobs, REFERENCES)
-            files |= beside
+        most = WHOLE if whole else REFERENCES
+        text, (beside, skipped) = await gather(
+            self.file(hit.source, tree.ref, main),
+            self._beside(hit.source, tree, folder, blobs, most),
+        )
+        files = {"SKILL.md": text, **beside}
         inside = f"{folder}/" if folder else ""
         return Package(
             files,
             hit.source,
             folder,
             tree.ref if _COMMIT.fullmatch(tree.ref) else "",
-            f"https://github.com/{hit.source}/tree/{tree.ref}/{folder}".rstrip("/"),
+            f"https://github.com/{hit.source}/tree/{tree.ref}/{quote(folder)}".rstrip("/"),
             f"{self.transport.hosts['github-raw'].url}/{hit.source}/{tree.ref}/{quote(main)}",
             tree.age_s,
             skipped,
@@ -160,8 +165,6 @@ class GitHub:
     async def _beside(
         self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: Most
     ) -> tuple[dict[str, bytes], list[str]]:
-        from asyncio import gather
-
         inside = f"{folder}/" if folder else ""
         wanted: list[str] = []
         skipped: list[str] = []
@@ -189,16 +192,8 @@ class GitHub:
         return found, skipped
 
 
-class Most(NamedTuple):
-    """How much of a skill is read beside its SKILL.md."""
-
-    files: int
-    bytes: int
-
-
-REFERENCES = Most(64, 4 * 1024 * 1024)
-WHOLE = Most(512, 16 * 1024 * 1024)
-"""What a host of the Skills extension has to take (spec/peers.md §3.5)."""
+def _cut_off(repository: str) -> SourceFailed:
+    return SourceFailed("too_large", f"{repository}: its list of files is cut off")
 
 
 def _not_there(hit: Hit, tree: Tree) -> str:
@@ -261,8 +256,6 @@ class GitHubSource:
         Their descriptions are not known before they are fetched. Raises SourceFailed when no
         repository could be listed.
         """
-        from asyncio import gather
-
         answers = await gather(
             *(self.github.tree(repository) for repository in self.repositories),
             return_exceptions=True,
@@ -276,10 +269,12 @@ class GitHubSource:
                 raise answer
             else:
                 hits += _matching(repository, answer, query)
-        if failures and len(failures) == len(self.repositories):
+                if answer.truncated:
+                    failures.append(_cut_off(repository))
+        if failures and len(failures) == len(self.repositories) and not hits:
             raise failures[0]
         hits.sort(key=lambda pair: (-pair[0], pair[1].key))
-        return [hit for _, hit in hits[:limit]]
+        return Hits([hit for _, hit in hits[:limit]], failures)
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files. Raises SourceFailed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skillyard.catalog import Catalog
 from skillyard.errors import SkillError
 from skillyard.ranking.match import rank
+from skillyard.skill import Skill
 from skillyard.sources.protocol import Hit, Package, SourceFailed
 
 __all__ = ["LocalSource"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from skillyard.errors import SkillyardError
 from skillyard.skill import Skill
 
-__all__ = ["Hit", "Package", "Source", "SourceFailed"]
+__all__ = ["Hit", "Hits", "Package", "Source", "SourceFailed"]
 
 
 class SourceFailed(SkillyardError):
@@ -91,6 +91,14 @@ class Package(NamedTuple):
     """Paths of files that may be run, where the source says so."""
 
 
+class Hits(list[Hit]):
+    """Hits of a source of several parts, of which some failed."""
+
+    def __init__(self, hits: Iterable[Hit], failures: Iterable[SourceFailed] = ()) -> None:
+        super().__init__(hits)
+        self.failures = tuple(failures)
+
+
 @runtime_checkable
 class Source(Protocol):
     """Finds skills, and fetches what it found. Safe to ask many times at once."""
@@ -101,7 +109,10 @@ class Source(Protocol):
         ...
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]:
-        """Return up to ``limit`` skills, best first by its own measure. Raises SourceFailed."""
+        """Return up to ``limit`` skills, best first by its own measure. Raises SourceFailed.
+
+        A source that asked several places returns :class:`Hits` where some of them failed.
+        """
         ...
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:

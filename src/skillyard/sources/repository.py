@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-__all__ = ["Blob", "files_beside", "reference_paths", "skill_folders", "skill_path"]
+__all__ = [
+    "REFERENCES",
+    "WHOLE",
+    "Blob",
+    "Most",
+    "bounded",
+    "files_beside",
+    "reference_paths",
+    "skill_folders",
+    "skill_path",
+]
 
 SKILL_FILE = "SKILL.md"
 PLACES = (
@@ -29,6 +39,18 @@ REFERENCE_FOLDERS = ("references", "resources", "docs", "examples", "rules")
 """Folders of a skill whose Markdown files are its references (spec/skyll.md §1)."""
 NO_REFERENCES = frozenset({"readme.md", "changelog.md", "license.md", "contributing.md"})
 """Files of a repository's root that say nothing of a skill."""
+
+
+class Most(NamedTuple):
+    """How much of a skill is read beside its SKILL.md."""
+
+    files: int
+    bytes: int
+
+
+REFERENCES = Most(64, 4 * 1024 * 1024)
+WHOLE = Most(512, 16 * 1024 * 1024)
+"""What a host of the Skills extension has to take (spec/peers.md §3.5)."""
 
 
 class Blob(NamedTuple):
@@ -105,3 +127,18 @@ def reference_paths(blobs: Mapping[str, int], folder: str) -> list[Blob]:
         if markdown and (beside or (rest and first in REFERENCE_FOLDERS)):
             found.append(blob)
     return found
+
+
+def bounded(files: Mapping[str, bytes], most: Most) -> tuple[dict[str, bytes], list[str]]:
+    """Return a skill's SKILL.md with its references within the limits, and what was left out."""
+    sizes = {path: len(data) for path, data in files.items()}
+    kept = {"SKILL.md": files["SKILL.md"]}
+    skipped: list[str] = []
+    total = 0
+    for blob in reference_paths(sizes, ""):
+        total += blob.size
+        if len(kept) > most.files or total > most.bytes:
+            skipped.append(f"{blob.path}: over the limits")
+        else:
+            kept[blob.path] = files[blob.path]
+    return kept, skipped

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from skillyard.digest import sha256
 
-__all__ = ["CacheStats", "ResponseCache", "Stored"]
+__all__ = ["CacheStats", "MemoryCache", "ResponseCache", "Stored"]
 
 SCHEMA = 1
 """Grows when rows change their shape: an older file is dropped."""
@@ -66,6 +66,33 @@ class CacheStats(NamedTuple):
     """Of the distinct bodies."""
     oldest: float | None
     """Seconds since the epoch of the answer that was confirmed longest ago."""
+
+
+class MemoryCache:
+    """Answers by key for as long as the process lives, where nothing is kept on disk."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES // 4) -> None:
+        self.most_bytes = most_bytes
+        self._kept: dict[bytes, Stored] = {}
+        self._bytes = 0
+
+    def get(self, key: bytes, now: float) -> Stored | None:
+        """Return what is kept."""
+        return self._kept.get(key)
+
+    def put(self, key: bytes, stored: Stored) -> None:
+        """Keep an answer; the oldest ones go when they take too much."""
+        before = self._kept.pop(key, None)
+        self._bytes += len(stored.body) - (len(before.body) if before is not None else 0)
+        self._kept[key] = stored
+        while self._bytes > self.most_bytes and len(self._kept) > 1:
+            oldest = next(iter(self._kept))
+            self._bytes -= len(self._kept.pop(oldest).body)
+
+    def confirm(self, key: bytes, now: float) -> None:
+        """Note that the remote still says what is kept."""
+        if key in self._kept:
+            self._kept[key] = self._kept[key]._replace(checked=now)
 
 
 class ResponseCache:

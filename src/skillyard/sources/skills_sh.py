@@ -14,6 +14,7 @@ from skillyard.sources.bodies import json_of
 from skillyard.sources.github import GitHub, is_repository
 from skillyard.sources.paths import checked_files
 from skillyard.sources.protocol import Hit, Package, SourceFailed
+from skillyard.sources.repository import REFERENCES, Most, bounded
 from skillyard.sources.transport import Transport
 
 __all__ = ["SkillsSh"]
@@ -57,7 +58,7 @@ class SkillsSh:
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files: the snapshot, else GitHub's. Raises SourceFailed."""
         try:
-            return await self._snapshot(hit, references=references or whole)
+            return await self._snapshot(hit, references=references, whole=whole)
         except SourceFailed as error:
             if not is_repository(hit.source) or self.transport.offline:
                 raise
@@ -74,7 +75,7 @@ class SkillsSh:
                     status=other.status,
                 ) from None
 
-    async def _snapshot(self, hit: Hit, *, references: bool) -> Package:
+    async def _snapshot(self, hit: Hit, *, references: bool, whole: bool) -> Package:
         if not is_repository(hit.source):
             raise SourceFailed("not_found", f"skills.sh keeps no snapshot for {hit.source}")
         path = f"/api/download/{hit.source}/{quote(hit.id, safe='')}"
@@ -87,14 +88,13 @@ class SkillsSh:
         files, skipped = checked_files(_contents(answer))
         if "SKILL.md" not in files:
             raise SourceFailed("not_found", f"the snapshot of {hit.key} holds no SKILL.md")
-        if not references:
-            files = {"SKILL.md": files["SKILL.md"]}
-        base = self.transport.hosts[self.name].url
+        if not whole:
+            most = REFERENCES if references else Most(0, 0)
+            files, left_out = bounded(files, most)
+            skipped += left_out if references else []
         return Package(
             files,
             hit.source,
-            url=f"{base}/{hit.source}/{quote(hit.id)}",
-            raw_url=f"{base}{path}",
             age_s=reply.age_s if reply.stale else 0.0,
             skipped=skipped,
         )

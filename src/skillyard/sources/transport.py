@@ -19,12 +19,12 @@ from skillyard.errors import InvalidInput
 from skillyard.sources.addresses import public_addresses
 from skillyard.sources.bodies import read_body
 from skillyard.sources.protocol import SourceFailed
-from skillyard.sources.responses import ResponseCache, Stored
+from skillyard.sources.responses import MemoryCache, ResponseCache, Stored
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-__all__ = ["Host", "Reply", "Transport", "origin_of"]
+__all__ = ["Check", "Host", "Reply", "Transport", "origin_of"]
 
 MOST_BYTES = 1_048_576
 """One answer, unpacked, where the caller names no other limit."""
@@ -102,7 +102,7 @@ class Transport:
     ) -> None:
         """``hosts`` by the names that callers use. ``offline`` answers from the cache alone."""
         self.hosts = dict(hosts)
-        self.cache = cache
+        self.cache: ResponseCache | MemoryCache = MemoryCache() if cache is None else cache
         self.offline = offline
         self.deadline_s = deadline_s
         self.requests = 0
@@ -111,6 +111,7 @@ class Transport:
         self._origins = {origin_of(host.url) for host in hosts.values()}
         self._running: dict[bytes, asyncio.Task[Reply]] = {}
         self._spent_until: dict[str, float] = {}
+        self._failed: dict[bytes, tuple[float, SourceFailed]] = {}
         self._room = asyncio.Semaphore(AT_ONCE)
         self._client: Any = None
 
@@ -156,13 +157,16 @@ class Transport:
         if origin_of(url) != origin_of(asked.url):
             raise SourceFailed("refused", f"{origin_of(url)} is not {host}")
         key = self._key(url, accept, asked)
-        stored = None if self.cache is None else self.cache.get(key, self._clock())
+        stored = self.cache.get(key, self._clock())
         if stored is not None:
             fresh_s = NEGATIVE_S if stored.status != 200 else fresh_s
             if self.offline or 0 <= self._clock() - stored.checked < fresh_s:
                 return self._kept(stored, stale=self.offline)
         if self.offline:
             raise SourceFailed("offline", f"{url} is not in the cache")
+        until, failure = self._failed.get(key, (0.0, None))
+        if failure is not None and stored is None and self._clock() < until:
+            raise failure
         task = self._running.get(key)
         if task is None:
             task = asyncio.create_task(
@@ -191,20 +195,23 @@ class Transport:
         check: Check | None,
         stored: Stored | None,
     ) -> Reply:
+        came = False
         try:
             reply = await self._answer(url, host, accept, most_bytes, stored)
+            came = True
             if reply.status == 200 and check is not None:
                 check(reply.headers, reply.body)
         except SourceFailed as error:
-            if stored is not None and error.code in KEPT_INSTEAD:
+            if stored is not None and (came or error.code in KEPT_INSTEAD):
                 return self._kept(stored, stale=True)
+            if error.code in ("status", "bad_answer", "too_large"):
+                self._failed[key] = (self._clock() + FAILURE_S, error)
             raise
         now = self._clock()
         if reply.status == 304 and stored is not None:
-            if self.cache is not None:
-                self.cache.confirm(key, now)
+            self.cache.confirm(key, now)
             return Reply(stored.status, stored.headers, stored.body)
-        if self.cache is not None and (reply.status == 200 or reply.status in GONE):
+        if reply.status == 200 or reply.status in GONE:
             kept = {name: reply.headers[name] for name in KEPT_HEADERS if name in reply.headers}
             body = reply.body if reply.status == 200 else b""
             self.cache.put(key, Stored(url, reply.status, kept, body, now, now))
@@ -223,7 +230,10 @@ class Transport:
                     async with self._sent(url, host, accept, stored) as response:
                         self._note_quota(url, response)
                         if response.status_code not in REDIRECTS:
-                            return await self._read(url, response, most_bytes)
+                            conditional = stored is not None and "etag" in stored.headers
+                            return await self._read(
+                                url, response, most_bytes, asked_whether=conditional
+                            )
                         url = self._next(url, response)
                 raise SourceFailed("refused", f"{url}: more than {HOPS} redirects")
         except TimeoutError:
@@ -279,9 +289,13 @@ class Transport:
             )
         return target
 
-    async def _read(self, url: str, response: Any, most_bytes: int) -> Reply:
+    async def _read(
+        self, url: str, response: Any, most_bytes: int, *, asked_whether: bool
+    ) -> Reply:
         status = int(response.status_code)
         headers = {str(k).lower(): str(v) for k, v in response.headers.items()}
+        if status == 304 and not asked_whether:
+            raise SourceFailed("bad_answer", f"{url} answered 304 to no condition", status=304)
         if status in (200, 304):
             body = await read_body(url, response, most_bytes) if status == 200 else b""
             return Reply(status, headers, body)
@@ -325,6 +339,8 @@ class Transport:
         return until - self._clock()
 
 
+FAILURE_S = 5.0
+"""How long an answer that was no good is not asked for again: the length of one search."""
 KEPT_INSTEAD = frozenset(
     {"unreachable", "timeout", "rate_limited", "denied", "status", "bad_answer", "too_large"}
 )

@@ -12,8 +12,8 @@ from urllib.parse import urljoin, urlsplit
 from skillyard.digest import sha256
 from skillyard.sources.bodies import json_of
 from skillyard.sources.paths import checked_files, is_inside
-from skillyard.sources.protocol import Hit, Package, SourceFailed
-from skillyard.sources.transport import Reply, Transport, origin_of
+from skillyard.sources.protocol import Hit, Hits, Package, SourceFailed
+from skillyard.sources.transport import Check, Reply, Transport, origin_of
 
 __all__ = ["SCHEMA", "WellKnown", "digest_of"]
 
@@ -22,6 +22,7 @@ CURRENT = "/.well-known/agent-skills/index.json"
 OLDER = "/.well-known/skills/index.json"
 FRESH_S = 300.0
 ARCHIVE_BYTES = 16 * 1024 * 1024
+FILE_BYTES = 1_048_576
 MOST_FILES = 64
 """Files of one skill of the older index that are asked for one by one."""
 
@@ -65,7 +66,7 @@ class WellKnown:
                 if shared:
                     found.append((-shared, hit.key, hit))
         found.sort(key=lambda entry: entry[:2])
-        return [hit for _, _, hit in found[:limit]]
+        return Hits([hit for _, _, hit in found[:limit]], failures)
 
     async def listed(self, site: str) -> list[Hit]:
         """Return what a site lists: below its path first, then at its root. Raises SourceFailed."""
@@ -75,7 +76,8 @@ class WellKnown:
             for path, read in ((CURRENT, self._current), (OLDER, self._older)):
                 url = base + path
                 try:
-                    reply = await self.transport.get(host, url, fresh_s=FRESH_S, check=_is_index)
+                    check = _index_at(url)
+                    reply = await self.transport.get(host, url, fresh_s=FRESH_S, check=check)
                 except SourceFailed as error:
                     last = error
                     continue
@@ -134,17 +136,23 @@ class WellKnown:
         """
         hit = hit if hit.url else await self._named(hit)
         executable: frozenset[str] = frozenset()
-        if hit.kind == "archive":
-            files, executable = _unpacked(hit, await self._body(hit, hit.url, ARCHIVE_BYTES))
-        elif hit.digest:
-            files = {"SKILL.md": await self._body(hit, hit.url, 1_048_576)}
+        if hit.kind == "archive" or hit.digest:
+            most = ARCHIVE_BYTES if hit.kind == "archive" else FILE_BYTES
+            replies = [await self._reply(hit, hit.url, most)]
+            files = {"SKILL.md": replies[0].body}
+            if hit.kind == "archive":
+                files, executable = _unpacked(hit, replies[0].body)
+            raw_url = hit.url
         else:
             wanted = hit.kind.split("\n") if references or whole else ["SKILL.md"]
-            listed = [(path, await self._body(hit, hit.url + path, 1_048_576)) for path in wanted]
-            files, _ = checked_files(listed)
+            replies = [await self._reply(hit, hit.url + path, FILE_BYTES) for path in wanted]
+            bodies = (reply.body for reply in replies)
+            files, _ = checked_files(zip(wanted, bodies, strict=True))
+            raw_url = f"{hit.url}SKILL.md"
         if not references and not whole:
             files = {"SKILL.md": files["SKILL.md"]}
-        return Package(files, hit.source, url=hit.url, raw_url=hit.url, executable=executable)
+        age = max(reply.age_s if reply.stale else 0.0 for reply in replies)
+        return Package(files, hit.source, raw_url=raw_url, age_s=age, executable=executable)
 
     async def _named(self, hit: Hit) -> Hit:
         for site in self.sites:
@@ -154,7 +162,7 @@ class WellKnown:
                         return listed
         raise SourceFailed("not_found", f"no site lists {hit.key}")
 
-    async def _body(self, hit: Hit, url: str, most_bytes: int) -> bytes:
+    async def _reply(self, hit: Hit, url: str, most_bytes: int) -> Reply:
         def check(headers: Mapping[str, str], body: bytes) -> None:
             if hit.digest and digest_of(body) != hit.digest:
                 raise SourceFailed(
@@ -172,7 +180,7 @@ class WellKnown:
         if reply.status != 200:
             raise SourceFailed("not_found", f"{url} is listed and not there", status=reply.status)
         check(reply.headers, reply.body)
-        return reply.body
+        return reply
 
 
 def _is_name(name: Any) -> bool:
@@ -188,11 +196,16 @@ def _is_digest(digest: Any) -> bool:
     )
 
 
-def _is_index(headers: Mapping[str, str], body: bytes) -> None:
-    answer = json_of(headers, body, "the index")
-    listed = answer.get("skills") if isinstance(answer, dict) else None
-    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
-        raise SourceFailed("bad_answer", "the index lists no skills")
+def _index_at(url: str) -> Check:
+    """Return the check that an answer is an index."""
+
+    def check(headers: Mapping[str, str], body: bytes) -> None:
+        answer = json_of(headers, body, url)
+        listed = answer.get("skills") if isinstance(answer, dict) else None
+        if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+            raise SourceFailed("bad_answer", f"{url} lists no skills")
+
+    return check
 
 
 def _unpacked(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
