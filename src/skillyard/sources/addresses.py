@@ -15,9 +15,15 @@ from collections.abc import Sequence
 __all__ = ["is_public", "public_addresses"]
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_NAT64 = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48")))
+_NAT64 = (ipaddress.ip_network("64:ff9b::/96"),)
+_NOT_YET_KNOWN = tuple(
+    map(
+        ipaddress.ip_network, ("2001::/32", "fec0::/10", "3fff::/20", "5f00::/16", "64:ff9b:1::/48")
+    )
+)
+"""Networks that nobody's server is in, which the standard library's tables may not say: Teredo
+tunnels, site-local, documentation, segment routing, local translation."""
 _SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
-_TEREDO = ipaddress.ip_network("2001::/32")
 
 
 def is_public(address: str) -> bool:
@@ -29,7 +35,8 @@ def is_public(address: str) -> bool:
         found = ipaddress.ip_address(address.split("%")[0])
     except ValueError:
         return False
-    return all(_plain(each) for each in (found, *_inside(found)))
+    inside = _inside(found)
+    return all(map(_plain, inside)) if inside else _plain(found)
 
 
 def _plain(address: _Address) -> bool:
@@ -38,7 +45,7 @@ def _plain(address: _Address) -> bool:
         and not address.is_multicast
         and not address.is_reserved
         and not address.is_unspecified
-        and "%" not in str(address)
+        and not any(address in network for network in _NOT_YET_KNOWN)
     )
 
 
@@ -54,8 +61,6 @@ def _inside(address: _Address) -> list[_Address]:
         found.append(ipaddress.IPv4Address(whole & 0xFFFFFFFF))
     if address in _SIX_TO_FOUR:
         found.append(ipaddress.IPv4Address((whole >> 80) & 0xFFFFFFFF))
-    if address in _TEREDO:
-        found.append(ipaddress.IPv4Address((whole & 0xFFFFFFFF) ^ 0xFFFFFFFF))
     return found
 
 

@@ -12,6 +12,7 @@ from skillyard.sources.protocol import SourceFailed
 __all__ = ["json_of", "read_body"]
 
 CHUNK = 65_536
+LONGEST_NUMBER = 40
 
 
 async def read_body(url: str, response: Any, most_bytes: int) -> bytes:
@@ -44,10 +45,15 @@ def _too_large(url: str, most_bytes: int) -> SourceFailed:
     return SourceFailed("too_large", f"{url}: more than {most_bytes:,} bytes")
 
 
+def _whole(digits: str) -> int:
+    """Return a whole number; 0 for one so long that nothing counts so far."""
+    return int(digits) if len(digits) < LONGEST_NUMBER else 0
+
+
 def json_of(headers: Mapping[str, str], body: bytes, what: str) -> Any:
     """Return the JSON of an answer. Raises SourceFailed, saying so when a page came instead."""
     try:
-        return json.loads(body)
+        return json.loads(body, parse_int=_whole)
     except (ValueError, RecursionError):
         kind = headers.get("content-type", "").partition(";")[0]
         page = kind == "text/html" or body.lstrip()[:1] == b"<"

@@ -10,14 +10,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from skillyard.errors import Diagnostic, SkillIoError
+from skillyard.errors import Diagnostic
 from skillyard.sources.github import GitHub, is_repository
 from skillyard.sources.protocol import Hit, Package
 
 __all__ = ["Registry", "RegistryFile", "parse_registry", "shipped_registry"]
 
 FILE_BYTES = 4 * 1024 * 1024
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}##(?!#)\s*(.*?)\s*#*\s*")
 
@@ -40,14 +39,15 @@ def parse_registry(text: str, path: str = "") -> Registry:
     hits: list[Hit] = []
     diagnostics: list[Diagnostic] = []
     category, fence = "", ""
-    without = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-    for number, line in enumerate(without.splitlines(), 1):
-        opened = _FENCE.match(line)
+    commented = False
+    for number, said in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        opened = None if commented else _FENCE.match(said)
         if opened and (not fence or opened[1].startswith(fence)):
             fence = "" if fence else opened[1]
             continue
         if fence:
             continue
+        line, commented = _without_comments(said, commented)
         heading = _HEADING.fullmatch(line)
         if heading:
             category = _undecorated(heading[1])
@@ -58,6 +58,18 @@ def parse_registry(text: str, path: str = "") -> Registry:
             else:
                 hits.append(hit)
     return Registry(tuple(hits), tuple(diagnostics))
+
+
+def _without_comments(line: str, inside: bool) -> tuple[str, bool]:
+    """Return (the line without what is commented out, whether a comment goes on behind it)."""
+    kept = ""
+    while line:
+        before, mark, line = line.partition("-->" if inside else "<!--")
+        kept += "" if inside else before
+        if not mark:
+            break
+        inside = not inside
+    return kept, inside
 
 
 def _entry(text: str, category: str) -> Hit | None:
@@ -124,19 +136,12 @@ class RegistryFile:
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files, from where it is registered. Raises SourceFailed."""
-        return await self.github.package(hit, references=references, whole=whole)
+        there = hit if hit.path is not None else hit._replace(path="")
+        return await self.github.package(there, references=references, whole=whole)
 
 
 def _read(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(FILE_BYTES + 1)
-    except OSError as error:
-        raise SkillIoError(
-            f"the registry file cannot be read: {error.strerror}",
-            path=path,
-            hint="name another one in `sources.registry.files`",
-        ) from None
-    if len(data) > FILE_BYTES:
-        raise SkillIoError(f"the registry file has more than {FILE_BYTES:,} bytes", path=path)
-    return data.decode("utf-8", "replace")
+    from skillyard.formats.frontmatter import decode
+    from skillyard.resources import read_file
+
+    return decode(read_file(path, FILE_BYTES).data, path)

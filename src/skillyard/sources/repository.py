@@ -85,7 +85,7 @@ def skill_path(
     if registered is not None and registered.strip("/") in there:
         return registered.strip("/")
     names = [skill_id, *(skill_id.removeprefix(v) for v in VENDORS if skill_id.startswith(v))]
-    for name in names:
+    for name in filter(None, names):
         for place in PLACES:
             folder = f"{place}/{name}" if place else name
             if folder in there:

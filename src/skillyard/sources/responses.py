@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from skillyard.digest import sha256
 
 __all__ = ["CacheStats", "MemoryCache", "ResponseCache", "Stored"]
 
-SCHEMA = 1
+SCHEMA = 2
 """Grows when rows change their shape: an older file is dropped."""
 MOST_BYTES = 256 * 1024 * 1024
 """What the bodies may take together; then the ones not asked for longest go."""
@@ -38,7 +39,8 @@ create table if not exists responses (
     digest text not null,
     size integer not null,
     fetched real not null,
-    checked real not null
+    checked real not null,
+    seal blob not null
 ) without rowid
 """
 
@@ -111,13 +113,13 @@ class ResponseCache:
             if database is None:
                 return None
             row = database.execute(
-                "select url, status, headers, digest, fetched, checked from responses"
+                "select url, status, headers, digest, size, fetched, checked, seal from responses"
                 " where key = ?",
                 (key,),
             ).fetchone()
             if row is None:
                 return None
-            stored = self._sound(row)
+            stored = self._sound(row) if row[-1] == _seal(key, row[:-1]) else None
             if stored is None or now - stored.checked > self.oldest_s:
                 database.execute("delete from responses where key = ?", (key,))
                 return None
@@ -125,10 +127,10 @@ class ResponseCache:
         return None
 
     def _sound(self, row: tuple[object, ...]) -> Stored | None:
-        url, status, headers, digest, fetched, checked = row
-        if not isinstance(digest, str) or not isinstance(status, int):
+        url, status, headers, digest, size, fetched, checked, _ = row
+        if not isinstance(digest, str) or not isinstance(status, int) or not isinstance(size, int):
             return None
-        body = self._body(digest)
+        body = self._body(digest, size)
         if body is None or not isinstance(fetched, float) or not isinstance(checked, float):
             return None
         try:
@@ -140,11 +142,16 @@ class ResponseCache:
         named = {str(name): str(value) for name, value in listed.items()}
         return Stored(str(url), status, named, body, fetched, checked)
 
-    def _body(self, digest: str) -> bytes | None:
+    def _body(self, digest: str, size: int) -> bytes | None:
+        """Return a body of that digest and size, from a regular file alone."""
         if len(digest) != 64 or not digest.isalnum():
             return None
         try:
-            with open(self._place(digest), "rb") as file:
+            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+            with open(os.open(self._place(digest), flags), "rb") as file:
+                found = os.fstat(file.fileno())
+                if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+                    return None
                 body = file.read()
         except OSError:
             return None
@@ -157,26 +164,35 @@ class ResponseCache:
             if database is None:
                 return
             self._write(digest, stored.body)
-            database.execute(
-                "insert or replace into responses values (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    key,
-                    stored.url,
-                    stored.status,
-                    json.dumps(dict(stored.headers)),
-                    digest,
-                    len(stored.body),
-                    stored.fetched,
-                    stored.checked,
-                ),
+            before = database.execute(
+                "select digest from responses where key = ?", (key,)
+            ).fetchone()
+            fields = (
+                *(stored.url, stored.status, json.dumps(dict(stored.headers))),
+                *(digest, len(stored.body), stored.fetched, stored.checked),
             )
+            database.execute(
+                "insert or replace into responses values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (key, *fields, _seal(key, fields)),
+            )
+            if before is not None and before[0] != digest:
+                self._forget(database, str(before[0]))
             self._trim(database)
 
     def confirm(self, key: bytes, now: float) -> None:
         """Note that the remote still says what is kept."""
         with self._database() as database:
-            if database is not None:
-                database.execute("update responses set checked = ? where key = ?", (now, key))
+            if database is None:
+                return
+            row = database.execute(
+                "select url, status, headers, digest, size, fetched from responses where key = ?",
+                (key,),
+            ).fetchone()
+            if row is not None:
+                database.execute(
+                    "update responses set checked = ?, seal = ? where key = ?",
+                    (now, _seal(key, (*row, now)), key),
+                )
 
     def stats(self) -> CacheStats:
         """Return what is kept."""
@@ -197,6 +213,15 @@ class ResponseCache:
                 database.execute("delete from responses")
                 self._sweep(database)
         return count
+
+    def _forget(self, database: sqlite3.Connection, digest: str) -> None:
+        """Remove a body that no answer names any more."""
+        named = "select 1 from responses where digest = ? limit 1"
+        if len(digest) != 64 or not digest.isalnum():
+            return
+        if database.execute(named, (digest,)).fetchone() is None:
+            with suppress(OSError):
+                os.unlink(self._place(digest))
 
     def _trim(self, database: sqlite3.Connection) -> None:
         """Drop the answers not confirmed for longest when the bodies take too much."""
@@ -226,7 +251,7 @@ class ResponseCache:
 
     def _write(self, digest: str, body: bytes) -> None:
         place = self._place(digest)
-        if self._body(digest) is not None:
+        if self._body(digest, len(body)) is not None:
             return
         folder = os.path.dirname(place)
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -245,14 +270,14 @@ class ResponseCache:
         """Yield the database in one transaction; None where there can be none."""
         try:
             database = self._opened()
-        except (sqlite3.Error, OSError):
+        except (sqlite3.Error, OSError, UnicodeDecodeError):
             yield None
             return
         with closing(database):
             try:
                 yield database
                 database.commit()
-            except sqlite3.Error as error:
+            except (sqlite3.Error, UnicodeDecodeError) as error:
                 if not isinstance(error, sqlite3.OperationalError):
                     self._drop()
 
@@ -269,7 +294,7 @@ class ResponseCache:
                 database.execute(_TABLES)
                 database.execute(f"pragma user_version = {SCHEMA}")
                 database.commit()
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
                 database.close()
                 if fresh or isinstance(error, sqlite3.OperationalError):
                     raise
@@ -282,6 +307,11 @@ class ResponseCache:
         for end in ("", "-journal", "-wal", "-shm"):
             with suppress(OSError):
                 os.unlink(os.path.join(self.folder, f"responses.sqlite{end}"))
+
+
+def _seal(key: bytes, fields: Sequence[object]) -> bytes:
+    """Return a digest of one row: what was flipped in the file is not believed."""
+    return sha256(repr((key, *fields)).encode("utf-8", "surrogatepass"))
 
 
 def _bytes(database: sqlite3.Connection) -> int:

@@ -16,6 +16,8 @@ __all__ = ["Settings", "config_path", "load_settings"]
 
 GITHUB_TOKENS = ("SKILLYARD_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
 SKILLS_SH_TOKEN = "SKILLYARD_SKILLS_SH_TOKEN"
+LONGEST_S = 1e9
+"""Above every limit in seconds or days that means something; so no infinity, no NaN."""
 BUILT_IN = ("registry", "skills.sh", "github", "well-known", "local", "servers")
 
 
@@ -173,8 +175,16 @@ def _checked(settings: Settings, path: str) -> Settings:
     for repository in settings.repositories:
         if not is_repository(repository):
             raise InvalidInput(f"{path}: {repository!r} is no owner/repo")
-    if settings.over_fetch_floor < 0 or settings.source_timeout_s <= 0:
+    if settings.over_fetch_floor < 0 or not 0 < settings.source_timeout_s < LONGEST_S:
         raise InvalidInput(f"{path}: over_fetch_floor is at least 0, source_timeout_s above 0")
+    if settings.cache_bytes < 0 or not 0 <= settings.cache_days < LONGEST_S:
+        raise InvalidInput(f"{path}: cache.max_bytes and cache.max_age_days are at least 0")
+    for variable, token in (
+        (" or ".join(GITHUB_TOKENS), settings.github_token),
+        (SKILLS_SH_TOKEN, settings.skills_sh_token),
+    ):
+        if not token.isascii() or not token.isprintable():
+            raise InvalidInput(f"the token in {variable} holds a character that no header may")
     trimmed = {
         name: getattr(settings, name).rstrip("/")
         for name in ("skills_sh_url", "github_api_url", "github_raw_url")

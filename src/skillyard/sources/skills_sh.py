@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from skillyard.sources.bodies import json_of
-from skillyard.sources.github import GitHub, is_repository
-from skillyard.sources.paths import checked_files
+from skillyard.sources.github import LFS, GitHub, is_repository
+from skillyard.sources.paths import checked_files, is_inside
 from skillyard.sources.protocol import Hit, Package, SourceFailed
 from skillyard.sources.repository import REFERENCES, Most, bounded
 from skillyard.sources.transport import Transport
@@ -76,7 +76,7 @@ class SkillsSh:
                 ) from None
 
     async def _snapshot(self, hit: Hit, *, references: bool, whole: bool) -> Package:
-        if not is_repository(hit.source):
+        if not is_repository(hit.source) or not is_inside(hit.id):
             raise SourceFailed("not_found", f"skills.sh keeps no snapshot for {hit.source}")
         path = f"/api/download/{hit.source}/{quote(hit.id, safe='')}"
         reply = await self.transport.get(
@@ -86,7 +86,7 @@ class SkillsSh:
             raise SourceFailed("not_found", f"skills.sh has no snapshot of {hit.key}", status=404)
         answer = json_of(reply.headers, reply.body, self.name)
         files, skipped = checked_files(_contents(answer))
-        if "SKILL.md" not in files:
+        if "SKILL.md" not in files or files["SKILL.md"].startswith(LFS):
             raise SourceFailed("not_found", f"the snapshot of {hit.key} holds no SKILL.md")
         if not whole:
             most = REFERENCES if references else Most(0, 0)
@@ -152,7 +152,9 @@ def _hit(item: Any) -> Hit | None:
 
 
 def _text(value: Any) -> str:
-    return value.strip()[:500] if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value.strip()[:500].encode("utf-8", "replace").decode()
 
 
 def installs_of(value: Any) -> int:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -73,19 +74,21 @@ Check = Callable[[Mapping[str, str], bytes], None]
 
 def origin_of(url: str) -> str:
     """Return scheme, host and port of an address. Raises InvalidInput for anything else."""
-    parts = urlsplit(url)
     try:
+        parts = urlsplit(url)
         port = parts.port
+        host = parts.hostname or ""
     except ValueError:
-        port = -1
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
+        raise InvalidInput(f"{url!r} is no http or https address") from None
+    odd = not host.isprintable() or any(char in host for char in ' %/\\"<>^`{|}')
+    if parts.scheme not in ("http", "https") or not host or odd:
         raise InvalidInput(f"{url!r} is no http or https address")
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(
             f"an address with a name or password in it is not asked: {parts.hostname}"
         )
     default = 443 if parts.scheme == "https" else 80
-    return f"{parts.scheme}://{parts.hostname.lower()}:{port or default}"
+    return f"{parts.scheme}://{host.lower()}:{port or default}"
 
 
 class Transport:
@@ -154,7 +157,11 @@ class Transport:
         """
         asked = self.hosts[host]
         url = path if "://" in path else asked.url + path
-        if origin_of(url) != origin_of(asked.url):
+        try:
+            elsewhere = origin_of(url) != origin_of(asked.url)
+        except InvalidInput as error:
+            raise SourceFailed("refused", str(error)) from None
+        if elsewhere:
             raise SourceFailed("refused", f"{origin_of(url)} is not {host}")
         key = self._key(url, accept, asked)
         stored = self.cache.get(key, self._clock())
@@ -223,11 +230,11 @@ class Transport:
         """Return 200, 304 or 404 (and kin), redirects followed. Raises SourceFailed."""
         import httpx2
 
-        self._check_quota(url)
         try:
             async with self._room, asyncio.timeout(self.deadline_s):
+                self._check_quota(url)
                 for _ in range(HOPS + 1):
-                    async with self._sent(url, host, accept, stored) as response:
+                    async with self._twice(url, host, accept, stored) as response:
                         self._note_quota(url, response)
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
@@ -243,6 +250,24 @@ class Transport:
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             what = f"{type(error).__name__} {error}".strip()
             raise SourceFailed("unreachable", f"{origin_of(url)}: {what}") from None
+
+    @asynccontextmanager
+    async def _twice(
+        self, url: str, host: Host, accept: str, stored: Stored | None
+    ) -> AsyncIterator[Any]:
+        """Ask; once more where the connection that was kept turned out to be spent."""
+        import httpx2
+
+        sent = self._sent(url, host, accept, stored)
+        try:
+            response = await sent.__aenter__()
+        except httpx2.RemoteProtocolError:
+            sent = self._sent(url, host, accept, stored)
+            response = await sent.__aenter__()
+        try:
+            yield response
+        finally:
+            await sent.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def _sent(
@@ -261,9 +286,11 @@ class Transport:
         if not host.named_by_user:
             target, extensions = await self._pinned(url)
             headers["Host"] = urlsplit(url).netloc
+        self._client.cookies.clear()
         async with self._client.stream(
             "GET", target, headers=headers, extensions=extensions
         ) as response:
+            self._client.cookies.clear()  # nobody is followed from one request to the next
             yield response
 
     async def _pinned(self, url: str) -> tuple[str, dict[str, Any]]:
@@ -278,10 +305,10 @@ class Transport:
         return parts._replace(netloc=netloc).geturl(), {"sni_hostname": host}
 
     def _next(self, url: str, response: Any) -> str:
-        target = urljoin(url, str(response.headers.get("location", "")))
         try:
+            target = urljoin(url, str(response.headers.get("location", "")))
             origin = origin_of(target)
-        except InvalidInput as error:
+        except ValueError as error:
             raise SourceFailed("refused", f"{url} leads to no address: {error}") from None
         if origin not in self._origins:
             raise SourceFailed(
@@ -301,7 +328,21 @@ class Transport:
             return Reply(status, headers, body)
         if status in GONE:
             return Reply(status, headers, b"")
-        raise _refusal(url, status, headers, self._wait(url, status, headers))
+        said = b""
+        if status == 403:
+            with suppress(SourceFailed):
+                said = await read_body(url, response, REASON_BYTES)
+        raise _refusal(url, status, headers, self._wait(url, status, headers, said))
+
+    def _after(self, text: str | None) -> float | None:
+        """Return the seconds of a Retry-After: a number, or a date."""
+        seconds = _number(text)
+        if seconds is None and text:
+            try:
+                seconds = max(0.0, parsedate_to_datetime(text).timestamp() - self._clock())
+            except (ValueError, TypeError, OverflowError):
+                return None
+        return seconds
 
     def _check_quota(self, url: str) -> None:
         left = self._spent_until.get(origin_of(url), 0.0) - self._clock()
@@ -322,11 +363,14 @@ class Transport:
                 until = reset if reset > EPOCH else self._clock() + reset
                 self._spent_until[origin_of(url)] = min(until, self._clock() + LONGEST_WAIT_S)
 
-    def _wait(self, url: str, status: int, headers: Mapping[str, str]) -> float | None:
+    def _wait(self, url: str, status: int, headers: Mapping[str, str], said: bytes) -> float | None:
         """Return how long a remote wants to be left alone, and leave it alone."""
-        after = _number(headers.get("retry-after"))
-        limited = status == 429 or (
-            status == 403 and (after is not None or headers.get("x-ratelimit-remaining") == "0")
+        after = self._after(headers.get("retry-after"))
+        limited = (
+            status == 429
+            or (status in (403, 503) and after is not None)
+            or (status == 403 and headers.get("x-ratelimit-remaining") == "0")
+            or (status == 403 and b"rate limit" in said.lower())
         )
         if not limited:
             return None
@@ -341,6 +385,8 @@ class Transport:
 
 FAILURE_S = 5.0
 """How long an answer that was no good is not asked for again: the length of one search."""
+REASON_BYTES = 65_536
+"""What is read of an answer that refuses, to learn why."""
 KEPT_INSTEAD = frozenset(
     {"unreachable", "timeout", "rate_limited", "denied", "status", "bad_answer", "too_large"}
 )

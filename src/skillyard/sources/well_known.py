@@ -90,7 +90,7 @@ class WellKnown:
         if answer.get("$schema") != SCHEMA:
             raise SourceFailed("bad_answer", f"{url}: an index of another kind than {SCHEMA}")
         hits = []
-        for item in answer["skills"]:
+        for item in filter(_is_entry, answer["skills"]):
             name, kind = item.get("name"), item.get("type")
             where, digest = item.get("url"), item.get("digest")
             if kind not in ("skill-md", "archive") or not _is_name(name):
@@ -103,7 +103,7 @@ class WellKnown:
     def _older(self, site: str, url: str, reply: Reply) -> list[Hit]:
         answer = json_of(reply.headers, reply.body, url)
         hits = []
-        for item in answer["skills"]:
+        for item in filter(_is_entry, answer["skills"]):
             name, files = item.get("name"), item.get("files")
             if _is_name(name) and isinstance(files, list) and "SKILL.md" in files:
                 named = [f for f in files if isinstance(f, str) and is_inside(f)][:MOST_FILES]
@@ -183,6 +183,10 @@ class WellKnown:
         return reply
 
 
+def _is_entry(item: Any) -> bool:
+    return isinstance(item, dict)
+
+
 def _is_name(name: Any) -> bool:
     return isinstance(name, str) and is_inside(name) and "/" not in name
 
@@ -202,7 +206,7 @@ def _index_at(url: str) -> Check:
     def check(headers: Mapping[str, str], body: bytes) -> None:
         answer = json_of(headers, body, url)
         listed = answer.get("skills") if isinstance(answer, dict) else None
-        if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        if not isinstance(listed, list):
             raise SourceFailed("bad_answer", f"{url} lists no skills")
 
     return check
