@@ -113,6 +113,8 @@ def _cli() -> Iterator[str]:
         anchor = f"{PROGRAM}-{command.name}".replace(" ", "-")
         schema = f"{PROGRAM}.{command.name}/1".replace(" ", "-")
         shape = f"[`{schema}`](json.md#{re.sub('[./]', '', schema)})"
+        if command.name == "serve":
+            shape = "one line for each request; the answers are described at `/docs`"
         yield f"| [`{command.name}`](#{anchor}) | {command.help} | {shape} |"
     yield _SHARED
     yield from _options(GLOBAL)

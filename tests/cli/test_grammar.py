@@ -51,7 +51,7 @@ def test_the_help_names_the_default_scorer_and_the_known_words() -> None:
 
 def test_commands_of_later_releases_are_not_announced(run: Run) -> None:
     page = run("--help").out
-    for word in ("eval", "serve", "hook"):
+    for word in ("eval", "hook"):
         assert not re.search(rf"^  {word} ", page, re.MULTILINE)
         assert run(word).code == 2
 
@@ -126,7 +126,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        (["s"], {"search", "show", "select", "summary"}),
+        (["s"], {"search", "serve", "show", "select", "summary"}),
         (["--root", "x", "ra"], {"rank"}),
         (["bench", ""], {"compare", "replay", "report", "run", "score"}),
         (["bench", "run", "--q"], {"--queries", "--quiet"}),

@@ -363,6 +363,32 @@ COMMANDS = (
         ),
     ),
     Command(
+        ("serve",),
+        "answer over HTTP: search, rank, select, evaluate, why, and the skills themselves",
+        "serving:serve",
+        (
+            Option("PLACE", "the library, before --root (default: .)", "maybe", "ROOT", "folder"),
+            Option("--http", "serve HTTP (what it does anyhow)", "flag"),
+            Option(
+                "--host",
+                "the address to listen on (default: 127.0.0.1)",
+                metavar="HOST",
+                default="127.0.0.1",
+            ),
+            Option(
+                "--port",
+                "the port to listen on (default: 8765; 0 takes a free one)",
+                metavar="PORT",
+                type="count",
+                default=8765,
+            ),
+            Option("--local-only", "search the library alone, never a remote", "flag"),
+        ),
+        "Listens on this machine alone unless SKILLYARD_HTTP_TOKEN is set. Stops on SIGINT and "
+        "SIGTERM, after the requests that are running.",
+        ("skillyard serve", "skillyard serve ~/skills --local-only --port 9000"),
+    ),
+    Command(
         ("cache", "stats"),
         "what is kept of remote answers",
         "remote:cache_stats",

@@ -1,0 +1,302 @@
+"""The ASGI application: the gate that every request passes, and the resources behind it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+import traceback
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as StarletteRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from skillyard.errors import SkillyardError
+from skillyard.http.encoding import (
+    COMPRESSED_FROM,
+    Reply,
+    accepts_gzip,
+    compressed,
+    json_reply,
+    matches,
+    tag_of,
+)
+from skillyard.http.errors import Refused, refusal_of
+from skillyard.http.fields import from_json, from_path, from_query
+from skillyard.http.guards import header_of
+from skillyard.http.logging import Log
+from skillyard.http.options import ServiceOptions
+from skillyard.http.routes.route import Route
+from skillyard.http.routes.table import ROUTES
+from skillyard.http.service import Asked, Service
+
+__all__ = ["create_app"]
+
+ROUTE = "skillyard.route"
+"""Where the scope holds the template of the path, for the log and the figures."""
+AUTHORITY = "skillyard.authority"
+"""Where the scope holds the host and port by which the client called us, checked."""
+METHODS = frozenset(
+    {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
+)
+SAFE_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""What every answer carries, unless its route says otherwise."""
+COMPRESSED_IN_THREAD = 65_536
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+def create_app(options: ServiceOptions | None = None, *, log: Log | None = None) -> Starlette:
+    """Return the application. Raises SkillyardError for options and settings that cannot be used.
+
+    The catalog is opened when the application starts (or with the first request that needs it),
+    and closed with its lifespan.
+    """
+    service = Service(options or ServiceOptions(), ROUTES, log)
+    by_pattern: dict[str, dict[str, Route]] = {}
+    for route in ROUTES:
+        by_pattern.setdefault(route.pattern, {})[route.method] = route
+    app = Starlette(
+        routes=[
+            StarletteRoute(pattern, _Resource(service, methods))
+            for pattern, methods in by_pattern.items()
+        ],
+        exception_handlers={HTTPException: _not_routed},
+        lifespan=_lifespan,
+    )
+    app.router.redirect_slashes = False  # one address for one thing, and no redirect to follow
+    app.state.service = service
+    app.add_middleware(_Gate, service=service)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    service.live.look()  # requests wait for it; /health says meanwhile that we are starting
+    try:
+        yield
+    finally:
+        await service.close()
+
+
+async def _not_routed(request: Request, error: Exception) -> Response:
+    """Answer for a path that there is not."""
+    refused = Refused(404, "no_route", "there is nothing at this path", hint="see /docs")
+    return _response(_reply_of(refused))
+
+
+class _Gate:
+    """Guards, request id, headers, log line and figures of every request."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        passage = _Passage(scope, receive, send)
+        service = self._service
+        service.metrics.in_flight += 1
+        try:
+            try:
+                scope[AUTHORITY] = service.guard.check(scope)
+                await self._app(scope, passage.receive, passage.send)
+            except Refused as refused:
+                await _response(_reply_of(refused))(scope, passage.receive, passage.send)
+            except Exception as error:  # noqa: BLE001 - one request never ends another
+                service.log.write("failure", "error", id=passage.id, **_where(error))
+                if not passage.status:
+                    reply = _reply_of(refusal_of(SkillyardError()))
+                    await _response(reply)(scope, passage.receive, passage.send)
+        finally:
+            service.metrics.in_flight -= 1
+            passage.note(service)
+
+
+def _where(error: Exception) -> dict[str, str]:
+    """Say which error came from which line; its text may hold what the log must not."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-4:]]
+    return {"error": type(error).__name__, "at": " > ".join(places)}
+
+
+class _Passage:
+    """One request on its way through: what it brought, what it got."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = header_of(scope, b"x-request-id")
+        self.id = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        self.status = 0
+        self._size = 0
+        self._start = time.perf_counter()
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        length = header_of(scope, b"content-length")
+        self._unread = bool(header_of(scope, b"transfer-encoding")) or length not in ("", "0")
+
+    async def receive(self) -> Message:
+        """Give the next piece of the body."""
+        message = await self._receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            self._unread = False
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Put a piece of the answer on the wire, the head with the headers of every answer."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = self._headers(message.get("headers", ()))
+        elif message["type"] == "http.response.body" and self._scope["method"] != "HEAD":
+            self._size += len(message.get("body", b""))
+        await self._send(message)
+
+    def _headers(self, given: Any) -> list[tuple[bytes, bytes]]:
+        headers = list(given)
+        names = {name for name, _ in headers}
+        headers += [
+            (name.encode(), value.encode())
+            for name, value in SAFE_HEADERS.items()
+            if name.encode() not in names
+        ]
+        headers.append((b"x-request-id", self.id.encode("ascii")))
+        if self._unread:  # a body that nobody reads has no end that we wait for
+            headers.append((b"connection", b"close"))
+        return headers
+
+    def note(self, service: Service) -> None:
+        """Write the log line and count."""
+        seconds = time.perf_counter() - self._start
+        route = self._scope.get(ROUTE, "other")
+        method = self._scope["method"] if self._scope["method"] in METHODS else "other"
+        service.metrics.note(route, method, self.status, seconds)
+        service.log.write(
+            "request",
+            id=self.id,
+            method=method,
+            route=route,
+            status=self.status,
+            ms=round(seconds * 1000, 3),
+            bytes=self._size,
+        )
+
+
+class _Resource:
+    """What lies at one path: its methods, HEAD and OPTIONS among them."""
+
+    def __init__(self, service: Service, methods: Mapping[str, Route]) -> None:
+        self._service = service
+        self._methods = methods
+        allowed = {*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
+        self._allow = ", ".join(sorted(allowed))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        route = self._methods.get(method)
+        scope[ROUTE] = next(iter(self._methods.values())).path
+        if method == "OPTIONS":
+            reply = self._options(scope)
+        elif route is None:
+            raise Refused(
+                405,
+                "method_not_allowed",
+                f"this path answers {self._allow}",
+                headers={"Allow": self._allow},
+            )
+        else:
+            reply = await self._finished(scope, await self._answer(route, scope, receive))
+        await _response(reply)(scope, receive, send)
+
+    def _options(self, scope: Scope) -> Reply:
+        headers = {"Allow": self._allow}
+        origin = header_of(scope, b"origin")
+        if scope[ROUTE].startswith("/.well-known/") and self._service.guard.allows(origin):
+            headers |= {
+                "Access-Control-Allow-Origin": origin,
+                "Access-Control-Allow-Methods": "GET, HEAD",
+                "Access-Control-Allow-Headers": "Authorization, If-None-Match",
+                "Access-Control-Max-Age": "600",
+                "Vary": "Origin",
+            }
+        return Reply(b"", "", 204, headers)
+
+    async def _answer(self, route: Route, scope: Scope, receive: Receive) -> Reply:
+        """Read the request, wait for a place, and let the route answer."""
+        service = self._service
+        try:
+            values = await self._values(route, scope, receive)
+            asked = Asked(
+                values,
+                f"{scope['scheme']}://{scope[AUTHORITY]}",
+                header_of(scope, b"origin"),
+                header_of(scope, b"accept"),
+            )
+            if route.free:
+                return await route.handler(service, asked)
+            async with service.places.one():
+                return await route.handler(service, asked)
+        except Refused as refused:
+            return _reply_of(refused)
+        except SkillyardError as error:
+            return _reply_of(refusal_of(error))
+
+    async def _values(self, route: Route, scope: Scope, receive: Receive) -> dict[str, Any]:
+        values = from_path(route.path_fields, scope["path_params"])
+        if route.method == "GET":
+            given = from_query(route.fields, scope["query_string"], strict=route.strict)
+        else:
+            body = await self._service.bodies.read(scope, receive)
+            given = await self._service.in_thread(_document, route, body)
+        return {**given, **values}
+
+    async def _finished(self, scope: Scope, reply: Reply) -> Reply:
+        """Return the answer with its entity tag and as the client can read it."""
+        if reply.tagged and reply.status == 200:
+            reply = self._tagged(scope, reply)
+        if reply.status == 304 or len(reply.body) < COMPRESSED_FROM:
+            return reply
+        vary = ", ".join(filter(None, (reply.headers.get("Vary"), "Accept-Encoding")))
+        reply = reply.with_headers(Vary=vary)
+        if not accepts_gzip(header_of(scope, b"accept-encoding")):
+            return reply
+        if len(reply.body) < COMPRESSED_IN_THREAD:
+            body = compressed(reply.body)
+        else:
+            body = await self._service.in_thread(compressed, reply.body)
+        return reply._replace(body=body).with_headers(Content_Encoding="gzip")
+
+    def _tagged(self, scope: Scope, reply: Reply) -> Reply:
+        tag = tag_of(reply.basis or reply.body)
+        reply = reply.with_headers(ETag=tag)
+        if "Cache-Control" not in reply.headers:
+            reply = reply.with_headers(Cache_Control="no-cache")
+        asked = header_of(scope, b"if-none-match")
+        if asked and matches(tag, asked):
+            return reply._replace(body=b"", media="", status=304)
+        return reply
+
+
+def _document(route: Route, body: bytes) -> dict[str, Any]:
+    return from_json(route.fields, body, strict=route.strict)
+
+
+def _reply_of(refused: Refused) -> Reply:
+    return json_reply(refused.to_dict(), refused.status)._replace(headers=refused.headers)
+
+
+def _response(reply: Reply) -> Response:
+    return Response(reply.body, reply.status, dict(reply.headers), media_type=reply.media or None)

@@ -1,0 +1,156 @@
+"""The catalog of this service as a source, and its skills in the shape of a search.
+
+Files are read through the wall of :mod:`skillyard.resources`, and only what is still the file of
+the snapshot is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TypeVar
+
+from skillyard.digest import sha256
+from skillyard.errors import SkillError
+from skillyard.http.live import Snapshot
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.ranking.match import rank
+from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.resources import list_resources, read_file, read_resource
+from skillyard.search import FoundSkill
+from skillyard.skill import Reference, Skill
+from skillyard.sources.protocol import Hit, Package, SourceFailed
+
+__all__ = ["LOCAL", "CatalogSource", "file_of", "found_in", "is_document"]
+
+T = TypeVar("T")
+
+LOCAL = "local"
+REFERENCES = 64
+"""Markdown files of one skill that are read."""
+MARKDOWN = (".md", ".markdown", ".mdx")
+
+
+class CatalogSource:
+    """The skills of one snapshot, found by ``hybrid``; work is done in the threads of a pool.
+
+    With ``raw`` a skill is read from its file once more, so that its text comes with it; else the
+    snapshot's own is at hand.
+    """
+
+    name = LOCAL
+
+    def __init__(self, snapshot: Snapshot, pool: Executor, *, raw: bool = False) -> None:
+        self._snapshot = snapshot
+        self._pool = pool
+        self._raw = raw
+        self._found: dict[str, Skill] = {}
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the best skills for the query."""
+        return await self._in_thread(lambda: self._ranked(query, limit))
+
+    def _ranked(self, query: str, limit: int) -> list[Hit]:
+        with self._snapshot.ranked_by(DEFAULT_SCORER) as catalog:
+            skills = [match.skill for match in rank(catalog, query, limit=limit)]
+        hits = [hit_of(self._snapshot, skill) for skill in skills]
+        self._found |= {hit.key: skill for hit, skill in zip(hits, skills, strict=True)}
+        if self._raw:
+            return [hit._replace(skill=None) for hit in hits]
+        return hits
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed."""
+        return await self._in_thread(lambda: self._package(hit, references or whole))
+
+    def _package(self, hit: Hit, references: bool) -> Package:
+        skill = self._found.get(hit.key)
+        if skill is None:
+            raise SourceFailed("not_found", f"{hit.key} is not in this catalog")
+        files = {"SKILL.md": file_of(skill)}
+        if references:
+            files |= {path: data for path, data in _documents(skill) if path != "SKILL.md"}
+        return Package(files, hit.source)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+
+def hit_of(snapshot: Snapshot, skill: Skill) -> Hit:
+    """Return a skill as a search knows it; its id is the slug where that names it alone."""
+    skill_id = skill.slug
+    try:
+        alone = snapshot.whole.get(skill_id).path == skill.path
+    except SkillError:
+        alone = False
+    return Hit(
+        skill.source or LOCAL,
+        skill_id if alone else skill.id,
+        LOCAL,
+        name=skill.name,
+        description=skill.description,
+        install_count=skill.install_count,
+        curated=skill.curated,
+        # What lies beside it comes with its texts, when it is asked for.
+        skill=skill.replace(references=()),
+    )
+
+
+def file_of(skill: Skill) -> bytes:
+    """Return the bytes of a skill's file, which are those of the snapshot. Raises SourceFailed."""
+    limit = DEFAULT_LIMITS.skill_file_bytes
+    try:
+        if is_document(skill):
+            data = read_file(skill.path, limit, skill.name).data
+        else:
+            data = read_resource(skill, _file_name(skill))
+    except SkillError:
+        raise SourceFailed("not_found", f"the file of {skill.name} cannot be read") from None
+    if sha256(data).hex() != skill.hash:
+        raise SourceFailed("bad_answer", f"the file of {skill.name} is being changed; ask again")
+    return data
+
+
+def is_document(skill: Skill) -> bool:
+    """True for a skill that is a single document and has no folder of its own."""
+    return _file_name(skill).lower() != "skill.md"
+
+
+def _file_name(skill: Skill) -> str:
+    return skill.path.replace("\\", "/").rpartition("/")[2]
+
+
+def _documents(skill: Skill) -> list[tuple[str, bytes]]:
+    """Return the Markdown files beside a skill; those that cannot be read are left out."""
+    found: list[tuple[str, bytes]] = []
+    if is_document(skill):
+        return found
+    try:
+        listed = [item.path for item in list_resources(skill)]
+    except SkillError:
+        return found
+    for path in [path for path in listed if path.lower().endswith(MARKDOWN)][:REFERENCES]:
+        try:
+            found.append((path, read_resource(skill, path)))
+        except SkillError:
+            continue
+    return found
+
+
+def found_in(snapshot: Snapshot, name: str, *, references: bool, raw: bool) -> FoundSkill:
+    """Return a skill of the snapshot by name, id or slug.
+
+    Raises SkillNotFound, AmbiguousName, and SourceFailed where its file is not what it was.
+    """
+    skill = snapshot.whole.get(name)
+    hit = hit_of(snapshot, skill)
+    listed = _documents(skill) if references else []
+    shown = skill.replace(
+        references=tuple(
+            Reference(path.rpartition("/")[2], path, data.decode("utf-8", "replace"))
+            for path, data in listed
+        )
+    )
+    text = file_of(skill).decode("utf-8", "replace") if raw else ""
+    return FoundSkill(shown, hit, (LOCAL,), raw=text)

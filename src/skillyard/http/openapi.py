@@ -1,0 +1,137 @@
+"""The service as an OpenAPI 3.1 document, made from the routes, their fields and the schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from skillyard import __version__
+from skillyard.http.encoding import JSON
+from skillyard.http.fields import Field
+from skillyard.http.routes.route import Route
+from skillyard.http.schemas import SCHEMAS
+
+__all__ = ["STATUSES", "document"]
+
+STATUSES = {
+    304: "Nothing has changed since the answer with that ETag.",
+    400: "The request cannot be understood, or names nothing.",
+    401: "The bearer token is missing or wrong.",
+    403: "The Host or Origin is not one that may ask.",
+    404: "There is no such skill; near names follow.",
+    405: "The path does not know this method; Allow names those that it knows.",
+    408: "The body did not come in time.",
+    409: "Several skills share the name; their ids follow.",
+    413: "The body is too large.",
+    415: "The body is no JSON, or compressed.",
+    422: "A field is missing, unknown, or not what it must be.",
+    429: "Too many requests at once; Retry-After says when to come back.",
+    431: "The request line and headers are too large.",
+    500: "The service failed; its log says why.",
+    502: "Every source failed; the reason of each follows.",
+    503: "The skills cannot be read at the moment.",
+}
+_EVERYWHERE = (401, 403, 405, 431, 500)
+_OF_BODIES = (400, 408, 413, 415)
+
+
+def document(routes: Sequence[Route], *, secured: bool) -> dict[str, Any]:
+    """Return the document; ``secured`` where requests need the token."""
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    shape: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "skillyard",
+            "version": __version__,
+            "summary": "Finds the right agent skill, says when none fits, and says why.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": SCHEMAS,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+    if secured:
+        shape["security"] = [{"token": []}]
+    return shape
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    shape: dict[str, Any] = {
+        "operationId": route.name,
+        "summary": route.about,
+        "responses": _responses(route),
+    }
+    parameters = [_parameter(field, "path") for field in route.path_fields]
+    if route.method == "GET":
+        parameters += [_parameter(field, "query") for field in route.fields]
+    else:
+        shape["requestBody"] = {
+            "required": True,
+            "content": {JSON: {"schema": _body(route)}},
+        }
+    if parameters:
+        shape["parameters"] = parameters
+    return shape
+
+
+def _parameter(field: Field, place: str) -> dict[str, Any]:
+    schema = field.schema()
+    shape: dict[str, Any] = {
+        "name": field.name,
+        "in": place,
+        "required": field.required,
+        "description": schema.pop("description"),
+        "schema": schema,
+    }
+    return {**shape, "explode": True} if field.kind == "texts" else shape
+
+
+def _body(route: Route) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    for field in route.fields:
+        properties[field.name] = field.schema()
+        if field.alias:
+            properties[field.alias] = {
+                **field.schema(),
+                "description": f"Another name of {field.name}.",
+            }
+    # A required field that has a second name is there under either; we say so in its description.
+    required = [field.name for field in route.fields if field.required and not field.alias]
+    either = [field for field in route.fields if field.required and field.alias]
+    shape: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        shape["required"] = required
+    if either:
+        shape["anyOf"] = [{"required": [name]} for field in either for name in field.names]
+    if route.strict:
+        shape["additionalProperties"] = False
+    return shape
+
+
+def _responses(route: Route) -> dict[str, Any]:
+    schema = route.answer
+    if isinstance(schema, str):
+        schema = {"$ref": f"#/components/schemas/{schema}"}
+    responses: dict[str, Any] = {
+        "200": {"description": route.about, "content": {route.media: {"schema": schema}}}
+    }
+    refusals = {*_EVERYWHERE, *route.refusals}
+    if route.fields or route.path_fields:
+        refusals.add(422)
+    if not route.free:
+        refusals |= {429, 503}
+    if route.method == "POST":
+        refusals.update(_OF_BODIES)
+    if route.tagged:
+        responses["304"] = {"description": STATUSES[304]}
+    for status in sorted(refusals):
+        shape = schema if route.name == "health" and status == 503 else None
+        responses[str(status)] = {
+            "description": STATUSES[status],
+            "content": {JSON: {"schema": shape or {"$ref": "#/components/schemas/Error"}}},
+        }
+    return responses

@@ -1,0 +1,138 @@
+"""What a service is started with, checked when it is made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from skillyard.errors import InvalidInput
+from skillyard.sources.settings import Settings
+
+__all__ = ["LOG_FORMATS", "TOKEN", "ServiceLimits", "ServiceOptions", "is_loopback"]
+
+TOKEN = "SKILLYARD_HTTP_TOKEN"
+"""The environment variable that holds the bearer token."""
+LOG_FORMATS = ("json", "text", "none")
+PORTS = 65_535
+
+
+class ServiceLimits(NamedTuple):
+    """How much the service takes upon itself at a time."""
+
+    at_once: int = 16
+    """Requests that are worked on together; the next ones wait."""
+    queue: int = 512
+    """Requests that wait; one more is answered 429."""
+    threads: int = 4
+    """Threads that rank, read files and compress."""
+    body_bytes: int = 4 * 1024 * 1024
+    """One request body."""
+    bodies_bytes: int = 64 * 1024 * 1024
+    """All bodies that are on their way in, together."""
+    body_s: float = 20.0
+    """What a client may take to send a body."""
+    header_s: float = 20.0
+    """What a client may take, from connecting, to send a request line and its headers."""
+    look_s: float = 1.0
+    """The files of the catalog are looked at no more often than this."""
+    drain_s: float = 10.0
+    """What running requests may still take when the service is told to stop."""
+
+
+DEFAULT_LIMITS = ServiceLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOptions:
+    """Everything that a service is told at its start.
+
+    Raises InvalidInput for what cannot be: above all an address beyond this machine without a
+    token.
+    """
+
+    roots: tuple[str, ...] = (".",)
+    scopes: tuple[str, ...] = ()
+    host: str = "127.0.0.1"
+    port: int = 8765
+    """0 takes any free port."""
+    token: str | None = field(default=None, repr=False)
+    """The bearer token that every request must carry; None takes :data:`TOKEN`'s, empty none."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Further names (``name`` or ``name:port``) by which clients call this service."""
+    allowed_origins: tuple[str, ...] = ()
+    """Further web origins (``https://name``) whose pages may ask."""
+    local_only: bool = False
+    """Search the catalog alone, and ask nobody else."""
+    settings: Settings | None = field(default=None, repr=False)
+    """How remote skills are found; None takes the user's settings."""
+    log_format: str = "json"
+    """``json``, ``text`` or ``none``."""
+    limits: ServiceLimits = DEFAULT_LIMITS
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("roots", "scopes", "allowed_hosts", "allowed_origins"):
+            put(self, name, _texts(name, getattr(self, name)))
+        token = os.environ.get(TOKEN, "") if self.token is None else self.token
+        put(self, "token", _token(token))
+        if type(self.port) is not int or not 0 <= self.port <= PORTS:
+            raise InvalidInput(f"port must be an integer of 0 to {PORTS}")
+        if self.log_format not in LOG_FORMATS:
+            raise InvalidInput(f"log_format must be one of {', '.join(LOG_FORMATS)}")
+        for origin in self.allowed_origins:
+            _check_origin(origin)
+        _check_limits(self.limits)
+        if not is_loopback(self.host) and not self.token:
+            raise InvalidInput(
+                f"host {self.host!r} can be reached from other machines: set {TOKEN} to a secret"
+                " that clients must send as `Authorization: Bearer …`, or use host 127.0.0.1"
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """True for an address that only this machine reaches."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name} must be a list of texts")
+    items = tuple(os.fspath(item) if isinstance(item, os.PathLike) else item for item in value)
+    if not all(isinstance(item, str) and item for item in items):
+        raise InvalidInput(f"{name} must hold texts that are not empty")
+    return items
+
+
+def _token(token: object) -> str:
+    if not isinstance(token, str):
+        raise InvalidInput("token must be text")
+    found = token.strip()
+    if not (found.isascii() and found.isprintable()) or " " in found:
+        raise InvalidInput(f"{TOKEN} must be visible ASCII characters without blanks")
+    return found
+
+
+def _check_origin(origin: str) -> None:
+    from skillyard.sources.transport import origin_of
+
+    origin_of(origin)
+    if origin.count("/") != 2:
+        raise InvalidInput(f"allowed_origins: {origin!r} must be scheme and host, like https://a.b")
+
+
+def _check_limits(limits: ServiceLimits) -> None:
+    for name, value in limits._asdict().items():
+        whole = ServiceLimits._field_defaults[name].__class__ is int
+        least = 0 if name in ("queue", "look_s", "drain_s") else 1 if whole else 0.001
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise InvalidInput(f"limits.{name} must be a number")
+        if not least <= value < 1e12:
+            raise InvalidInput(f"limits.{name} must be at least {least:g}")

@@ -1,0 +1,1 @@
+"""The routes: :mod:`.table` lists them, each of the others holds the answers of one subject."""

@@ -1,0 +1,143 @@
+"""Searches run on an event loop in a thread of their own, which owns the connections to remotes.
+
+Ranking what a search found takes milliseconds of computing; here they hold up no other request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Executor, Future
+from threading import Lock, Thread
+from typing import TypeVar
+
+from skillyard.errors import InvalidInput
+from skillyard.http.live import Snapshot
+from skillyard.http.local import LOCAL, CatalogSource
+from skillyard.http.outcomes import Board, Watched
+from skillyard.search import SearchService
+from skillyard.sources.protocol import Source
+from skillyard.sources.registry import build_sources, build_transport, response_cache
+from skillyard.sources.responses import CacheStats
+from skillyard.sources.settings import Settings
+
+__all__ = ["Searching"]
+
+T = TypeVar("T")
+Search = Callable[[SearchService], Awaitable[T]]
+
+
+class Searching:
+    """Runs searches over remotes and snapshots. Starts with the first search."""
+
+    def __init__(
+        self, settings: Settings, board: Board, pool: Executor, *, local_only: bool
+    ) -> None:
+        """Raises InvalidInput where remotes are to be asked and their client is not installed."""
+        from importlib.util import find_spec
+
+        if not local_only and find_spec("httpx2") is None:
+            raise InvalidInput(
+                "searching remotes needs `pip install 'skillyard[remote]'`; or set local_only"
+            )
+        self.settings = settings
+        self.board = board
+        self._pool = pool
+        self._local_only = local_only
+        self._cache = response_cache(settings)
+        self._transport = build_transport(settings, self._cache)
+        self._remotes: dict[str, list[Source]] = {}
+        self._lock = Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
+
+    @property
+    def default_names(self) -> tuple[str, ...]:
+        """What is asked where a request names no source: the catalog, then the enabled remotes."""
+        if self._local_only:
+            return (LOCAL,)
+        return tuple(dict.fromkeys((LOCAL, *self.settings.enabled)))
+
+    @property
+    def remote_requests(self) -> int:
+        """Requests that left this process."""
+        return self._transport.requests
+
+    def source_names(self) -> list[str]:
+        """Return the names under which the default sources report. Raises SkillyardError."""
+        found: list[str] = []
+        for name in self.default_names:
+            found += [LOCAL] if name == LOCAL else [each.name for each in self._remote(name)]
+        return found
+
+    def cache_stats(self) -> CacheStats:
+        """Return what is kept of remote answers; reads a file."""
+        return self._cache.stats()
+
+    def watched(self, names: Sequence[str], snapshot: Snapshot, raw: bool = False) -> list[Watched]:
+        """Return the named sources over a snapshot. Raises UnknownName, SkillyardError.
+
+        ``raw`` where the text of each SKILL.md is wanted too.
+        """
+        found: list[Source] = []
+        for name in dict.fromkeys(names):
+            if name == LOCAL:
+                found.append(CatalogSource(snapshot, self._pool, raw=raw))
+            elif self._local_only:
+                raise InvalidInput(f"source {name!r}: this service asks its own catalog only")
+            else:
+                found += self._remote(name)
+        return [Watched(source, self.board) for source in found]
+
+    def _remote(self, name: str) -> list[Source]:
+        with self._lock:
+            if name not in self._remotes:
+                self._remotes[name] = build_sources(self.settings, self._transport, [name])
+            return self._remotes[name]
+
+    async def run(self, search: Search[T], sources: Sequence[Source], ranker: str | None) -> T:
+        """Return what ``search`` returns, run on the loop of the searches."""
+
+        async def searched() -> T:
+            service = SearchService(
+                sources, ranker, settings=self.settings, transport=self._transport
+            )
+            return await search(service)
+
+        loop = await asyncio.get_running_loop().run_in_executor(self._pool, self._running)
+        running: Future[T] = asyncio.run_coroutine_threadsafe(searched(), loop)
+        return await asyncio.wrap_future(running)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        """Return the loop, started where it is not."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = Thread(
+                    target=self._loop.run_forever, name="skillyard-search", daemon=True
+                )
+                self._thread.start()
+                if not self._local_only:
+                    opening = self._transport.__aenter__()
+                    asyncio.run_coroutine_threadsafe(opening, self._loop).result()
+            return self._loop
+
+    def close(self) -> None:
+        """End the searches that still run, the connections and the thread."""
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(self._ended(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    async def _ended(self) -> None:
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        if not self._local_only:
+            await self._transport.__aexit__(None, None, None)

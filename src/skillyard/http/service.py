@@ -1,0 +1,77 @@
+"""What every route works with: the catalog, the searches, the threads, the figures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from skillyard.http.guards import Bodies, Guard, Places
+from skillyard.http.live import LiveCatalog, Snapshot
+from skillyard.http.logging import Log
+from skillyard.http.metrics import Metrics
+from skillyard.http.options import ServiceOptions
+from skillyard.http.outcomes import Board
+from skillyard.http.searching import Searching
+from skillyard.sources.settings import load_settings
+
+if TYPE_CHECKING:
+    from skillyard.http.routes.route import Route
+
+__all__ = ["Asked", "Service"]
+
+T = TypeVar("T")
+
+
+class Asked(NamedTuple):
+    """A request as a route sees it."""
+
+    values: dict[str, Any]
+    """By field, checked, defaults filled in; those of the path too."""
+    base: str
+    """Scheme and host as the client named them."""
+    origin: str
+    """The web origin that asks, empty for none."""
+    accept: str = ""
+    """Which media the client wants."""
+
+
+class Service:
+    """The parts of one running service."""
+
+    def __init__(
+        self, options: ServiceOptions, routes: Sequence[Route], log: Log | None = None
+    ) -> None:
+        """Raises SkillyardError for settings that cannot be used."""
+        settings = load_settings() if options.settings is None else options.settings
+        self.options = options
+        self.routes = tuple(routes)
+        self.log = Log(options.log_format) if log is None else log
+        self.metrics = Metrics()
+        self.guard = Guard(options)
+        self.bodies = Bodies(options.limits)
+        self.places = Places(options.limits)
+        self.board = Board()
+        self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
+        self.searching = Searching(settings, self.board, self._pool, local_only=options.local_only)
+        self.live = LiveCatalog(options, self.log)
+        self.closing = False
+        self.written: dict[str, bytes] = {}
+        """Answers that never change, by the name of their route."""
+
+    async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Return what ``work`` returns, done in a thread of the pool."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, work, *arguments)
+
+    async def snapshot(self) -> Snapshot:
+        """Return the catalog as it is now. Raises Refused (503)."""
+        return await self.live.current()
+
+    async def close(self) -> None:
+        """End threads and connections; requests have been answered by now."""
+        self.closing = True
+        await asyncio.get_running_loop().run_in_executor(None, self.searching.close)
+        await self.live.close()
+        self._pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,142 @@
+"""Running the service: one socket, uvicorn, an end that lets running requests finish."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from skillyard.errors import InvalidInput, InvalidSkillsRoot
+from skillyard.http.app import create_app
+from skillyard.http.guards import HEAD_BYTES
+from skillyard.http.logging import Log, ServerHandler
+from skillyard.http.options import ServiceLimits, ServiceOptions
+
+__all__ = ["Server", "listening", "serve"]
+
+BACKLOG = 2_048
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def serve(options: ServiceOptions | None = None) -> None:
+    """Serve until SIGTERM or SIGINT; then answer what has been asked, and return.
+
+    Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for an address that cannot
+    be listened on, and what :func:`~skillyard.http.app.create_app` raises.
+    """
+    options = options or ServiceOptions()
+    for root in options.roots:
+        if not os.path.isdir(root):
+            raise InvalidSkillsRoot("not a folder", path=root, hint="name one that holds skills")
+    log = Log(options.log_format)
+    server = Server(options, log)
+    with listening(options) as sock:
+        host, port = sock.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        log.write("listening", url=f"http://{shown}:{port}", token=bool(options.token))
+        server.run([sock])
+    log.write("stopped")
+
+
+@contextmanager
+def listening(options: ServiceOptions) -> Iterator[socket.socket]:
+    """Give the socket of the service. Raises InvalidInput where it cannot be had."""
+    host = options.host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is named, for only so asyncio sends small answers at once (TCP_NODELAY).
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, options.port))
+        sock.listen(BACKLOG)
+    except OSError as error:
+        sock.close()
+        what = error.strerror or str(error)
+        raise InvalidInput(
+            f"cannot listen on {options.host} port {options.port}: {what}; name another port"
+        ) from None
+    with sock:
+        yield sock
+
+
+class Server(uvicorn.Server):
+    """uvicorn with our log, our patience, and an ordinary return after a signal."""
+
+    def __init__(self, options: ServiceOptions, log: Log) -> None:
+        _redirect(log)
+        config = uvicorn.Config(
+            create_app(options, log=log),
+            http=_patient(options.limits),
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=max(1, round(options.limits.drain_s)),
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
+        super().__init__(config)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let signals end the serving, without raising them once more afterwards."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _redirect(log: Log) -> None:
+    """Send what the server library says to our log, and nowhere else."""
+    logger = logging.getLogger("uvicorn.error")
+    logger.handlers = [ServerHandler(log)]
+    logger.propagate = False
+    logger.setLevel(logging.WARNING)
+
+
+def _patient(limits: ServiceLimits) -> type[Any]:
+    """Return the protocol of a connection that is closed where no request comes in time."""
+
+    class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        _deadline: Any = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._deadline = self.loop.call_later(limits.header_s, self._too_slow)
+
+        def data_received(self, data: bytes) -> None:
+            if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
+                self._deadline = self.loop.call_later(limits.header_s, self._too_slow)
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._forget()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._forget()
+            super().connection_lost(exc)
+
+        def _forget(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+        def _too_slow(self) -> None:
+            self._deadline = None
+            if not self.transport.is_closing():
+                self.transport.close()
+
+    return Patient

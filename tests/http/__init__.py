@@ -1,0 +1,1 @@
+"""The HTTP service, asked over real sockets on loopback."""

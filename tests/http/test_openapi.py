@@ -1,0 +1,119 @@
+"""The published description covers every route, every field and every answer."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+from skillyard.http.openapi import STATUSES, document
+from skillyard.http.routes.table import ROUTES
+from skillyard.http.schemas import SCHEMAS
+from tests.http.running import Running
+
+
+def described(node: Any, at: str = "$") -> list[str]:
+    """Return the members of a schema that nobody described."""
+    found: list[str] = []
+    for name, member in node.get("properties", {}).items():
+        inner = member.get("items", member)
+        said = member.get("description") or "$ref" in member or "const" in member
+        found += [] if said else [f"{at}.{name}"]
+        found += described(inner, f"{at}.{name}")
+    return found
+
+
+def references(node: Any) -> set[str]:
+    if isinstance(node, dict):
+        own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+        return own.union(*map(references, node.values()))
+    return set().union(*map(references, node)) if isinstance(node, list) else set()
+
+
+def test_every_route_and_every_field_is_described() -> None:
+    found = document(ROUTES, secured=False)
+    for route in ROUTES:
+        operation = found["paths"][route.path][route.method.lower()]
+        assert operation["summary"] == route.about
+        named = {p["name"]: p for p in operation.get("parameters", ())}
+        assert all(parameter["description"] for parameter in named.values())
+        if route.method == "POST":
+            (content,) = operation["requestBody"]["content"].values()
+            named |= content["schema"]["properties"]
+        for field in (*route.fields, *route.path_fields):
+            for name in field.names if route.method == "POST" else (field.name,):
+                assert named[name]["description"]
+        in_path = set(re.findall(r"\{(\w+)\}", route.path))
+        assert in_path == {field.name for field in route.path_fields}
+    assert len({route.name for route in ROUTES}) == len(ROUTES)
+
+
+def test_every_member_of_every_shape_is_described_and_every_shape_is_there() -> None:
+    for name, schema in SCHEMAS.items():
+        assert schema["description"]
+        assert described(schema, name) == []
+    found = document(ROUTES, secured=False)
+    wanted = {f"#/components/schemas/{name}" for name in SCHEMAS}
+    assert references(found) == wanted
+    assert sorted(SCHEMAS) == list(SCHEMAS)
+
+
+def test_the_routes_are_those_that_are_served(served: Running) -> None:
+    answer = served.get("/openapi.json")
+    assert answer.json() == document(ROUTES, secured=False)
+    assert answer.json()["openapi"] == "3.1.0"
+    tag = {"If-None-Match": answer.headers["etag"]}
+    assert served.get("/openapi.json", headers=tag).status_code == 304
+    served_paths = {route.path for route in served.server.config.app.routes}  # type: ignore[union-attr]
+    assert served_paths == {route.pattern for route in ROUTES}
+
+
+def test_every_status_that_a_route_may_give_is_explained() -> None:
+    for methods in document(ROUTES, secured=False)["paths"].values():
+        for operation in methods.values():
+            for status, response in operation["responses"].items():
+                assert response["description"]
+                assert int(status) == 200 or int(status) in STATUSES
+
+
+def test_a_token_is_part_of_the_description() -> None:
+    assert document(ROUTES, secured=True)["security"] == [{"token": []}]
+    assert "security" not in document(ROUTES, secured=False)
+
+
+class Page(HTMLParser):
+    """Collects what could run or reach elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.addresses: list[str] = []
+        self.handlers: list[str] = []
+        self.ids: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            if name in ("href", "src", "action"):
+                self.addresses.append(value or "")
+            if name == "id":
+                self.ids.add(value or "")
+            if name.startswith("on") or name == "style":
+                self.handlers.append(name)
+
+
+def test_the_page_runs_nothing_reaches_nobody_and_shows_every_route(served: Running) -> None:
+    answer = served.get("/docs")
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert "script" not in policy
+    page = Page()
+    page.feed(answer.text)
+    assert not page.tags & {"script", "iframe", "object", "embed", "link", "img", "form"}
+    assert page.handlers == []
+    assert all(a.startswith("#") or a == "/openapi.json" for a in page.addresses)
+    assert {a[1:] for a in page.addresses if a.startswith("#")} <= page.ids
+    for route in ROUTES:
+        assert route.name in page.ids

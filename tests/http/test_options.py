@@ -1,0 +1,79 @@
+"""What a service is started with: an address beyond this machine needs a token."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.errors import InvalidInput
+from skillyard.http import ServiceLimits, ServiceOptions, create_app
+from skillyard.http.options import TOKEN, is_loopback
+from tests.http.running import options_of
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.org", ""])
+def test_an_address_beyond_this_machine_needs_a_token_and_the_error_says_what_to_set(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(TOKEN, raising=False)
+    with pytest.raises(InvalidInput, match=TOKEN):
+        ServiceOptions(host=host)
+    assert ServiceOptions(host=host, token="secret").token == "secret"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost"])
+def test_this_machine_needs_none(host: str) -> None:
+    assert is_loopback(host)
+    assert ServiceOptions(host=host, token="").token == ""
+
+
+def test_the_token_comes_from_the_environment_and_is_never_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(TOKEN, " hunter2 ")
+    options = ServiceOptions(host="0.0.0.0")
+    assert options.token == "hunter2"
+    assert "hunter2" not in repr(options)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"port": -1},
+        {"port": 70_000},
+        {"port": True},
+        {"roots": "skills"},
+        {"roots": [""]},
+        {"log_format": "xml"},
+        {"token": "two words"},
+        {"token": "schlüssel"},
+        {"allowed_origins": ["https://a.example/path"]},
+        {"allowed_origins": ["null"]},
+        {"limits": ServiceLimits(at_once=0)},
+        {"limits": ServiceLimits(queue=-1)},
+        {"limits": ServiceLimits(body_s=float("nan"))},
+        {"limits": ServiceLimits(threads=1.5)},  # type: ignore[arg-type]
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_refused_when_the_options_are_made(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        ServiceOptions(**wrong)
+
+
+def test_searching_remotes_without_their_client_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InvalidInput, match=r"skillyard\[remote\]"):
+        create_app(options_of(tmp_path))
+    assert create_app(options_of(tmp_path, local_only=True)).routes
+
+
+def test_options_do_not_change() -> None:
+    options = ServiceOptions(roots=["a"])  # type: ignore[arg-type]
+    assert options.roots == ("a",)
+    with pytest.raises(AttributeError):
+        options.port = 1  # type: ignore[misc]
