@@ -463,3 +463,21 @@ def test_whatever_happens_content_is_what_the_remote_once_said(
                 assert reply.status in (404, 410, 451)
 
     net.ask(use)
+
+
+def test_a_host_that_hangs_holds_up_no_other(site: Network) -> None:
+    site.up.faults.add("github_raw", "*", faults.hang(), times=None)
+
+    async def use(transport: Transport) -> Reply:
+        stuck = [
+            asyncio.create_task(transport.get("github-raw", f"{FILE}?{number}"))
+            for number in range(100)
+        ]
+        await asyncio.sleep(0)
+        reply = await transport.get("github-api", TREE)
+        for task in stuck:
+            task.cancel()
+        await asyncio.gather(*stuck, return_exceptions=True)
+        return reply
+
+    assert site.ask(use, deadline_s=2.0).status == 200

@@ -38,7 +38,7 @@ FILE_BYTES = 1_048_576
 LFS = b"version https://git-lfs.github.com/spec/"
 
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
-_REPOSITORY = re.compile(rf"{_PART}/{_PART}")
+_REPOSITORY = re.compile(rf"{_PART}/[._]?{_PART}")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 

@@ -34,7 +34,7 @@ DEADLINE_S = 30.0
 HOPS = 5
 """Redirects that are followed."""
 AT_ONCE = 32
-"""Requests on their way at a time."""
+"""Requests on their way to one origin at a time."""
 NEGATIVE_S = 60.0
 """How long "there is no such thing" is believed."""
 KEPT_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
@@ -115,7 +115,7 @@ class Transport:
         self._running: dict[bytes, asyncio.Task[Reply]] = {}
         self._spent_until: dict[str, float] = {}
         self._failed: dict[bytes, tuple[float, SourceFailed]] = {}
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._rooms: dict[str, asyncio.Semaphore] = {}
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
@@ -125,7 +125,7 @@ class Transport:
             follow_redirects=False,
             headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, identity"},
             timeout=httpx2.Timeout(self.deadline_s),
-            limits=httpx2.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=AT_ONCE),
         )
         return self
 
@@ -231,7 +231,7 @@ class Transport:
         import httpx2
 
         try:
-            async with self._room, asyncio.timeout(self.deadline_s):
+            async with self._room(url), asyncio.timeout(self.deadline_s):
                 self._check_quota(url)
                 for _ in range(HOPS + 1):
                     async with self._twice(url, host, accept, stored) as response:
@@ -250,6 +250,10 @@ class Transport:
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             what = f"{type(error).__name__} {error}".strip()
             raise SourceFailed("unreachable", f"{origin_of(url)}: {what}") from None
+
+    def _room(self, url: str) -> asyncio.Semaphore:
+        """Return what bounds the requests to one origin: a host that hangs holds up no other."""
+        return self._rooms.setdefault(origin_of(url), asyncio.Semaphore(AT_ONCE))
 
     @asynccontextmanager
     async def _twice(
