@@ -136,7 +136,10 @@ class RegistryFile:
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files, from where it is registered. Raises SourceFailed."""
-        there = hit if hit.path is not None else hit._replace(path="")
+        entry = next((each for each in self.hits if each.key == hit.key), None)
+        there = hit
+        if entry is not None and hit.path is None:  # an entry without a path means the root
+            there = hit._replace(path=entry.path or "")
         return await self.github.package(there, references=references, whole=whole)
 
 
