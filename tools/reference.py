@@ -376,8 +376,17 @@ def _json() -> Iterator[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
             os.utime(path, (WRITTEN_AT, WRITTEN_AT))
+        kept = os.environ.get("SKILLYARD_CACHE")
         os.environ["SKILLYARD_CACHE"] = "cache"
-        yield _EXAMPLE.sub(lambda found: found[1] + _answer(found[2]) + found[3], _kept("json.md"))
+        try:
+            page = _EXAMPLE.sub(
+                lambda found: found[1] + _answer(found[2]) + found[3], _kept("json.md")
+            )
+        finally:
+            del os.environ["SKILLYARD_CACHE"]
+            if kept is not None:
+                os.environ["SKILLYARD_CACHE"] = kept
+    yield page
 
 
 def _answer(command: str) -> str:

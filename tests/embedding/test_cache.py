@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
 def test_values_of_another_kind_are_not_believed(tmp_path: Path) -> None:
     cache = cache_in(tmp_path)
     made = vectors_of(Letters(), TEXTS, cache)
-    with sqlite3.connect(cache.path) as database:
+    with closing(sqlite3.connect(cache.path)) as database, database:
         database.execute("update vectors set vector = 'text'")
     database.close()
     assert vectors_of(Letters(), TEXTS, cache) == made

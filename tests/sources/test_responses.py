@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -326,7 +327,7 @@ def test_a_body_that_grew_without_end_is_not_read_whole(tmp_path: Path) -> None:
 
 def test_a_cache_of_another_version_is_not_read_and_does_no_harm(tmp_path: Path) -> None:
     filled(tmp_path)
-    with sqlite3.connect(database(tmp_path)) as connection:
+    with closing(sqlite3.connect(database(tmp_path))) as connection, connection:
         connection.execute("pragma user_version = 99")
     connection.close()
     cache = ResponseCache(str(tmp_path))
@@ -347,7 +348,7 @@ def test_tables_of_another_shape_do_no_harm(tmp_path: Path, table: str) -> None:
     filled(tmp_path)
     base = database(tmp_path)
     base.unlink()
-    with sqlite3.connect(base) as connection:
+    with closing(sqlite3.connect(base)) as connection, connection:
         connection.execute(table)
     connection.close()
     cache = ResponseCache(str(tmp_path))

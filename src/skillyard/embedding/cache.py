@@ -80,7 +80,11 @@ class VectorCache:
 
     def _open(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.path, timeout=WAIT_S)
-        database.execute("pragma synchronous = normal")
+        try:
+            database.execute("pragma synchronous = normal")
+        except sqlite3.Error:
+            database.close()
+            raise
         return database
 
 
