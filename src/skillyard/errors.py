@@ -26,7 +26,8 @@ never raises for one of them: it returns skills *and* :class:`Diagnostic` record
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+
+from skillyard.value import NamedTuple
 
 __all__ = [
     "AmbiguousName",

@@ -6,7 +6,7 @@ far above the largest real value and far below what hurts.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from skillyard.value import NamedTuple
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]
 

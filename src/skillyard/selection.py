@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
@@ -12,7 +12,7 @@ from skillyard.ranking.query import Query, text_items
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import Ordered, Scored, Scorer, level_of
 from skillyard.skill import Skill
-from skillyard.value import Value, put
+from skillyard.value import NamedTuple, Value, put
 
 __all__ = ["Selection", "SelectionPolicy", "fallback", "menu_text", "select", "survivors"]
 

@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
 from skillyard.text import normalised_name
-from skillyard.value import Value, put
+from skillyard.value import NamedTuple, Value, put
 
 __all__ = ["CONVENTION_TAG", "Origin", "Reference", "Skill", "Triggers", "document_id"]
 

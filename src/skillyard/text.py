@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+
+from skillyard.value import NamedTuple
 
 __all__ = [
     "Hidden",

@@ -7,9 +7,38 @@ call would pay for it (``benchmarks/startup.py``).
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Self
+from collections import namedtuple
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-__all__ = ["Value", "put"]
+__all__ = ["NamedTuple", "Value", "put"]
+
+if TYPE_CHECKING:
+    from typing import NamedTuple as NamedTuple
+else:
+
+    class _Made(type):
+        """Makes the tuple that a class body describes."""
+
+        def __new__(
+            cls, name: str, bases: tuple[type, ...], body: dict[str, Any]
+        ) -> type[tuple[Any, ...]]:
+            if not bases:
+                return super().__new__(cls, name, bases, body)
+            fields = body["__annotations__"]
+            defaults = [body.pop(field) for field in fields if field in body]
+            made = namedtuple(name, fields, defaults=defaults, module=body["__module__"])
+            for key, value in body.items():
+                setattr(made, key, value)
+            return made
+
+    class NamedTuple(metaclass=_Made):
+        """``typing.NamedTuple`` without the look at each annotation: a third of its time.
+
+        For type checkers it is that class, and what is made behaves alike. Only for modules with
+        ``from __future__ import annotations``; a field without a default after one with is for
+        the type checker to refuse.
+        """
+
 
 put = object.__setattr__
 """What a value's own ``__init__`` sets its fields with."""

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -11,6 +15,7 @@ import skillyard as sy
 from skillyard.catalog.reading import read_one
 from skillyard.index import place as place_module
 from skillyard.index.indexed import IndexedCatalog, open_catalog
+from skillyard.index.library import Library
 from skillyard.index.place import Place, cache_folder, index_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.selection import SelectionPolicy
@@ -181,3 +186,40 @@ def test_an_empty_folder_has_an_index_too(tmp_path: Path, root: Path) -> None:
     assert len(catalog) == 0
     assert sy.rank(catalog, "anything") == []
     assert sy.select(catalog, "anything").abstained
+
+
+def test_many_threads_may_ask_one_catalog(root: Path) -> None:
+    """Cards are read as they are met; whoever meets one first, all get the same skill."""
+    for number in range(60):
+        put(root, f"skill-{number}", skill(f"skill-{number}", f"Handles matter {number} of a csv."))
+    age(root)
+    requests = [f"handle matter {number} of the csv" for number in range(60)]
+
+    def asked(catalog: sy.Catalog, request: str) -> list[object]:
+        return [(m.skill.id, m.score, m.explanation) for m in sy.rank(catalog, request)]
+
+    expected = [asked(sy.load_catalog(root), request) for request in requests]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(3):
+            catalog = open_catalog(root)
+            with ThreadPoolExecutor(8) as pool:
+                assert list(pool.map(partial(asked, catalog), requests)) == expected
+            opened = open_catalog(root)
+            assert isinstance(opened, IndexedCatalog)
+            with ThreadPoolExecutor(8) as pool:
+                found = list(pool.map(partial(looked_up, opened.library), range(8)))
+            assert all(each == found[0] for each in found)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def looked_up(library: Library, seed: int) -> list[tuple[int, int]]:
+    """Return the cards of a library, by identity, met in an order of one's own."""
+    ordinals = list(library.searcher.ordinals())
+    cards = {}
+    for ordinal in Random(seed).sample(ordinals, len(ordinals)):
+        cards[ordinal] = library.skill(ordinal)
+        assert library.ordinal(cards[ordinal]) == ordinal
+    return [(ordinal, id(cards[ordinal])) for ordinal in ordinals]

@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from typing import NamedTuple
 
 from skillyard.analysis.analyzer import STANDARD
 from skillyard.analysis.filters import fold
 from skillyard.analysis.language import FUNCTION_WORDS, language_of
+from skillyard.value import NamedTuple
 
 __all__ = ["Reading", "read_request", "translated"]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.reported import Reported
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
+from skillyard.value import NamedTuple
 
 if TYPE_CHECKING:
     from skillyard.catalog.reading import Entry, Progress
@@ -41,10 +43,10 @@ class Catalog:
         "__weakref__",
         "_by_id",
         "_by_name",
-        "_diagnostics",
         "_digest",
         "_entries",
         "_limits",
+        "_reported",
         "_roots",
         "_scanned",
         "_scopes",
@@ -59,7 +61,7 @@ class Catalog:
         shadowed: dict[Skill, Skill] | None = None,
     ) -> None:
         self._skills = tuple(sorted(skills, key=_order))
-        self._diagnostics = tuple(diagnostics)
+        self._reported = Reported(diagnostics)
         self._shadowed = shadowed or {}
         self._roots: tuple[str, ...] = ()
         self._scopes: tuple[str, ...] = ()
@@ -87,7 +89,12 @@ class Catalog:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Everything that did not load, or loaded with a remark, sorted by path."""
-        return self._diagnostics
+        return self._reported.listed
+
+    @property
+    def reported(self) -> Reported:
+        """The same, as objects or as JSON."""
+        return self._reported
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -124,7 +131,7 @@ class Catalog:
 
     def __repr__(self) -> str:
         skills = plural(len(self._skills), "skill")
-        return f"<Catalog of {skills}, {plural(len(self._diagnostics), 'diagnostic')}>"
+        return f"<Catalog of {skills}, {plural(len(self.diagnostics), 'diagnostic')}>"
 
     def get(self, name_or_id: str) -> Skill:
         """Return the skill of that name, id or slug, in this order of trying.
@@ -207,7 +214,7 @@ class Catalog:
         names, _ = self._lookups()
         near = get_close_matches(name, sorted(names), _NEAR_NAMES, 0.6)
         error = SkillNotFound(name, near)
-        for diagnostic in self._diagnostics:
+        for diagnostic in self.diagnostics:
             if diagnostic.severity == "error" and name and name in diagnostic.path:
                 error.hint = f"{diagnostic.path} did not load: {diagnostic.message}"
                 break

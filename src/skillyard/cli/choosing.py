@@ -26,12 +26,12 @@ def rank(values: Values, console: Console) -> int:
         catalog, query, scorer=scorer, limit=values.limit, explain=values.explain
     )
     if console.json:
-        console.document(found.to_dict())
+        console.answer(found)
     else:
         from skillyard.cli.views import ranking
 
         console.print(*ranking(found))
-    note_unloaded(found.diagnostics, values, console)
+        note_unloaded(found.diagnostics, values, console)
     return 0 if found.total else NEGATIVE
 
 
@@ -45,12 +45,12 @@ def select(values: Values, console: Console) -> int:
         catalog, query, policy, scorer=scorer, limit=values.limit, explain=values.explain
     )
     if console.json:
-        console.document(found.to_dict())
+        console.answer(found)
     else:
         from skillyard.cli.views import selection
 
         console.print(*selection(found))
-    note_unloaded(found.diagnostics, values, console)
+        note_unloaded(found.diagnostics, values, console)
     return NEGATIVE if found.selection.abstained else 0
 
 

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skillyard.text import clean
 
 if TYPE_CHECKING:
+    from typing import IO, Any, Protocol
+
     from skillyard.cli.blocks import Block
     from skillyard.cli.fancy import Screen
+
+    class _Answer(Protocol):
+        """A value that is printed as one JSON document."""
+
+        def to_dict(self) -> dict[str, Any]: ...
+
+        def to_json(self) -> str: ...
+
 
 __all__ = ["Console", "columns", "complain", "is_terminal"]
 
@@ -70,6 +80,13 @@ class Console:
 
         indent = 2 if is_terminal(sys.stdout) else None
         sys.stdout.write(dumps(value, ensure_ascii=True, indent=indent) + "\n")
+
+    def answer(self, value: _Answer) -> None:
+        """Print a value's JSON document, which it can write on one line by itself."""
+        if is_terminal(sys.stdout):
+            self.document(value.to_dict())
+        else:
+            sys.stdout.write(value.to_json() + "\n")
 
     def note(self, text: str) -> None:
         """Print one remark on standard error, unless it was asked to be quiet."""

@@ -7,7 +7,7 @@ remote could be asked.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from skillyard.value import NamedTuple
 
 __all__ = ["COMMANDS", "GLOBAL", "OPEN", "PROGRAM", "Command", "Option", "find"]
 

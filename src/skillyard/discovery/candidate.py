@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from skillyard.errors import Diagnostic
 from skillyard.skill import Reference
+from skillyard.value import NamedTuple
 
 __all__ = ["Candidate", "Scan", "Stamp"]
 

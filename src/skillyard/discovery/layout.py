@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+
+from skillyard.value import NamedTuple
 
 __all__ = [
     "AGENT_FOLDERS",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from skillyard.discovery.candidate import Candidate, Scan, Stamp
 from skillyard.discovery.entries import (
@@ -29,6 +28,7 @@ from skillyard.formats.file_names import OASIS_FOLDER, ROOT_ONLY, convention_of
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference
 from skillyard.text import clean, odd_file_name
+from skillyard.value import NamedTuple
 
 __all__ = ["scan"]
 

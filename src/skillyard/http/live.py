@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from threading import Lock
 
 from skillyard.catalog import Catalog
@@ -43,31 +42,21 @@ class Snapshot:
         self._catalog = catalog
         self.used = {DEFAULT_SCORER}
         """Names of the scorers that have ranked it: those that the next one is made ready for."""
-        self._ranking = Lock()
         self._binding = Lock()
 
-    @contextmanager
-    def ranked_by(self, scorer: str) -> Iterator[Catalog]:
-        """Give the catalog to rank with a scorer, to one thread at a time where it must be.
-
-        What is lazy in a match is to be looked at inside. Raises UnknownName, InvalidInput.
-        """
+    def ranked_by(self, scorer: str) -> Catalog:
+        """Give the catalog to rank with a scorer. Raises UnknownName, InvalidInput."""
         resolved = resolve(scorer)
-        if scorer == DEFAULT_SCORER:
-            # Cards of an index are read as they are met, which two threads must not do at once.
-            with self._ranking:
-                yield self._catalog
-            return
+        catalog = self._catalog if scorer == DEFAULT_SCORER else self.whole
         with self._binding:
-            bind(self.whole, resolved)  # once; whoever comes meanwhile waits instead of repeating
+            bind(catalog, resolved)  # once; whoever comes meanwhile waits instead of repeating
         self.used.add(scorer)
-        yield self.whole
+        return catalog
 
     def make_ready(self, scorers: Iterable[str]) -> None:
         """Bind the scorers before the first request comes."""
         for scorer in sorted(scorers):
-            with self.ranked_by(scorer) as catalog:
-                bind(catalog, resolve(scorer))
+            self.ranked_by(scorer)
 
     def _same_index(self, other: Catalog) -> bool:
         """True when the other catalog stands over the very index of this snapshot."""

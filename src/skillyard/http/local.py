@@ -52,8 +52,8 @@ class CatalogSource:
         return await self._in_thread(lambda: self._ranked(query, limit))
 
     def _ranked(self, query: str, limit: int) -> list[Hit]:
-        with self._snapshot.ranked_by(DEFAULT_SCORER) as catalog:
-            skills = [match.skill for match in rank(catalog, query, limit=limit)]
+        catalog = self._snapshot.ranked_by(DEFAULT_SCORER)
+        skills = [match.skill for match in rank(catalog, query, limit=limit)]
         hits = [hit_of(self._snapshot, skill) for skill in skills]
         self._found |= {hit.key: skill for hit, skill in zip(hits, skills, strict=True)}
         if self._raw:

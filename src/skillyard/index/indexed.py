@@ -37,7 +37,7 @@ class IndexedCatalog(Catalog):
     ) -> None:
         # The base is not initialised: what it would hold is loaded by the first who needs it.
         self._roots, self._scopes, self._limits = place
-        self._diagnostics = summary.diagnostics
+        self._reported = summary.reported
         self._whole: Catalog | None = None
         self.summary = summary
         self.library = _DiskLibrary(self, searcher, table)
@@ -54,7 +54,7 @@ class IndexedCatalog(Catalog):
         """Return the catalog with every skill read."""
         if self._whole is None:
             self._whole = load_catalog(self._roots, scopes=self._scopes, limits=self._limits)
-            self._diagnostics = self._whole.diagnostics
+            self._reported = self._whole.reported
         return self._whole
 
     def __len__(self) -> int:
@@ -74,6 +74,8 @@ class _DiskLibrary(Library):
         self.searcher = searcher
         self.table = table
         self._kept: dict[int, Skill] = {}
+        self._ordinals: dict[str, int] = {}
+        """Of the skills kept, by path; written before the skill is given out."""
 
     @property
     def skills(self) -> Sequence[Skill]:  # type: ignore[override]
@@ -84,7 +86,9 @@ class _DiskLibrary(Library):
         """Return the skill of an ordinal, without its instructions. Raises IndexDamaged."""
         skill = self._kept.get(ordinal)
         if skill is None:
-            skill = self._kept[ordinal] = self._card(ordinal)
+            skill = self._card(ordinal)
+            self._ordinals[skill.path] = ordinal
+            skill = self._kept.setdefault(ordinal, skill)  # one object, whichever thread was first
         return skill
 
     def _card(self, ordinal: int) -> Skill:
@@ -122,9 +126,9 @@ class _DiskLibrary(Library):
 
     def ordinal(self, skill: Skill) -> int | None:
         """Return the ordinal of a skill, by its file."""
-        for ordinal, kept in self._kept.items():
-            if kept is skill or kept.path == skill.path:
-                return ordinal
+        known = self._ordinals.get(skill.path)
+        if known is not None:
+            return known
         entry = self.catalog._entries.get(skill.path)
         if entry is None:
             return None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from skillyard.catalog.collisions import settle_names
 from skillyard.catalog.reading import Entry, Progress, read_one
-from skillyard.errors import Diagnostic, IndexDamaged
+from skillyard.errors import IndexDamaged
 from skillyard.index.building import document_of
 from skillyard.index.document import EXCLUDED
 from skillyard.index.opening import open_index
@@ -19,6 +19,7 @@ from skillyard.index.state import Facts, Known, State, entry_of, load_state, sta
 from skillyard.index.summary import Summary, summary_bytes
 from skillyard.index.table import Table, bundled
 from skillyard.index.writer import IndexWriter
+from skillyard.reported import Reported
 from skillyard.skill import Origin, Skill
 
 __all__ = ["Changes", "build", "refresh"]
@@ -143,7 +144,7 @@ class _Update:
         diagnostics += [*found.diagnostics, *collisions]
         diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
         state = State(known_now, found.diagnostics)
-        return self._commit(state, tuple(diagnostics), out, fingerprint(found))
+        return self._commit(state, Reported(diagnostics), out, fingerprint(found))
 
     def _write(
         self,
@@ -189,7 +190,7 @@ class _Update:
     def _commit(
         self,
         state: State,
-        diagnostics: tuple[Diagnostic, ...],
+        reported: Reported,
         shadowed: set[str],
         seen: str,
     ) -> Changes:
@@ -201,7 +202,7 @@ class _Update:
         }
         summary = Summary(
             len(loaded),
-            diagnostics,
+            reported,
             tuple(
                 key_of_candidate(known.candidate)
                 for path, known in loaded.items()

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import struct
 import sys
-from typing import NamedTuple
+
+from skillyard.value import NamedTuple
 
 __all__ = ["HEADER_SIZE", "MAGIC", "MOST_DOCUMENTS", "PAGE", "SECTIONS", "Header", "pack", "unpack"]
 

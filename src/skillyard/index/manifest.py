@@ -12,10 +12,11 @@ import struct
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
 from mmap import ACCESS_READ, mmap
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
 from skillyard.errors import IndexDamaged, SkillIoError
+from skillyard.value import NamedTuple
 
 __all__ = [
     "NAME",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from json import dumps
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillyard.digest import sha256
 from skillyard.index.identity import settings_of
 from skillyard.index.manifest import NAME
 from skillyard.index.table import Table, bundled
+from skillyard.value import NamedTuple
 
 if TYPE_CHECKING:
     from skillyard.discovery import Scan
@@ -22,7 +23,7 @@ __all__ = ["Place", "cache_folder", "fingerprint", "fresh", "index_folder", "set
 
 ADAPTED = "adapted"
 """The setting of an index whose table knows the library's own words."""
-VERSION = "2"
+VERSION = "3"
 """Grows when records, state or summary change their shape."""
 
 LOOKED_AT_EACH_TIME = 2_000

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from skillyard.catalog.reading import Entry
 from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic
 from skillyard.index.records import candidate_fields, candidate_of
-from skillyard.index.summary import diagnostics_of
 from skillyard.skill import Skill, Triggers
+from skillyard.value import NamedTuple
 
 __all__ = ["Facts", "Known", "State", "entry_of", "load_state", "state_bytes"]
 
@@ -95,17 +95,21 @@ def load_state(data: bytes) -> State:
             known[found.path] = Known(
                 found,
                 None if facts is None else _facts(*facts),
-                diagnostics_of(diagnostics),
+                _diagnostics_of(diagnostics),
                 settled,
                 flags,
             )
-        return State(known, diagnostics_of(shape["scanned"]))
+        return State(known, _diagnostics_of(shape["scanned"]))
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a state: {error}") from None
 
 
 def _facts(name: str, slug: str, origin: str | None, hidden: bool, files: Iterable[str]) -> Facts:
     return Facts(name, slug, origin, hidden, tuple(files))
+
+
+def _diagnostics_of(listed: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:
+    return tuple(Diagnostic(*fields) for fields in listed)
 
 
 def entry_of(known: Known) -> Entry:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
 
-from skillyard.errors import Diagnostic
+from skillyard.reported import Reported
+from skillyard.value import NamedTuple
 
-__all__ = ["Summary", "diagnostics_of", "load_summary", "summary_bytes"]
+__all__ = ["Summary", "load_summary", "summary_bytes"]
 
 
 class Summary(NamedTuple):
     """What every answer needs of the library beside the index itself."""
 
     skills: int
-    diagnostics: tuple[Diagnostic, ...]
+    reported: Reported
     hidden: tuple[str, ...]
     """Keys of skills that only an explicit call chooses."""
     patterns: dict[str, tuple[str, ...]]
@@ -26,32 +25,30 @@ class Summary(NamedTuple):
     """False when a file was so young when it was read that its stamp may not tell a change."""
 
 
-def diagnostics_of(listed: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:
-    """Return diagnostics from their JSON."""
-    return tuple(Diagnostic(*fields) for fields in listed)
-
-
 def summary_bytes(summary: Summary) -> bytes:
-    """Return the summary as it is kept."""
+    """Return the summary as it is kept: a line of JSON, then the diagnostics as printed."""
     shape = {
         "skills": summary.skills,
-        "diagnostics": [list(d) for d in summary.diagnostics],
         "hidden": summary.hidden,
         "patterns": summary.patterns,
         "fingerprint": summary.fingerprint,
         "settled": summary.settled,
     }
-    return json.dumps(shape, separators=(",", ":")).encode("ascii")
+    head = json.dumps(shape, separators=(",", ":"))
+    return f"{head}\n{summary.reported.json}".encode("ascii")
 
 
 def load_summary(data: bytes) -> Summary:
     """Return the summary of :func:`summary_bytes`. Raises ValueError for anything else."""
     try:
-        shape = json.loads(data)
+        head, between, reported = str(data, "ascii").partition("\n")
+        if not between or (reported[:1], reported[-1:]) != ("[", "]"):
+            raise ValueError("not a summary: no diagnostics")
+        shape = json.loads(head)
         patterns = {key: tuple(listed) for key, listed in shape["patterns"].items()}
         return Summary(
             shape["skills"],
-            diagnostics_of(shape["diagnostics"]),
+            Reported(json=reported),
             tuple(shape["hidden"]),
             patterns,
             str(shape["fingerprint"]),

@@ -16,11 +16,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log, sqrt
 from mmap import ACCESS_READ, mmap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from skillyard.errors import IndexDamaged
 from skillyard.index.kernel import KERNEL
+from skillyard.value import NamedTuple
 
 if TYPE_CHECKING:
     Buffer = bytes | mmap

@@ -12,10 +12,11 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol, overload, runtime_checkable
+from typing import Any, Protocol, overload, runtime_checkable
 
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
+from skillyard.value import NamedTuple
 
 __all__ = [
     "BoundScorer",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from json import dumps
+from typing import Any
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, InvalidInput
@@ -11,7 +12,9 @@ from skillyard.ranking.match import Match, eligible, in_order, score_query
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import level_of
+from skillyard.reported import Reported
 from skillyard.selection import Selection, SelectionPolicy, menu_text, select
+from skillyard.value import NamedTuple
 
 __all__ = [
     "Evaluated",
@@ -36,6 +39,16 @@ def query_dict(query: Query) -> dict[str, Any]:
     }
 
 
+def _whole(head: dict[str, Any], reported: Reported) -> dict[str, Any]:
+    """Return a document that ends with the diagnostics."""
+    return {**head, "diagnostics": [diagnostic.to_dict() for diagnostic in reported.listed]}
+
+
+def _line(head: dict[str, Any], reported: Reported) -> str:
+    """Return the same as text, without a look at diagnostics that are text already."""
+    return f'{dumps(head)[:-1]}, "diagnostics": {reported.json}}}'
+
+
 class Ranked(NamedTuple):
     """A ranking as it is: no floor, no abstention."""
 
@@ -47,18 +60,30 @@ class Ranked(NamedTuple):
     """How many skills have a score at all."""
     considered: int
     """How many skills the catalog offers for choice."""
-    diagnostics: tuple[Diagnostic, ...]
+    reported: Reported
+    """What was noticed while the skills were read, as objects and as JSON."""
     explain: bool = False
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was noticed while the skills were read."""
+        return self.reported.listed
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.rank/1``."""
+        return _whole(self._head(), self.reported)
+
+    def to_json(self) -> str:
+        """Return the same as one line of JSON."""
+        return _line(self._head(), self.reported)
+
+    def _head(self) -> dict[str, Any]:
         return {
             "schema": "skillyard.rank/1",
             "query": query_dict(self.query),
             "scorer": self.scorer,
             "matches": [match.to_dict(explain=self.explain) for match in self.matches],
             "total": self.total,
-            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }
 
 
@@ -86,9 +111,7 @@ def rank_skills(
     considered = scored.considered
     if considered is None:
         considered = len(catalog.candidates)
-    return Ranked(
-        query, resolved.name, matches, len(pairs), considered, catalog.diagnostics, explain
-    )
+    return Ranked(query, resolved.name, matches, len(pairs), considered, catalog.reported, explain)
 
 
 class Selected(NamedTuple):
@@ -99,8 +122,14 @@ class Selected(NamedTuple):
     min_score: float
     """The floor that was applied."""
     top_k: int
-    diagnostics: tuple[Diagnostic, ...]
+    reported: Reported
+    """What was noticed while the skills were read, as objects and as JSON."""
     explain: bool = False
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was noticed while the skills were read."""
+        return self.reported.listed
 
     @property
     def question(self) -> str:
@@ -109,6 +138,13 @@ class Selected(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.select/1``."""
+        return _whole(self._head(), self.reported)
+
+    def to_json(self) -> str:
+        """Return the same as one line of JSON."""
+        return _line(self._head(), self.reported)
+
+    def _head(self) -> dict[str, Any]:
         chosen = self.selection
         return {
             "schema": "skillyard.select/1",
@@ -122,7 +158,6 @@ class Selected(NamedTuple):
             "fallback": chosen.fallback,
             "menu": [match.skill.id for match in chosen.menu],
             "question": self.question,
-            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }
 
 
@@ -147,7 +182,7 @@ def select_skills(
     if limit is not None:
         selection = selection._replace(rejected=selection.rejected[:limit])
     min_score, top_k = bounds(policy, scorer)
-    return Selected(query, selection, min_score, top_k, catalog.diagnostics, explain)
+    return Selected(query, selection, min_score, top_k, catalog.reported, explain)
 
 
 def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:

@@ -112,7 +112,7 @@ def index_build(
 
 def _built(place: Place, folder: str, changes: Changes) -> IndexBuilt:
     catalog = current_catalog(place, folder, trusted=True)
-    diagnostics = () if catalog is None else catalog.summary.diagnostics
+    diagnostics = () if catalog is None else catalog.diagnostics
     return IndexBuilt(
         folder,
         changes.generation,

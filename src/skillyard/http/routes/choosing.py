@@ -101,9 +101,7 @@ async def _answered(
     snapshot = await service.snapshot()
 
     def run() -> bytes:
-        with snapshot.ranked_by(scorer) as catalog:
-            shape = work(catalog)
-        return json_bytes(shape)
+        return json_bytes(work(snapshot.ranked_by(scorer)))
 
     body = await service.in_thread(run)
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})

@@ -8,7 +8,6 @@ the best skill covers, how near it lies, and which named things it lacks.
 from __future__ import annotations
 
 from math import exp, log
-from typing import NamedTuple
 
 from skillyard.index.marks import IN_NAME
 from skillyard.index.searcher import Searcher
@@ -16,6 +15,7 @@ from skillyard.ranking.hybrid.constants import FEW_TERMS, HALF, Calibration
 from skillyard.ranking.hybrid.evidence import Evidence, Found
 from skillyard.ranking.hybrid.question import Question
 from skillyard.summing import added
+from skillyard.value import NamedTuple
 
 __all__ = ["Facts", "facts", "in_name", "logit", "probability"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from skillyard.value import NamedTuple
 
 __all__ = ["CALIBRATION", "FEW_TERMS", "FUSION", "HALF", "Calibration", "Fusion"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from skillyard.index.marks import AVOID, CALL, NAME, PRIOR, exact_mark, phrases_in, tag_mark
 from skillyard.index.searcher import Searcher, Weights
@@ -13,6 +12,7 @@ from skillyard.ranking.hybrid.dense import Dense
 from skillyard.ranking.hybrid.question import Question
 from skillyard.ranking.query import Query
 from skillyard.summing import added
+from skillyard.value import NamedTuple
 
 __all__ = ["Beside", "Evidence", "Found", "find", "named_by"]
 

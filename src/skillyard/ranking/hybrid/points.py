@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import Evidence, Found
+from skillyard.value import NamedTuple
 
 __all__ = ["Points", "points", "shares", "stretch", "totals"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import log
-from typing import NamedTuple
 
 from skillyard.analysis import STANDARD
 from skillyard.analysis.lexicon import read_request
@@ -14,6 +13,7 @@ from skillyard.index.marks import phrase_words
 from skillyard.index.searcher import Searcher
 from skillyard.index.table import Table
 from skillyard.ranking.query import Query
+from skillyard.value import NamedTuple
 
 __all__ = ["Question", "Term", "question"]
 

@@ -1,0 +1,107 @@
+"""HTML that cannot be put together wrongly: what is not :class:`Markup` is escaped on its way in.
+
+:func:`tag` is the only way from text to HTML, so no caller can forget to escape. Controls, bidi
+overrides and hidden characters are written out by :func:`skillyard.text.clean` at the same place.
+A tag, an attribute or an address that this package has no use for is refused with ValueError: that
+is a mistake in our code, for texts of skills never become names, and addresses of theirs pass
+:func:`outward` first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Union
+
+from skillyard.text import clean
+
+__all__ = ["Attribute", "Content", "Markup", "escaped", "joined", "outward", "tag"]
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+Content = Union[Markup, str, int, None, Iterable["Content"]]
+"""What may stand inside a tag; None stands for nothing."""
+Attribute = str | int | bool | None
+"""True writes the bare name; False and None leave the attribute out."""
+
+NOTHING = Markup("")
+_VOID = frozenset({"br", "hr", "input", "link", "meta"})
+_TAGS = _VOID | frozenset(
+    "a article aside bdi body button code dd details div dl dt fieldset footer form h1 h2 h3 h4 h5"
+    " h6 head header html label legend li main nav ol option p pre rect script section select small"
+    " span strong style summary svg table tbody td textarea th thead title tr ul".split()
+)
+_KEEPS_LINES = frozenset({"pre", "textarea"})
+_ADDRESSES = frozenset({"action", "href", "src"})
+_ATTRIBUTE = re.compile(r"(?!on)[a-z][a-zA-Z]*(?:-[a-z]+)*")
+_REFUSED = frozenset({"style", "srcdoc", "formaction", "ping", "srcset", "xmlns"})
+_INWARD = re.compile(r"#[A-Za-z0-9_-]*|/(?![/\\])[!-~]*")
+_OUTWARD = re.compile(r"https?://[!-;=?-~]{1,2000}")
+
+
+def escaped(text: str) -> Markup:
+    """Return text as HTML for any place: between tags, and inside a quoted attribute."""
+    return Markup(escape(clean(text.replace("\r\n", "\n").replace("\r", "\n"))))
+
+
+def outward(address: str | None) -> str | None:
+    """Return the address where a page may link to it, http or https and plain; else None."""
+    if address is None or _OUTWARD.fullmatch(address) is None:
+        return None
+    return address
+
+
+def joined(*content: Content) -> Markup:
+    """Return the contents one after the other."""
+    return Markup("".join(_pieces(content)))
+
+
+def tag(_name: str, *content: Content, **attributes: Attribute) -> Markup:
+    """Return an element. Raises ValueError for a name or an address that no page of ours has.
+
+    An underscore in an attribute's name becomes a hyphen, one at its end falls away: ``class_``,
+    ``aria_label``.
+    """
+    if _name not in _TAGS:
+        raise ValueError(f"no page has a <{_name}>")
+    head = "".join(_attribute(name, value) for name, value in attributes.items())
+    if _name in _VOID:
+        return Markup(f"<{_name}{head}>")
+    inner = joined(*content)
+    if _name in _KEEPS_LINES and inner.startswith("\n"):
+        inner = Markup("\n" + inner)  # browsers drop the first line feed after the tag
+    return Markup(f"<{_name}{head}>{inner}</{_name}>")
+
+
+def _pieces(content: Iterable[Content]) -> Iterator[str]:
+    for item in content:
+        if item is None:
+            continue
+        if isinstance(item, Markup):
+            yield item
+        elif isinstance(item, str):
+            yield escaped(item)
+        elif isinstance(item, int):
+            yield str(item)
+        else:
+            yield from _pieces(item)
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    if value is None or value is False:
+        return ""
+    written = name.rstrip("_").replace("_", "-")
+    if _ATTRIBUTE.fullmatch(written) is None or written in _REFUSED:
+        raise ValueError(f"no page has an attribute {written!r}")
+    if value is True:
+        return f" {written}"
+    text = str(value)
+    if written in _ADDRESSES and not (_INWARD.fullmatch(text) or _OUTWARD.fullmatch(text)):
+        raise ValueError(f"no page leads to {text!r}")
+    return f' {written}="{escaped(text)}"'
