@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.ranking import registry
 from skillyard.ranking.overlap import OVERLAP, BoundOverlap, Overlap
 from skillyard.ranking.ranker import RankerScorer
 from skillyard.ranking.registry import bind, resolve
@@ -160,13 +159,15 @@ class TestBind:
         assert bind(skills, OVERLAP) is not bind(skills, Overlap(name_weight=1.0))
         assert bind(catalog(skill("a")), OVERLAP) is not bind(skills, OVERLAP)
 
-    def test_what_was_bound_goes_with_its_catalog(self) -> None:
+    @pytest.mark.parametrize("scorer", ["confidence", "hybrid", "overlap", "relevance", "triggers"])
+    def test_what_was_bound_goes_with_its_catalog(self, scorer: str) -> None:
         skills = catalog(skill("a"))
-        bound = weakref.ref(bind(skills, OVERLAP))
-        assert bound() is not None
+        sy.rank(skills, "x", scorer=scorer)
+        gone = [weakref.ref(skills), *map(weakref.ref, skills.bound.values())]
+        assert len(gone) == 2
         del skills
         gc.collect()
-        assert bound() is None
+        assert [each() for each in gone] == [None, None]
 
     def test_a_list_is_bound_anew_each_time(self) -> None:
         skills = [skill("a")]
@@ -187,4 +188,4 @@ class TestBind:
         skills, ranker = catalog(skill("a")), Backwards()
         for _ in range(5):
             sy.rank(skills, "x", scorer=ranker)
-        assert len(registry._bound[skills]) == 1
+        assert len(skills.bound) == 1

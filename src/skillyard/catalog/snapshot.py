@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
@@ -52,6 +52,7 @@ class Catalog:
         "_scopes",
         "_shadowed",
         "_skills",
+        "bound",
     )
 
     def __init__(
@@ -71,6 +72,8 @@ class Catalog:
         self._by_name: dict[str, list[Skill]] | None = None
         self._by_id: dict[str, Skill] | None = None
         self._digest: str | None = None
+        self.bound: dict[Any, Any] = {}
+        """What scorers made of these skills, by scorer; see ``ranking.registry.bind``."""
 
     @classmethod
     def from_skills(cls, skills: Iterable[Skill]) -> Catalog:

@@ -38,6 +38,7 @@ class IndexedCatalog(Catalog):
         # The base is not initialised: what it would hold is loaded by the first who needs it.
         self._roots, self._scopes, self._limits = place
         self._reported = summary.reported
+        self.bound = {}
         self._whole: Catalog | None = None
         self.summary = summary
         self.library = _DiskLibrary(self, searcher, table)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.scorer import BoundScorer, Scorer
@@ -79,15 +78,16 @@ def _entry_points() -> dict[str, Callable[[], Any]]:
     return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
-_bound: WeakKeyDictionary[Any, dict[Any, BoundScorer]] = WeakKeyDictionary()
-
-
 def bind(catalog: Iterable[Skill], scorer: Scorer) -> BoundScorer:
     """Return the scorer bound to the catalog, kept for as long as the catalog lives."""
+    # With the catalog, not in a table of this module: what is bound holds the catalog, and a
+    # table would hold both for ever.
+    kept: dict[Any, BoundScorer] | None = getattr(catalog, "bound", None)
+    if kept is None:  # a list of skills
+        return scorer.bind(catalog)
     try:
-        kept = _bound.setdefault(catalog, {})
         bound = kept.get(scorer)
-    except TypeError:  # a list of skills, or an unhashable scorer: bind anew
+    except TypeError:  # an unhashable scorer
         return scorer.bind(catalog)
     if bound is None:
         bound = kept[scorer] = scorer.bind(catalog)
