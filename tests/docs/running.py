@@ -191,8 +191,14 @@ def run_program(path: Path) -> str:
 
 
 def _run_program(path: Path) -> None:
+    """Run it as the process of its own that it takes itself for: nothing of it stays behind."""
+    place, environment = Path.cwd(), dict(os.environ)
     try:
         runpy.run_path(str(path), run_name="__main__")
     except SystemExit as end:
         if end.code:
             raise RuntimeError(f"{path.name} ended with {end.code}") from None
+    finally:
+        os.chdir(place)
+        os.environ.clear()
+        os.environ.update(environment)
