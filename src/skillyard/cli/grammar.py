@@ -383,6 +383,18 @@ COMMANDS = (
                 default=8765,
             ),
             Option("--local-only", "search the library alone, never a remote", "flag"),
+            Option(
+                "--allow-host",
+                "a name by which clients call the service, through a proxy say; may repeat",
+                "repeat",
+                "NAME",
+            ),
+            Option(
+                "--allow-origin",
+                "a web origin whose pages may ask (https://NAME); may repeat",
+                "repeat",
+                "ORIGIN",
+            ),
         ),
         "Listens on this machine alone unless SKILLYARD_HTTP_TOKEN is set. Stops on SIGINT and "
         "SIGTERM, after the requests that are running.",

@@ -28,6 +28,8 @@ def serve(values: Values, console: Console) -> int:
             scopes=tuple(dict.fromkeys(values.scope)),
             host=values.host,
             port=values.port,
+            allowed_hosts=tuple(values.allow_host),
+            allowed_origins=tuple(values.allow_origin),
             local_only=values.local_only,
             log_format="none" if console.quiet else "json",
         )
