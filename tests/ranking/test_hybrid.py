@@ -64,6 +64,12 @@ class TestFinding:
             selection = sy.select(LIBRARY, request_)
             assert len(selection.selected) <= 5
 
+    def test_its_grounds_are_the_words_as_the_request_spells_them(self) -> None:
+        found = best("Slow queries, slow DATABASES: a releaseNotes file")
+        assert found.reason.split(" | ")[0] == "words: slow, databases, queries"
+        # Parts of a word stand as they are kept.
+        assert best("mergedCommits").reason.split(" | ")[0] == "words: merg, commit"
+
     def test_an_empty_library_has_no_answer(self) -> None:
         assert sy.select(catalog(), "find the commit").abstained
 

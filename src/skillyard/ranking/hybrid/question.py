@@ -15,7 +15,7 @@ from skillyard.index.table import Table
 from skillyard.ranking.query import Query
 from skillyard.value import NamedTuple
 
-__all__ = ["Question", "Term", "question"]
+__all__ = ["Question", "Term", "question", "spelling"]
 
 MOST_CHARACTERS = 20_000
 """Of a longer request the two ends are read: what is wanted stands at its start or its end."""
@@ -102,6 +102,19 @@ def question(query: Query, searcher: Searcher, table: Table) -> Question:
     heard = tuple({**spoken, **foreign_terms}.items())
     vector = table.vector([(1.0, heard)], query=True) if heard else b""
     return Question(tuple(terms), heard, vector, _named(text), phrase_words(text)[:MOST_WORDS])
+
+
+def spelling(text: str) -> dict[str, str]:
+    """Return the terms of a request as it spells them, in small letters: ``imag`` as ``image``.
+
+    A term that is a part of a word stays as it is.
+    """
+    found: dict[str, str] = {}
+    for surface in STANDARD.tokenizer(_ends(text)):
+        terms = STANDARD.of_surface(surface)
+        if len(terms) == 1:
+            found.setdefault(terms[0], surface.lower())
+    return found
 
 
 def _ends(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from skillyard.index.searcher import Searcher
 from skillyard.ranking.hybrid.evidence import Evidence
 from skillyard.ranking.hybrid.question import Question
@@ -14,8 +16,17 @@ CLEAR = 0.2
 """A cosine from which the meaning is worth a word in one line."""
 
 
-def reason(asked: Question, evidence: Evidence, searcher: Searcher, ordinal: int) -> str:
-    """Return the grounds of a score in one line: words, phrases, meaning, files."""
+def reason(
+    asked: Question,
+    evidence: Evidence,
+    searcher: Searcher,
+    ordinal: int,
+    spelled: Mapping[str, str],
+) -> str:
+    """Return the grounds of a score in one line: words, phrases, meaning, files.
+
+    ``spelled`` has the terms as the request spells them.
+    """
     if ordinal < 0:
         return ""
     impacts = searcher.impacts(ordinal, [term.text for term in asked.terms])
@@ -28,7 +39,7 @@ def reason(asked: Question, evidence: Evidence, searcher: Searcher, ordinal: int
     parts = []
     if hits:
         more = f" and {len(hits) - NAMED} more" if len(hits) > NAMED else ""
-        parts.append("words: " + ", ".join(text for _, text in hits[:NAMED]) + more)
+        parts.append("words: " + ", ".join(spelled.get(text, text) for _, text in hits[:NAMED]) + more)
     if evidence.called:
         parts.append("called by name")
     if evidence.phrases:

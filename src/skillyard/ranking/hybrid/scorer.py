@@ -13,7 +13,7 @@ from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION, Calibration,
 from skillyard.ranking.hybrid.dense import Dense
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found, find, named_by
 from skillyard.ranking.hybrid.points import Points, points, totals
-from skillyard.ranking.hybrid.question import Question, question
+from skillyard.ranking.hybrid.question import Question, question, spelling
 from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Ordered, Scored
@@ -279,7 +279,13 @@ class ScoredHybrid(Scored):
     def reason(self, skill: Skill) -> str:
         """Return the words that match, and how near the meaning is."""
         ordinal, evidence = self.evidence_of(skill)
-        return reason(self.asked, evidence, self._bound.library.searcher, ordinal)
+        searcher = self._bound.library.searcher
+        return reason(self.asked, evidence, searcher, ordinal, self._spelled)
+
+    @cached_property
+    def _spelled(self) -> dict[str, str]:
+        """The terms of the request as it spells them."""
+        return spelling(self.query.text)
 
     def explain(self, skill: Skill) -> Explanation:
         """Return the tree behind the score: the probability, the points, terms and fields."""
