@@ -7,8 +7,10 @@ from functools import cache
 from math import log
 
 from skillyard.analysis import STANDARD
+from skillyard.analysis.analyzer import Analyzer
 from skillyard.analysis.lexicon import read_request
 from skillyard.analysis.scripts import latin_share
+from skillyard.analysis.stemming import stem
 from skillyard.index.marks import phrase_words
 from skillyard.index.searcher import Searcher
 from skillyard.index.table import Table
@@ -44,6 +46,9 @@ yes
 def talk() -> frozenset[str]:
     """Return the words that a conversation is kept going with: alone they ask for no skill."""
     return frozenset(STANDARD.terms(_TALK))
+
+
+_UNSTEMMED = Analyzer(STANDARD.tokenizer, STANDARD.filters[:-1])
 
 
 class Term(NamedTuple):
@@ -105,15 +110,11 @@ def question(query: Query, searcher: Searcher, table: Table) -> Question:
 
 
 def spelling(text: str) -> dict[str, str]:
-    """Return the terms of a request as it spells them, in small letters: ``imag`` as ``image``.
-
-    A term that is a part of a word stays as it is.
-    """
+    """Return the terms of a request as it spells them, in small letters: ``imag`` as ``image``."""
     found: dict[str, str] = {}
-    for surface in STANDARD.tokenizer(_ends(text)):
-        terms = STANDARD.of_surface(surface)
-        if len(terms) == 1:
-            found.setdefault(terms[0], surface.lower())
+    for word in _UNSTEMMED.terms(_ends(text)):
+        for term in stem([word]):
+            found.setdefault(term, word)
     return found
 
 

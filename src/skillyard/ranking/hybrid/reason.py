@@ -39,7 +39,8 @@ def reason(
     parts = []
     if hits:
         more = f" and {len(hits) - NAMED} more" if len(hits) > NAMED else ""
-        parts.append("words: " + ", ".join(spelled.get(text, text) for _, text in hits[:NAMED]) + more)
+        words = ", ".join(spelled.get(text, text) for _, text in hits[:NAMED])
+        parts.append(f"words: {words}{more}")
     if evidence.called:
         parts.append("called by name")
     if evidence.phrases:
