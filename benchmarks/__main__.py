@@ -13,7 +13,17 @@ from typing import Any
 from benchmarks.corpus import shared_folder
 from benchmarks.measure import SOURCE, Figure, Options, Skipped
 
-NAMES = ("scan", "scorers", "startup", "retrieval", "search")
+NAMES = (
+    "scan",
+    "scorers",
+    "startup",
+    "hook",
+    "retrieval",
+    "search",
+    "federated",
+    "serving",
+    "load",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,7 +7,14 @@ import pickle
 import pytest
 
 import skillyard as sy
-from skillyard.errors import IndexDamaged, SkillError, SkillyardError
+from skillyard.errors import (
+    EmbedderFailed,
+    IndexDamaged,
+    ServiceUnavailable,
+    SkillError,
+    SkillyardError,
+)
+from skillyard.sources.protocol import SourceFailed
 
 KINDS = [
     (sy.SkillIoError, "Io"),
@@ -28,6 +35,10 @@ ERRORS: list[SkillyardError] = [
     sy.AmbiguousName("x", ["a", "b"], ["i", "j"]),
     sy.UnknownName("scorer", "x", ["b", "a"]),
     sy.InvalidInput("limit must be an integer"),
+    sy.InvalidInput("limit must be an integer", field="limit"),
+    EmbedderFailed("minilm", "is not installed", hint="install it"),
+    ServiceUnavailable("http://a/b", "has too much to do", status=429, retry_after_s=2.0),
+    SourceFailed("rate_limited", "has had enough", retry_after_s=120.0, status=403),
 ]
 
 

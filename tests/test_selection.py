@@ -186,6 +186,11 @@ class TestFallback:
         selection = sy.select(self.SKILLS, "unheard of", policy)
         assert (selection.selected, selection.abstained, selection.fallback) == ((), True, False)
 
+    @pytest.mark.parametrize("scorer", ["hybrid", "overlap", "triggers"])
+    def test_what_the_query_excludes_is_no_generalist(self, scorer: str) -> None:
+        query = sy.Query("unheard of", exclude_tags=("general",))
+        assert sy.select(self.SKILLS, query, self.POLICY, scorer=scorer).abstained
+
     def test_a_fallback_is_named_among_the_chosen_only(self) -> None:
         skills = catalog(
             skill("general", "q", "bills " + " ".join("abcdefghijklmnop"), tags=["general"]),

@@ -16,6 +16,10 @@
     │   ├── ResourceRefused           kind "ResourceRefused"     a path that may not be read
     │   └── ScriptRefused             kind "ScriptRefused"       a script that may not be run
     ├── EmbedderFailed                an embedder is not there, or gave no vectors
+    ├── ServiceFailed                 a skillyard service did not answer what it was asked
+    │   ├── ServiceUnavailable        it cannot be reached, or has too much to do: ask again
+    │   ├── ServiceRefused            it will not answer this request: token, address, size
+    │   └── BadAnswer                 what came is not what a skillyard service says
     ├── InvalidInput (ValueError)     an argument or option of the wrong type or range
     └── UnknownName (LookupError)     no scorer, format, profile … of that name
 
@@ -31,6 +35,7 @@ from skillyard.value import NamedTuple
 
 __all__ = [
     "AmbiguousName",
+    "BadAnswer",
     "Diagnostic",
     "EmbedderFailed",
     "IndexDamaged",
@@ -40,6 +45,9 @@ __all__ = [
     "MissingField",
     "ResourceRefused",
     "ScriptRefused",
+    "ServiceFailed",
+    "ServiceRefused",
+    "ServiceUnavailable",
     "SkillError",
     "SkillIoError",
     "SkillNotFound",
@@ -83,9 +91,19 @@ class Diagnostic(NamedTuple):
 class SkillyardError(Exception):
     """Base of everything skillyard raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), dict(self.__dict__), self.args))
+
 
 class InvalidInput(SkillyardError, ValueError):
-    """An argument has the wrong type or lies outside its range; the message names the field."""
+    """An argument has the wrong type or lies outside its range; the message names the field.
+
+    ``field`` is its name where a service said it; empty elsewhere.
+    """
+
+    def __init__(self, message: str = "", *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class EmbedderFailed(SkillyardError):
@@ -97,6 +115,47 @@ class EmbedderFailed(SkillyardError):
         self.hint = hint
 
 
+class ServiceFailed(SkillyardError):
+    """A skillyard service did not answer what it was asked.
+
+    Attributes: ``url`` (what was asked, without credentials and query), ``what`` (what happened),
+    ``status`` (the HTTP status, None where none came), ``code`` (the service's own word for it,
+    else empty), ``hint`` (what to do next) and ``retry_after_s`` (seconds until it makes sense to
+    ask again, None where nobody says so).
+    """
+
+    def __init__(
+        self,
+        url: str,
+        what: str,
+        *,
+        status: int | None = None,
+        code: str = "",
+        hint: str = "",
+        retry_after_s: float | None = None,
+    ) -> None:
+        said = f" ({status})" if status is not None else ""
+        super().__init__(f"{url}: {what}{said}" + (f"; {hint}" if hint else ""))
+        self.url = url
+        self.what = what
+        self.status = status
+        self.code = code
+        self.hint = hint
+        self.retry_after_s = retry_after_s
+
+
+class ServiceUnavailable(ServiceFailed):
+    """The service cannot be reached, is starting or stopping, or has too much to do."""
+
+
+class ServiceRefused(ServiceFailed):
+    """The service will not answer this request, however often it is asked."""
+
+
+class BadAnswer(ServiceFailed):
+    """What came is not what a skillyard service says: a page, broken JSON, too much, a redirect."""
+
+
 class UnknownName(SkillyardError, LookupError):
     """No scorer, profile or format has that name; the message lists those that there are."""
 
@@ -105,9 +164,6 @@ class UnknownName(SkillyardError, LookupError):
         self.known = tuple(sorted(known))
         self.what = what
         super().__init__(f"unknown {what} {name!r}; known: {', '.join(self.known) or 'none'}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (UnknownName, (self.what, self.name, self.known))
 
 
 class SkillError(SkillyardError):
@@ -146,9 +202,6 @@ class SkillError(SkillyardError):
         text = f"{where}: {self.message}" if where else self.message
         return f"{text}\nhint: {self.hint}" if self.hint else text
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (type(self), dict(self.__dict__), self.args))
-
     def diagnostic(self, severity: str = "error") -> Diagnostic:
         """Return this error as a diagnostic of the given severity."""
         return Diagnostic(
@@ -164,8 +217,8 @@ class SkillError(SkillyardError):
 
 
 def _rebuild(
-    cls: type[SkillError], state: dict[str, object], args: tuple[object, ...]
-) -> SkillError:
+    cls: type[SkillyardError], state: dict[str, object], args: tuple[object, ...]
+) -> SkillyardError:
     error = cls.__new__(cls, *args)
     error.args = args
     error.__dict__.update(state)
@@ -237,7 +290,10 @@ class SkillNotFound(SkillError, LookupError):
 
 
 class AmbiguousName(SkillError, LookupError):
-    """Several skills share the name. ``paths`` lists them; an id is never ambiguous."""
+    """Several skills share the name. ``paths`` lists them; an id is never ambiguous.
+
+    A service tells ``ids`` and no paths.
+    """
 
     kind = "AmbiguousName"
 
@@ -245,9 +301,9 @@ class AmbiguousName(SkillError, LookupError):
         self.name = name
         self.paths = tuple(paths)
         self.ids = tuple(ids)
-        listing = ", ".join(self.paths)
+        skills = self.paths or self.ids
         super().__init__(
-            f"{name!r} names {len(self.paths)} skills: {listing}",
+            f"{name!r} names {len(skills)} skills: {', '.join(skills)}",
             hint="use an id: " + ", ".join(self.ids) if self.ids else "rename one of them",
         )
 

@@ -210,7 +210,9 @@ def _tagged(catalog: Catalog, query: Query, scored: Scored) -> Sequence[Pair]:
     return [
         (skill, scored.explain(skill).value)
         for skill in catalog.candidates
-        if not skill.hidden and has_tag(skill, query.include_tags)
+        if not skill.hidden
+        and has_tag(skill, query.include_tags)
+        and not has_tag(skill, query.exclude_tags)
     ]
 
 

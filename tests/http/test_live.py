@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -156,3 +158,24 @@ def test_many_threads_get_the_answers_of_one(served: Running) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(ask, range(len(paths))))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs a list of open files")
+def test_looks_that_find_nothing_open_nothing(
+    followed: tuple[Running, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look a second must not hold a mapping and a descriptor each until somebody collects."""
+    server, root = followed
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 60 * 10**9)  # no file is young any more
+    (root / "new").mkdir()
+    (root / "new" / "SKILL.md").write_text(document("new", "Something new."), encoding="utf-8")
+    until(lambda: "new" in names(server))
+    opened = len(os.listdir("/proc/self/fd"))
+    gc.disable()
+    try:
+        for _ in range(20):
+            names(server)
+        assert len(os.listdir("/proc/self/fd")) <= opened + 1
+    finally:
+        gc.enable()

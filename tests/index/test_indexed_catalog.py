@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -15,6 +18,7 @@ import skillyard as sy
 from skillyard.catalog.reading import read_one
 from skillyard.index import place as place_module
 from skillyard.index.indexed import IndexedCatalog, open_catalog
+from skillyard.index.keeping import refresh
 from skillyard.index.library import Library
 from skillyard.index.place import Place, cache_folder, index_folder
 from skillyard.limits import DEFAULT_LIMITS
@@ -213,6 +217,53 @@ def test_many_threads_may_ask_one_catalog(root: Path) -> None:
             assert all(each == found[0] for each in found)
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_a_catalog_that_nobody_holds_closes_its_files_at_once(root: Path) -> None:
+    catalog = open_catalog(root)
+    assert isinstance(catalog, IndexedCatalog)
+    ranked(catalog)
+    _ = catalog.skills
+    searcher = weakref.ref(catalog.library.searcher)
+    gc.disable()
+    try:
+        del catalog
+        assert searcher() is None
+    finally:
+        gc.enable()
+
+
+def test_a_young_file_with_the_same_content_is_read_again_and_not_written(root: Path) -> None:
+    now = time.time()
+    for path in root.rglob("SKILL.md"):
+        os.utime(path, (now, now))
+    place = Place((str(root),), (), DEFAULT_LIMITS)
+    folder = index_folder(place)
+    first = refresh(place, folder)
+    again = refresh(place, folder)
+    assert (first.added, again.added, again.changed, again.removed) == (5, 0, 0, 0)
+    stamp = (root / "git-bisect" / "SKILL.md").stat()
+    put(root, "git-bisect", skill("git-bisect", "Finds the commit that broke the BUILD."))
+    os.utime(root / "git-bisect" / "SKILL.md", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert refresh(place, folder).changed == 1  # same size, same time, other content
+
+
+def test_whether_it_is_current_is_asked_without_opening_anything(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 60 * 10**9)  # no file is young
+    catalog = open_catalog(root)
+    assert isinstance(catalog, IndexedCatalog)
+    assert catalog.is_current()
+    put(root, "git-blame", skill("git-blame", "Says who wrote a line."))
+    age(root)
+    assert not catalog.is_current()
+    again = open_catalog(root, look=True)
+    assert isinstance(again, IndexedCatalog)
+    assert again.is_current()
+    assert not catalog.is_current()  # a newer index is there
+    assert again.whole(catalog.whole()).digest == sy.load_catalog(root).digest
 
 
 def looked_up(library: Library, seed: int) -> list[tuple[int, int]]:

@@ -1,9 +1,10 @@
-"""The HTTP service: the use cases over JSON, for programs on this machine or behind a token.
+"""The HTTP service: the use cases over JSON, and pages for people, on this machine.
 
 ``serve(ServiceOptions(...))`` runs it; ``create_app(ServiceOptions(...))`` is the ASGI
 application for a server of one's own. A request passes :mod:`.app` (guards, request id, log,
 figures), is read by :mod:`.fields`, answered by one function of :mod:`.routes`, and leaves through
-:mod:`.encoding`. Starlette and uvicorn, the extra ``serve``, load with the two functions.
+:mod:`.encoding`; what browsers get is made by :mod:`skillyard.web`. Beyond this machine a token is
+needed. Starlette and uvicorn, the extra ``serve``, load with the two functions.
 """
 
 from __future__ import annotations

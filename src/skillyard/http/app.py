@@ -23,7 +23,6 @@ from skillyard.http.encoding import (
     Reply,
     accepts_gzip,
     compressed,
-    json_reply,
     matches,
     tag_of,
 )
@@ -32,6 +31,7 @@ from skillyard.http.fields import from_json, from_path, from_query
 from skillyard.http.guards import header_of
 from skillyard.http.logging import Log
 from skillyard.http.options import ServiceOptions
+from skillyard.http.routes.pages import refusal_reply
 from skillyard.http.routes.route import Route
 from skillyard.http.routes.table import ROUTES
 from skillyard.http.service import Asked, Service
@@ -94,7 +94,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 async def _not_routed(request: Request, error: Exception) -> Response:
     """Answer for a path that there is not."""
     refused = Refused(404, "no_route", "there is nothing at this path", hint="see /docs")
-    return _response(_reply_of(refused))
+    return _response(_reply_of(refused, request.scope))
 
 
 class _Gate:
@@ -110,17 +110,21 @@ class _Gate:
             return
         passage = _Passage(scope, receive, send)
         service = self._service
+        inside = False
         service.metrics.in_flight += 1
         try:
             try:
                 scope[AUTHORITY] = service.guard.check(scope)
+                inside = True
                 await self._app(scope, passage.receive, passage.send)
             except Refused as refused:
-                await _response(_reply_of(refused))(scope, passage.receive, passage.send)
+                # Who may not come in may load nothing for the page either.
+                reply = _reply_of(refused, scope, bare=not inside)
+                await _response(reply)(scope, passage.receive, passage.send)
             except Exception as error:  # noqa: BLE001 - one request never ends another
                 service.log.write("failure", "error", id=passage.id, **_where(error))
                 if not passage.status:
-                    reply = _reply_of(refusal_of(SkillyardError()))
+                    reply = _reply_of(refusal_of(SkillyardError()), scope)
                     await _response(reply)(scope, passage.receive, passage.send)
         finally:
             service.metrics.in_flight -= 1
@@ -250,9 +254,9 @@ class _Resource:
             async with service.places.one():
                 return await route.handler(service, asked)
         except Refused as refused:
-            return _reply_of(refused)
+            return _reply_of(refused, scope, page=route.media == "text/html")
         except SkillyardError as error:
-            return _reply_of(refusal_of(error))
+            return _reply_of(refusal_of(error), scope, page=route.media == "text/html")
 
     async def _values(self, route: Route, scope: Scope, receive: Receive) -> dict[str, Any]:
         values = from_path(route.path_fields, scope["path_params"])
@@ -294,8 +298,8 @@ def _document(route: Route, body: bytes) -> dict[str, Any]:
     return from_json(route.fields, body, strict=route.strict)
 
 
-def _reply_of(refused: Refused) -> Reply:
-    return json_reply(refused.to_dict(), refused.status)._replace(headers=refused.headers)
+def _reply_of(refused: Refused, scope: Scope, *, page: bool = False, bare: bool = False) -> Reply:
+    return refusal_reply(refused, header_of(scope, b"accept"), page=page, bare=bare)
 
 
 def _response(reply: Reply) -> Response:

@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 
 from skillyard.digest import sha256
 
-__all__ = ["JSON", "Reply", "accepts_gzip", "json_bytes", "json_reply", "matches", "tag_of"]
+__all__ = [
+    "JSON",
+    "Reply",
+    "accepts_gzip",
+    "json_bytes",
+    "json_reply",
+    "matches",
+    "prefers_html",
+    "tag_of",
+]
 
 JSON = "application/json"
 COMPRESSED_FROM = 1_024
@@ -92,6 +101,27 @@ def _weight(parameter: str) -> float:
         return float(value.strip())
     except ValueError:
         return 0.0
+
+
+def prefers_html(accept: str, *, at_least: bool = False) -> bool:
+    """True when the header wants HTML more than JSON, as browsers say; ``at_least`` as much.
+
+    Programs mostly take anything, and get data then. A media type that is named goes before a
+    range that covers it.
+    """
+    weights: dict[str, float] = {}
+    for part in accept[:2_048].split(","):
+        media, _, rest = part.partition(";")
+        quality = next((p for p in rest.split(";") if p.strip().lower().startswith("q=")), "")
+        weights[media.strip().lower()] = _weight(quality)
+    weights = weights if accept.strip() else {"*/*": 1.0}
+    html, data = _wanted(weights, "text", "html"), _wanted(weights, "application", "json")
+    return html > data or (at_least and html == data)
+
+
+def _wanted(weights: Mapping[str, float], kind: str, name: str) -> float:
+    ranges = (f"{kind}/{name}", f"{kind}/*", "*/*")
+    return next((weights[media] for media in ranges if media in weights), 0.0)
 
 
 def compressed(body: bytes) -> bytes:

@@ -26,6 +26,8 @@ TRIES = 3
 """Openings of an index whose files change meanwhile, before it is done without the index."""
 OLD_S = 5.0
 """After so long without a look, a request waits for one instead of answering from before."""
+MOST_LOOKING = 0.1
+"""Of the time, that looking at the files may take: a library of 10,000 files takes 0.2 s a look."""
 PATIENCE_S = 1.0
 """How long it waits; a large library that is being indexed answers from before all the same."""
 
@@ -70,6 +72,8 @@ class Snapshot:
     def changed(self, opened: Callable[[], Catalog]) -> Catalog | None:
         """Return the catalog of the files now, None when it is this one. Raises SkillyardError."""
         if isinstance(self._catalog, IndexedCatalog):
+            if self._catalog.is_current():
+                return None
             found = opened()
             return None if self._same_index(found) else found
         after = self.whole.reload().catalog
@@ -80,9 +84,15 @@ def _generation(catalog: IndexedCatalog) -> tuple[int, str]:
     return catalog.library.searcher.generation, catalog.summary.fingerprint
 
 
-def snapshot_of(catalog: Catalog, generation: int, opened: Callable[[], Catalog]) -> Snapshot:
+def snapshot_of(
+    catalog: Catalog,
+    generation: int,
+    opened: Callable[[], Catalog],
+    before: Catalog | None = None,
+) -> Snapshot:
     """Return the catalog with every skill in memory, and no index that says something else.
 
+    ``before`` is the one with every skill in memory of the snapshot that was there before.
     An index whose files change while they are read is opened again; in the end it is done without.
     """
     whole = catalog
@@ -90,7 +100,7 @@ def snapshot_of(catalog: Catalog, generation: int, opened: Callable[[], Catalog]
         if not isinstance(catalog, IndexedCatalog):
             whole = catalog
             break
-        whole = catalog.whole()
+        whole = catalog.whole(before)
         if _agree(catalog, whole):
             _ = catalog.skills  # what loads when first asked for is loaded by this thread alone
             return Snapshot(catalog, whole, generation)
@@ -123,6 +133,8 @@ class LiveCatalog:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="skillyard-files")
         self._held: Snapshot | None = None
         self._looked = float("-inf")
+        self._took = 0.0
+        """Seconds of the last look that found nothing new."""
         self._looking: asyncio.Task[None] | None = None
         self.failure = ""
         """The kind of what went wrong with the last look; empty when nothing did."""
@@ -148,7 +160,8 @@ class LiveCatalog:
 
     def poke(self) -> asyncio.Task[None] | None:
         """Look at the files if that is due; return the look that is on its way, if there is one."""
-        due = self._clock() - self._looked >= self._options.limits.look_s
+        pause = max(self._options.limits.look_s, self._took / MOST_LOOKING)
+        due = self._clock() - self._looked >= pause
         return self.look() if due else self._looking
 
     def look(self) -> asyncio.Task[None]:
@@ -159,13 +172,16 @@ class LiveCatalog:
 
     async def _look(self) -> None:
         loop = asyncio.get_running_loop()
+        started = self._clock()
         try:
             found = await loop.run_in_executor(self._thread, self._newer)
         except Exception as error:  # noqa: BLE001 - what is held goes on answering, whatever it was
             self._note_failure(error)
         else:
             self.failure = ""
-            if found is not None:
+            if found is None:
+                self._took = self._clock() - started
+            else:
                 self._note(found)
         finally:
             self._looked = self._clock()
@@ -181,14 +197,14 @@ class LiveCatalog:
         changed = held.changed(self._open)
         if changed is None:
             return None
-        found = snapshot_of(changed, held.generation + 1, self._open)
+        found = snapshot_of(changed, held.generation + 1, self._open, held.whole)
         found.make_ready(held.used)
         if found.digest == held.digest:
             found.generation = held.generation
         return found
 
     def _open(self) -> Catalog:
-        return open_catalog(self._options.roots, scopes=self._options.scopes)
+        return open_catalog(self._options.roots, scopes=self._options.scopes, look=True)
 
     def _note(self, found: Snapshot) -> None:
         before, self._held = self._held, found

@@ -13,6 +13,7 @@ from skillyard.http.schemas import SCHEMAS
 
 __all__ = ["STATUSES", "document"]
 
+HTML = "text/html"
 STATUSES = {
     304: "Nothing has changed since the answer with that ETag.",
     400: "The request cannot be understood, or names nothing.",
@@ -130,8 +131,8 @@ def _responses(route: Route) -> dict[str, Any]:
         responses["304"] = {"description": STATUSES[304]}
     for status in sorted(refusals):
         shape = schema if route.name == "health" and status == 503 else None
-        responses[str(status)] = {
-            "description": STATUSES[status],
-            "content": {JSON: {"schema": shape or {"$ref": "#/components/schemas/Error"}}},
-        }
+        content = {JSON: {"schema": shape or {"$ref": "#/components/schemas/Error"}}}
+        if route.media == HTML:
+            content[HTML] = {"schema": {"type": "string"}}
+        responses[str(status)] = {"description": STATUSES[status], "content": content}
     return responses

@@ -10,11 +10,15 @@ __all__ = [
     "ID",
     "NAME",
     "ONE_SKILL",
+    "PAGE_EVALUATE",
+    "PAGE_SEARCH",
+    "PAGE_SKILL",
     "RANK",
     "SEARCH",
     "SEARCH_BODY",
     "SELECT",
     "SOURCE",
+    "VERSION",
     "WHY",
 ]
 
@@ -192,3 +196,34 @@ EVALUATE = (
         alias="showDetails",
     ),
 )
+
+_PAGE_SCORER = _SCORER._replace(default=None, about="The scorer that ranks. Default: hybrid.")
+PAGE_SEARCH = (
+    Field("q", "text", "What is looked for; without it the page shows the form.", longest=200),
+    Field("source", "texts", "Ask these sources only. May repeat.", items=20, longest=100),
+    _PAGE_SCORER,
+    _LIMIT,
+    Field(
+        "live",
+        "flag",
+        "Asked while a person types: the catalog of this service alone answers.",
+        default=False,
+    ),
+)
+PAGE_SKILL = (
+    Field("q", "text", "The query whose ranking is explained.", default="", longest=200),
+    _PAGE_SCORER,
+    Field(
+        "view",
+        "text",
+        "How the skill is shown: rendered, or as the source of its file.",
+        default="rendered",
+        choices=("rendered", "source"),
+    ),
+    Field("file", "text", "The Markdown file to show in place of SKILL.md.", default=""),
+)
+PAGE_EVALUATE = (
+    Field("text", "text", "The request in words.", default="", longest=4_000),
+    Field("files", "text", "Paths in play, one a line.", default="", longest=4_000),
+)
+VERSION = Field("v", "text", "The hash of the content, so that it may be kept for good.")

@@ -27,21 +27,46 @@ __all__ = ["IndexedCatalog", "current", "open_catalog"]
 _LAZY = ("_skills", "_shadowed", "_entries", "_scanned", "_by_id", "_by_name", "_digest")
 
 
+class _Whole:
+    """The catalog with every skill read, for the first who needs it.
+
+    The catalog and its library both hold it, and the library does not hold the catalog: without a
+    cycle, what nobody asks any more closes its files at once.
+    """
+
+    __slots__ = ("place", "read")
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.read: Catalog | None = None
+        """None as long as nobody needed it."""
+
+    def get(self, before: Catalog | None = None) -> Catalog:
+        """Return it; of what was read ``before`` only the files that changed are read again."""
+        if self.read is None and before is not None:
+            self.read = before.reload().catalog
+        if self.read is None:
+            roots, scopes, limits = self.place
+            self.read = load_catalog(roots, scopes=scopes, limits=limits)
+        return self.read
+
+
 class IndexedCatalog(Catalog):
     """The catalog of some roots, answered from their index; everything else loads when asked."""
 
-    __slots__ = ("_whole", "library", "summary")
+    __slots__ = ("_place", "_whole", "library", "summary")
 
     def __init__(
         self, place: Place, searcher: SegmentSearcher, summary: Summary, table: Table
     ) -> None:
         # The base is not initialised: what it would hold is loaded by the first who needs it.
+        self._place = place
         self._roots, self._scopes, self._limits = place
         self._reported = summary.reported
         self.bound = {}
-        self._whole: Catalog | None = None
+        self._whole = _Whole(place)
         self.summary = summary
-        self.library = _DiskLibrary(self, searcher, table)
+        self.library = _DiskLibrary(self._whole, summary, searcher, table)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _LAZY:
@@ -51,12 +76,22 @@ class IndexedCatalog(Catalog):
             setattr(self, lazy, getattr(whole, lazy))
         return getattr(self, name)
 
-    def whole(self) -> Catalog:
-        """Return the catalog with every skill read."""
-        if self._whole is None:
-            self._whole = load_catalog(self._roots, scopes=self._scopes, limits=self._limits)
-            self._reported = self._whole.reported
-        return self._whole
+    def whole(self, before: Catalog | None = None) -> Catalog:
+        """Return the catalog with every skill read.
+
+        ``before`` is a catalog of the same roots from earlier: only what changed since is read.
+        """
+        whole = self._whole.get(before)
+        self._reported = whole.reported
+        return whole
+
+    def is_current(self) -> bool:
+        """True when the files say what the index says, and no newer index is there.
+
+        Every file is looked at, whatever the size of the library. Raises InvalidSkillsRoot.
+        """
+        searcher = self.library.searcher
+        return not searcher.stale() and fresh(searcher, self._place, self.summary, look=True)
 
     def __len__(self) -> int:
         return self.summary.skills
@@ -70,8 +105,11 @@ class _DiskLibrary(Library):
 
     searcher: SegmentSearcher
 
-    def __init__(self, catalog: IndexedCatalog, searcher: SegmentSearcher, table: Table) -> None:
-        self.catalog = catalog
+    def __init__(
+        self, whole: _Whole, summary: Summary, searcher: SegmentSearcher, table: Table
+    ) -> None:
+        self._whole = whole
+        self._summary = summary
         self.searcher = searcher
         self.table = table
         self._kept: dict[int, Skill] = {}
@@ -81,7 +119,7 @@ class _DiskLibrary(Library):
     @property
     def skills(self) -> Sequence[Skill]:  # type: ignore[override]
         """Every skill, which reads every file."""
-        return self.catalog.skills
+        return self._whole.get().skills
 
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal, without its instructions. Raises IndexDamaged."""
@@ -97,8 +135,8 @@ class _DiskLibrary(Library):
             card = card_in(self.searcher.record(ordinal))
         except (ValueError, TypeError):
             raise self._unreadable() from None
-        if self.catalog._whole is not None:  # one object for each skill, whoever asks
-            for skill in self.catalog._whole.skills:
+        if self._whole.read is not None:  # one object for each skill, whoever asks
+            for skill in self._whole.read.skills:
                 if skill.path == card.path:
                     return skill
         return card
@@ -117,7 +155,7 @@ class _DiskLibrary(Library):
             candidate = candidate_in(self.searcher.record(ordinal))
         except (ValueError, TypeError):
             raise self._unreadable() from None
-        entry = read_one(candidate, self.catalog._limits, time.time_ns())
+        entry = read_one(candidate, self._whole.place.limits, time.time_ns())
         if entry.skill is None:
             raise IndexDamaged("a skill has changed since it was indexed", path=candidate.path)
         return entry.skill
@@ -130,14 +168,14 @@ class _DiskLibrary(Library):
         known = self._ordinals.get(skill.path)
         if known is not None:
             return known
-        entry = self.catalog._entries.get(skill.path)
+        entry = self._whole.get()._entries.get(skill.path)
         if entry is None:
             return None
         return self.searcher.ordinal(key_of_candidate(entry.candidate))
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
         """Yield the skills that only an explicit call chooses."""
-        for key in self.catalog.summary.hidden:
+        for key in self._summary.hidden:
             ordinal = self.searcher.ordinal(key)
             if ordinal is not None:
                 yield ordinal, self.skill(ordinal)
@@ -145,7 +183,7 @@ class _DiskLibrary(Library):
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return by ordinal the file patterns of the skills that declare some."""
         found = {}
-        for key, patterns in self.catalog.summary.patterns.items():
+        for key, patterns in self._summary.patterns.items():
             ordinal = self.searcher.ordinal(key)
             if ordinal is not None:
                 found[ordinal] = patterns
@@ -157,9 +195,11 @@ def open_catalog(
     scopes: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
+    look: bool = False,
 ) -> Catalog:
     """Return the catalog of the roots over its index, which is made or brought up to date first.
 
+    ``look`` looks at every file, also of a large library that was looked at a moment ago.
     Where no index can be kept (``SKILLYARD_INDEX=off``, a folder that cannot be written) it is the
     catalog of :func:`load_catalog`: the same answers, worked out each time. Raises
     InvalidSkillsRoot, InvalidInput.
@@ -169,14 +209,14 @@ def open_catalog(
         return load_catalog(paths, scopes=wanted, limits=limits, progress=progress)
     place = Place(paths, wanted, limits)
     try:
-        return _opened(place, index_folder(place), progress)
+        return _opened(place, index_folder(place), progress, look)
     except (SkillIoError, IndexDamaged):
         return load_catalog(paths, scopes=wanted, limits=limits, progress=progress)
 
 
-def _opened(place: Place, folder: str, progress: Progress | None) -> Catalog:
+def _opened(place: Place, folder: str, progress: Progress | None, look: bool) -> Catalog:
     try:
-        catalog = current(place, folder)
+        catalog = current(place, folder, look=look)
     except IndexDamaged:
         catalog = None
     if catalog is None:
@@ -189,8 +229,13 @@ def _opened(place: Place, folder: str, progress: Progress | None) -> Catalog:
     return catalog
 
 
-def current(place: Place, folder: str, *, trusted: bool = False) -> IndexedCatalog | None:
-    """Return the catalog over the index, or None when there is none that is up to date."""
+def current(
+    place: Place, folder: str, *, trusted: bool = False, look: bool = False
+) -> IndexedCatalog | None:
+    """Return the catalog over the index, or None when there is none that is up to date.
+
+    ``trusted`` believes the index; ``look`` looks at every file; see :func:`.place.fresh`.
+    """
     searcher = open_index(folder)
     if searcher is None:
         return None
@@ -204,6 +249,6 @@ def current(place: Place, folder: str, *, trusted: bool = False) -> IndexedCatal
         summary = load_summary(data)
     except ValueError:
         raise IndexDamaged("the summary cannot be read", path=folder) from None
-    if not trusted and not fresh(searcher, place, summary):
+    if not trusted and not fresh(searcher, place, summary, look=look):
         return None
     return IndexedCatalog(place, searcher, summary, table)

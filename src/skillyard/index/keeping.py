@@ -159,7 +159,13 @@ class _Update:
             facts = None if entry.skill is None else Facts.of(entry.skill)
             flags = _flags(facts, path in shadowed)
             known_now[path] = Known(entry.candidate, facts, entry.diagnostics, entry.settled, flags)
-            if path in read or before is None or before.flags != flags:
+            same = before is not None and (before.candidate, before.facts, before.flags) == (
+                entry.candidate,
+                facts,
+                flags,
+            )
+            # A young file is read again though its stamp is the same: its content decides.
+            if not same and (path in read or before is None or before.flags != flags):
                 self._document(entry, flags, is_new=before is None or before.facts is None)
             if progress is not None and number % 64 == 0:
                 progress(number, len(entries))

@@ -25,11 +25,15 @@ class Facts(NamedTuple):
     hidden: bool
     files: tuple[str, ...]
     """File patterns."""
+    hash: str
+    """Of the whole content, 64 digits."""
 
     @classmethod
     def of(cls, skill: Skill) -> Facts:
         """Return the facts of a skill."""
-        return cls(skill.name, skill.slug, skill.origin, skill.hidden, skill.triggers.files)
+        return cls(
+            skill.name, skill.slug, skill.origin, skill.hidden, skill.triggers.files, skill.hash
+        )
 
     def stand_in(self, path: str) -> Skill:
         """Return a skill that has these facts and no content."""
@@ -43,7 +47,7 @@ class Facts(NamedTuple):
             origin=self.origin,
             trigger=self.hidden,
             triggers=Triggers(files=self.files),
-            hash="0" * 64,
+            hash=self.hash,
         )
 
 
@@ -104,8 +108,10 @@ def load_state(data: bytes) -> State:
         raise ValueError(f"not a state: {error}") from None
 
 
-def _facts(name: str, slug: str, origin: str | None, hidden: bool, files: Iterable[str]) -> Facts:
-    return Facts(name, slug, origin, hidden, tuple(files))
+def _facts(
+    name: str, slug: str, origin: str | None, hidden: bool, files: Iterable[str], hash_: str
+) -> Facts:
+    return Facts(name, slug, origin, hidden, tuple(files), hash_)
 
 
 def _diagnostics_of(listed: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:

@@ -52,6 +52,10 @@ class FoundSkill(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
     failure: SourceFailed | None = None
     """Why there is no content."""
+    tokens: int | None = None
+    """Estimated tokens of its texts, where a service has counted them."""
+    omitted: bool = False
+    """True where a service left out its texts to keep a token budget."""
 
     @property
     def score(self) -> float:
@@ -108,6 +112,8 @@ class FoundSkill(NamedTuple):
         }
         if package is not None and package.skipped:
             shape["skipped"] = list(package.skipped)
+        if self.tokens is not None:
+            shape |= {"tokens": self.tokens, "omitted": self.omitted}
         if explain and self.match is not None:
             shape["explanation"] = self.match.explanation.to_dict()
         return {key: _encodable(value) for key, value in shape.items()}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from html import escape
-from typing import Union
+from typing import TypeAlias
 
 from skillyard.text import clean
 
@@ -25,18 +25,19 @@ class Markup(str):
     __slots__ = ()
 
 
-Content = Union[Markup, str, int, None, Iterable["Content"]]
+Content: TypeAlias = "Markup | str | int | Iterable[Content] | None"
 """What may stand inside a tag; None stands for nothing."""
 Attribute = str | int | bool | None
 """True writes the bare name; False and None leave the attribute out."""
 
 NOTHING = Markup("")
 _VOID = frozenset({"br", "hr", "input", "link", "meta"})
-_TAGS = _VOID | frozenset(
-    "a article aside bdi body button code dd details div dl dt fieldset footer form h1 h2 h3 h4 h5"
-    " h6 head header html label legend li main nav ol option p pre rect script section select small"
-    " span strong style summary svg table tbody td textarea th thead title tr ul".split()
-)
+_TAGS = _VOID | {
+    *("html", "head", "title", "script", "style", "body", "header", "main", "footer", "nav"),
+    *("article", "div", "section", "h1", "h2", "h3", "p", "pre", "ol", "ul", "li", "dl", "dt"),
+    *("dd", "a", "bdi", "code", "span", "strong", "svg", "rect", "details", "summary"),
+    *("form", "fieldset", "legend", "label", "button", "select", "option", "textarea"),
+}
 _KEEPS_LINES = frozenset({"pre", "textarea"})
 _ADDRESSES = frozenset({"action", "href", "src"})
 _ATTRIBUTE = re.compile(r"(?!on)[a-z][a-zA-Z]*(?:-[a-z]+)*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skillyard.errors import SkillNotFound
+from skillyard.errors import SkillError, SkillNotFound
 from skillyard.http.encoding import Reply, json_bytes, json_reply
 from skillyard.http.errors import Refused, failed, not_found, refusal_of
 from skillyard.http.fields import refuse_field
@@ -18,7 +18,7 @@ from skillyard.search import FoundSkill, SearchService
 from skillyard.sources.github import is_repository
 from skillyard.sources.protocol import SourceFailed
 
-__all__ = ["by_name", "by_source"]
+__all__ = ["by_name", "by_source", "found_by_source"]
 
 _DOMAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?")
 _ID_PARTS = re.compile(r"[^/\\\x00-\x1f\x7f]+")
@@ -34,21 +34,26 @@ async def by_name(service: Service, asked: Asked) -> Reply:
     if not name:
         raise Refused(400, "blank_name", "the name is blank", field="name")
     snapshot = await service.snapshot()
+    wanted: bool = asked.values["include_references"]
+    raw: bool = asked.values["include_raw"]
     try:
-        return await _here(service, asked, snapshot, name)
+        here = await _here(service, snapshot, name, references=wanted, raw=raw)
+        return _shown(asked, here).with_headers(Skillyard_Catalog=snapshot.digest[:16])
     except SkillNotFound as error:
         near = list(error.near)
     parts = name.split("/")
     if len(parts) > 2:
         if not is_repository("/".join(parts[:2])):
             raise not_found(name, near)
-        return await _there(service, asked, snapshot, "/".join(parts[:2]), parts[-1])
+        source = "/".join(parts[:2])
+        there = await _there(service, snapshot, source, parts[-1], references=wanted)
+        return _shown(asked, there)
     sources = await _remotes(service, snapshot)
     if not sources:
         raise not_found(name, near)
 
     async def find(searcher: SearchService) -> FoundSkill:
-        return await searcher.find(name, references=asked.values["include_references"])
+        return await searcher.find(name, references=wanted)
 
     try:
         found = await service.searching.run(find, sources, None)
@@ -63,40 +68,58 @@ async def by_name(service: Service, asked: Asked) -> Reply:
 
 async def by_source(service: Service, asked: Asked) -> Reply:
     """Answer with the skill of that source and id. Raises Refused: 404, 409, 422, 502."""
-    source, skill_id = asked.values["source"], asked.values["id"]
+    values = asked.values
     snapshot = await service.snapshot()
-    if source == LOCAL:
-        try:
-            return await _here(service, asked, snapshot, skill_id)
-        except SkillNotFound as error:
-            raise refusal_of(error) from None
-    return await _there(service, asked, snapshot, source, skill_id)
+    found = await found_by_source(
+        service,
+        snapshot,
+        values["source"],
+        values["id"],
+        references=values["include_references"],
+        raw=values["include_raw"],
+    )
+    reply = _shown(asked, found)
+    if values["source"] == LOCAL:
+        return reply.with_headers(Skillyard_Catalog=snapshot.digest[:16])
+    return reply
 
 
-async def _here(service: Service, asked: Asked, snapshot: Snapshot, name: str) -> Reply:
-    """Answer from the catalog. Raises SkillNotFound, AmbiguousName, Refused (503)."""
-
-    def read() -> FoundSkill:
-        return found_in(
-            snapshot,
-            name,
-            references=asked.values["include_references"],
-            raw=asked.values["include_raw"],
-        )
-
+async def found_by_source(
+    service: Service,
+    snapshot: Snapshot,
+    source: str,
+    skill_id: str,
+    *,
+    references: bool,
+    raw: bool,
+) -> FoundSkill:
+    """Return the skill of that source and id. Raises Refused: 404, 409, 422, 502, 503."""
+    if source != LOCAL:
+        return await _there(service, snapshot, source, skill_id, references=references)
     try:
-        found = await service.in_thread(read)
+        return await _here(service, snapshot, skill_id, references=references, raw=raw)
+    except SkillError as error:
+        raise refusal_of(error) from None
+
+
+async def _here(
+    service: Service, snapshot: Snapshot, name: str, *, references: bool, raw: bool
+) -> FoundSkill:
+    """Return it from the catalog. Raises SkillNotFound, AmbiguousName, Refused (503)."""
+    try:
+        return await service.in_thread(
+            lambda: found_in(snapshot, name, references=references, raw=raw)
+        )
     except SourceFailed as error:  # its file is not what it was when the snapshot was made
         service.live.look()
         raise Refused(
             503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
         ) from None
-    return _shown(asked, found).with_headers(Skillyard_Catalog=snapshot.digest[:16])
 
 
 async def _there(
-    service: Service, asked: Asked, snapshot: Snapshot, source: str, skill_id: str
-) -> Reply:
+    service: Service, snapshot: Snapshot, source: str, skill_id: str, *, references: bool
+) -> FoundSkill:
     if not is_repository(source) and not _DOMAIN.fullmatch(source):
         raise refuse_field("source", "source must be owner/repo, a domain or local", place="path")
     if not _ID_PARTS.fullmatch(skill_id) or skill_id in (".", ".."):
@@ -106,16 +129,14 @@ async def _there(
         raise not_found(f"{source}/{skill_id}")
 
     async def get(searcher: SearchService) -> FoundSkill:
-        wanted = asked.values["include_references"]
-        return await searcher.get(source, skill_id, references=wanted)
+        return await searcher.get(source, skill_id, references=references)
 
     try:
-        found = await service.searching.run(get, sources, None)
+        return await service.searching.run(get, sources, None)
     except SourceFailed as error:
         if error.code == "not_found":
             raise not_found(f"{source}/{skill_id}") from None
         raise _failed(sources, error) from None
-    return _shown(asked, found)
 
 
 async def _remotes(service: Service, snapshot: Snapshot) -> list[Watched]:

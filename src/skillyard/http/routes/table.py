@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillyard.http import parameters
 from skillyard.http.metrics import MEDIA as METRICS
-from skillyard.http.routes import choosing, discovery, operations, search, skills
+from skillyard.http.routes import choosing, discovery, operations, pages, search, skills
 from skillyard.http.routes.route import Route
 from skillyard.http.well_known import INDEX_PATH, SKILL_PATH
 
@@ -180,9 +180,57 @@ ROUTES = (
         "/",
         "/",
         "root",
-        "Names and links.",
-        operations.root,
+        "Names and links; to browsers the page, which searches for q.",
+        pages.home,
         "Root",
+        parameters.PAGE_SEARCH,
+        refusals=(429, 502, 503),
+        strict=False,
         free=True,
+        tagged=True,
+    ),
+    Route(
+        "GET",
+        "/page/skills/{source}/{id}",
+        "/page/skills/{source:path}/{id}",
+        "skillPage",
+        "One skill as a page: what /skills/{source}/{id} answers, rendered.",
+        pages.skill,
+        _TEXT,
+        parameters.PAGE_SKILL,
+        (parameters.SOURCE, parameters.ID),
+        refusals=(404, 409, 502),
+        strict=False,
+        media="text/html",
+        tagged=True,
+    ),
+    Route(
+        "GET",
+        "/page/evaluate",
+        "/page/evaluate",
+        "evaluatePage",
+        "A request and its files, tried out on a page.",
+        pages.evaluate,
+        _TEXT,
+        parameters.PAGE_EVALUATE,
+        strict=False,
+        media="text/html",
+        tagged=True,
+    ),
+    Route(
+        "GET",
+        "/static/{name}",
+        "/static/{name}",
+        "staticFile",
+        "What the pages load: a style sheet, a script, an icon.",
+        pages.static,
+        _TEXT,
+        (parameters.VERSION,),
+        (parameters.NAME._replace(about="The name of the file."),),
+        refusals=(404,),
+        strict=False,
+        free=True,
+        media="text/css",
+        tagged=True,
     ),
 )

@@ -1,0 +1,113 @@
+"""Where the service is, and what is said to it: its address, the token, the time it has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from skillyard import __version__
+from skillyard.errors import InvalidInput
+from skillyard.sources.transport import origin_of
+
+__all__ = ["ANSWER_BYTES", "DEFAULT_URL", "TOKEN", "URL", "Service"]
+
+DEFAULT_URL = "http://127.0.0.1:8765"
+"""Where ``skillyard serve`` answers when it is told nothing else."""
+URL = "SKILLYARD_HTTP_URL"
+"""The environment variable that holds the address."""
+TOKEN = "SKILLYARD_HTTP_TOKEN"
+"""The environment variable that holds the bearer token, for the service as for its clients."""
+ANSWER_BYTES = 64 * 1024 * 1024
+"""One answer, unpacked: fifty skills with their references take about a tenth."""
+KEPT_S = 2.0
+"""Idle connections are given up before the service's server does so (5 s): none is found dead."""
+CONNECTIONS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The service that a client asks. Raises InvalidInput for what cannot be asked."""
+
+    url: str = ""
+    """Its address, with a path where it stands below one; empty takes :data:`URL`'s, else the
+    default."""
+    token: str | None = field(default=None, repr=False)
+    """The bearer token; None takes :data:`TOKEN`'s, empty sends none."""
+    timeout_s: float = 30.0
+    """What each step of an exchange may take: connecting, sending, the next piece of an answer."""
+    deadline_s: float = 120.0
+    """What one answer may take as a whole."""
+    answer_bytes: int = ANSWER_BYTES
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "url", _address(self.url or os.environ.get(URL, "") or DEFAULT_URL))
+        put(self, "token", _token(os.environ.get(TOKEN, "") if self.token is None else self.token))
+        for name in ("timeout_s", "deadline_s", "answer_bytes"):
+            _check_positive(name, getattr(self, name))
+
+    def headers(self) -> Mapping[str, str]:
+        """Return what every request carries."""
+        agent = {"User-Agent": f"skillyard/{__version__}", "Accept-Encoding": "gzip"}
+        return {**agent, "Authorization": f"Bearer {self.token}"} if self.token else agent
+
+    def settings(self) -> dict[str, Any]:
+        """Return what an HTTP client of httpx2 is made with, for this service and no other.
+
+        No redirect is followed and no cookie is kept. A service on this machine is asked directly,
+        whatever proxies the environment names.
+        """
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+        import httpx2
+
+        return {
+            "headers": self.headers(),
+            "timeout": httpx2.Timeout(self.timeout_s),
+            "limits": httpx2.Limits(max_connections=CONNECTIONS, keepalive_expiry=KEPT_S),
+            "follow_redirects": False,
+            "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            "trust_env": not _is_loopback(urlsplit(self.url).hostname or ""),
+        }
+
+
+def _address(url: object) -> str:
+    """Return the address without a slash at its end."""
+    if not isinstance(url, str):
+        raise InvalidInput("url must be text", field="url")
+    if "@" in url.partition("://")[2].partition("/")[0]:
+        raise InvalidInput(f"url: give the token in {TOKEN}, not in the address", field="url")
+    try:
+        origin_of(url)
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise InvalidInput(f"url: {error}", field="url") from None
+    if "?" in url or "#" in url or not url.isascii() or not url.isprintable() or " " in url:
+        raise InvalidInput("url must be scheme, host and path, like http://host:8765", field="url")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def _token(token: object) -> str:
+    if not isinstance(token, str):
+        raise InvalidInput("token must be text", field="token")
+    found = token.strip()
+    if not (found.isascii() and found.isprintable()) or " " in found:
+        raise InvalidInput("token must be visible ASCII characters without blanks", field="token")
+    return found
+
+
+def _check_positive(name: str, value: object) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < 1e12:  # type: ignore[operator]
+        raise InvalidInput(f"{name} must be a number above 0", field=name)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

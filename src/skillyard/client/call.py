@@ -1,0 +1,103 @@
+"""One question to the service, and how its answer is read: all that needs no connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote, urlencode
+
+from skillyard.client.document import Node, document_of
+from skillyard.errors import InvalidInput
+
+__all__ = ["Call", "asked_by_get", "asked_by_post", "path_of"]
+
+T = TypeVar("T")
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[T]):
+    """One question. Every question only reads, so each may be asked again."""
+
+    target: str
+    """Path and query, below the address of the service."""
+    read: Callable[[bytes], T]
+    """Makes the value of the body; raises Mismatch."""
+    body: bytes | None = None
+    """JSON; None for a GET."""
+    accept: str = JSON
+    statuses: frozenset[int] = frozenset({200})
+    """Those with which the answer comes; any other is a refusal."""
+    subject: str = ""
+    """The name that was asked for, where there is one."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """What the arguments are called here, by their names in the request, where those differ."""
+
+    @property
+    def method(self) -> str:
+        """``GET``, or ``POST`` where there is a body."""
+        return "GET" if self.body is None else "POST"
+
+
+def asked_by_get(
+    path: str, shape: Callable[[Node], T], given: Mapping[str, Any] | None = None, **more: Any
+) -> Call[T]:
+    """Return a GET whose answer is JSON. Raises InvalidInput for what no address can hold."""
+    pairs = [pair for name, value in (given or {}).items() for pair in _pairs(name, value)]
+    target = f"{path}?{urlencode(pairs)}" if pairs else path
+    return Call(target, lambda body: shape(document_of(body)), **more)
+
+
+def asked_by_post(
+    path: str, shape: Callable[[Node], T], given: Mapping[str, Any], **more: Any
+) -> Call[T]:
+    """Return a POST of a JSON object whose answer is JSON. Raises InvalidInput."""
+    checked = {name: _checked(name, value) for name, value in given.items() if value is not None}
+    body = json.dumps(checked, allow_nan=False).encode("ascii")
+    return Call(path, lambda answer: shape(document_of(answer)), body, **more)
+
+
+def path_of(*parts: str) -> str:
+    """Return a path of parts, of which each may hold slashes. Raises InvalidInput."""
+    segments = [segment for part in parts for segment in part.split("/")]
+    return "/" + "/".join(map(_segment, segments))
+
+
+def _segment(text: str) -> str:
+    quoted = quote(_checked("name", text), safe="")
+    # A segment of dots alone would be a way up, and the name of nothing.
+    return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted
+
+
+def _pairs(name: str, value: Any) -> list[tuple[str, str]]:
+    if value is None:
+        return []
+    checked = _checked(name, value)
+    if isinstance(checked, list):
+        return [(name, text) for text in checked]
+    return [(name, str(checked).lower() if isinstance(checked, bool) else str(checked))]
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return a value as JSON has it. Raises InvalidInput for any other; ranges are the service's.
+
+    A number that JSON does not have, and half a surrogate pair, can be sent nowhere.
+    """
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        if value - value != 0:
+            raise InvalidInput(f"{name} must be a finite number", field=name)
+        return value
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise InvalidInput(f"{name} holds half a surrogate pair", field=name) from None
+        return value
+    if isinstance(value, tuple):
+        return [_checked(name, item) for item in value]
+    raise InvalidInput(f"{name} must not be {type(value).__name__}", field=name)

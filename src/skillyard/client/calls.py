@@ -1,0 +1,297 @@
+"""Every question that a client can ask: one function for one route of the service.
+
+They are the methods of :class:`~skillyard.client.Client` and
+:class:`~skillyard.client.AsyncClient`: same arguments, same answers, same errors. Beside what a
+function names, each may raise ServiceUnavailable (not there, or too much to do), ServiceRefused
+(token, address, size), BadAnswer (not what a skillyard service says) and ServiceFailed (the
+service failed), and InvalidInput with the ``field`` for an argument that is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from skillyard.client.call import Call, asked_by_get, asked_by_post, path_of
+from skillyard.client.choices import (
+    Evaluated,
+    Ranked,
+    Selected,
+    Why,
+    evaluated_of,
+    ranked_of,
+    selected_of,
+    why_of,
+)
+from skillyard.client.document import Mismatch, Node
+from skillyard.client.found import found_skill_of, search_result_of
+from skillyard.client.state import Health, WellKnownIndex, health_of, index_of
+from skillyard.errors import InvalidInput
+from skillyard.ranking.query import Query, text_items
+from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.search import FoundSkill, SearchResult
+from skillyard.selection import SelectionPolicy
+from skillyard.sources.well_known import digest_of
+
+__all__ = [
+    "evaluate",
+    "health",
+    "index",
+    "metrics",
+    "openapi",
+    "rank",
+    "search",
+    "select",
+    "skill",
+    "skill_file",
+    "skill_from",
+    "why",
+]
+
+INDEX = "/.well-known/agent-skills"
+
+
+def search(
+    query: str,
+    *,
+    limit: int = 10,
+    include_content: bool = True,
+    include_raw: bool = False,
+    include_references: bool = False,
+    sources: Iterable[str] = (),
+    scorer: str | None = None,
+    explain: bool = False,
+    cards: int | None = None,
+) -> Call[SearchResult]:
+    """Search the service's catalog and the remotes; best first, each with its content.
+
+    ``query`` has 1 to 200 characters, ``limit`` is 1 to 50. ``sources`` names those to ask
+    (``local`` is the service's catalog); empty asks those of its settings. ``scorer`` is a plain
+    name, None the service's own. ``cards`` is a token budget for the texts: a skill that does not
+    fit comes with ``omitted`` set. A source that failed is named in the answer; raises
+    SourcesFailed when every one did.
+    """
+    given = {
+        "q": _text("query", query),
+        "limit": limit,
+        "include_content": include_content,
+        "include_raw": include_raw,
+        "include_references": include_references,
+        "source": text_items("sources", sources),
+        "scorer": scorer,
+        "explain": explain,
+        "cards": cards,
+    }
+    names = {"q": "query", "source": "sources"}
+    return asked_by_get("/search", search_result_of, given, arguments=names)
+
+
+def skill(
+    name: str, *, include_raw: bool = False, include_references: bool = False
+) -> Call[FoundSkill]:
+    """Return one skill by its exact name, id or slug, or by owner/repo/id.
+
+    The service looks into its catalog first, then asks the remotes. Raises SkillNotFound with
+    near names, AmbiguousName with the ids, SourcesFailed.
+    """
+    path = path_of("skill", _text("name", name))
+    return _one_skill(path, name, include_raw, include_references)
+
+
+def skill_from(
+    source: str, id: str, *, include_raw: bool = False, include_references: bool = False
+) -> Call[FoundSkill]:
+    """Return one skill by its source (owner/repo, a domain, or ``local``) and its id there.
+
+    Raises SkillNotFound, AmbiguousName, SourcesFailed.
+    """
+    path = path_of("skills", _text("source", source), _text("id", id))
+    return _one_skill(path, f"{source}/{id}", include_raw, include_references)
+
+
+def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[FoundSkill]:
+    given = {"include_raw": raw, "include_references": references}
+    return asked_by_get(path, found_skill_of, given, subject=name)
+
+
+def rank(
+    text: str = "",
+    files: Iterable[str] = (),
+    recent_activity: Iterable[str] = (),
+    include_tags: Iterable[str] = (),
+    exclude_tags: Iterable[str] = (),
+    include_references: bool = False,
+    scorer: str = DEFAULT_SCORER,
+    limit: int = 10,
+    *,
+    explain: bool = False,
+    diagnostics: bool = False,
+) -> Call[Ranked]:
+    """Rank the service's catalog for a request: no floor, no abstention.
+
+    The arguments are those of :func:`skillyard.rank`; ``limit`` is 1 to 50. ``explain`` brings the
+    tree behind each score, ``diagnostics`` what did not load. Text of more than about 10,000
+    characters does not fit into the address: :func:`select` takes it.
+    """
+    query = Query(text, files, recent_activity, include_tags, exclude_tags, include_references)
+    given = {
+        **_query_string(query),
+        "scorer": scorer,
+        "limit": limit,
+        "explain": explain,
+        "diagnostics": diagnostics,
+    }
+    return asked_by_get("/rank", ranked_of, given, arguments={"q": "text"})
+
+
+def select(
+    query: str | Query,
+    policy: SelectionPolicy | None = None,
+    scorer: str = DEFAULT_SCORER,
+    *,
+    limit: int = 10,
+    explain: bool = False,
+    diagnostics: bool = False,
+) -> Call[Selected]:
+    """Choose skills of the service's catalog for a request, or abstain.
+
+    As :func:`skillyard.select`, whose policy it takes; its tags are sent with the query's.
+    ``limit`` (0 to 10) is how many of the skills that were not chosen are named. Raises
+    InvalidInput where query and policy both name tags to include: the service cannot be asked for
+    one of each.
+    """
+    asked, policy = _query(query), policy or SelectionPolicy()
+    if asked.include_tags and policy.include_tags:
+        raise InvalidInput(
+            "include_tags: name them in the query or in the policy, not in both",
+            field="include_tags",
+        )
+    given = {
+        "text": asked.text,
+        "files": asked.files,
+        "recent_activity": asked.recent_activity,
+        "include_tags": asked.include_tags or policy.include_tags,
+        "exclude_tags": (*asked.exclude_tags, *policy.exclude_tags),
+        "include_references": asked.include_references,
+        "scorer": scorer,
+        "top_k": policy.top_k,
+        "min_score": policy.min_score,
+        "fallback_tag": policy.fallback_tag,
+        "limit": limit,
+        "explain": explain,
+        "diagnostics": diagnostics,
+    }
+    return asked_by_post("/select", selected_of, given, arguments={"text": "query"})
+
+
+def evaluate(
+    text: str | None = None,
+    files: Iterable[str] = (),
+    recent_activity: Iterable[str] = (),
+    *,
+    threshold: float = 0.3,
+    limit: int = 10,
+    show_details: bool = False,
+) -> Call[Evaluated]:
+    """Return the documented ``skill_evaluate`` over the service's catalog.
+
+    Recommended are the skills whose confidence reaches ``threshold`` (0 to 1). Raises InvalidInput
+    when there is neither text nor a file.
+    """
+    given = {
+        "text": None if text is None else _text("text", text),
+        "files": text_items("files", files),
+        "recent_activity": text_items("recent_activity", recent_activity),
+        "threshold": threshold,
+        "limit": limit,
+        "show_details": show_details,
+    }
+    return asked_by_post("/evaluate", evaluated_of, given)
+
+
+def why(
+    name: str,
+    query: str | Query = "",
+    *,
+    scorer: str = DEFAULT_SCORER,
+    limit: int = 5,
+    explain: bool = False,
+) -> Call[Why]:
+    """Say why one skill of the service's catalog stands where it stands, and what beats it.
+
+    ``name`` is its exact name, id or slug; up to ``limit`` (0 to 50) of the skills before it are
+    compared, with ``explain`` with their trees. Raises SkillNotFound, AmbiguousName.
+    """
+    given = {
+        "name": _text("name", name),
+        **_query_string(_query(query)),
+        "scorer": scorer,
+        "limit": limit,
+        "explain": explain,
+    }
+    return asked_by_get("/why", why_of, given, subject=name, arguments={"q": "query"})
+
+
+def health() -> Call[Health]:
+    """Return the true state of the service, also when it cannot answer (see ``able``)."""
+    return asked_by_get("/health", health_of, statuses=frozenset({200, 503}))
+
+
+def metrics() -> Call[str]:
+    """Return the service's figures in the text format of Prometheus."""
+    return Call("/metrics", _decoded, accept="text/plain")
+
+
+def index() -> Call[WellKnownIndex]:
+    """Return the skills that the service lets others fetch, with their digests."""
+    return asked_by_get(f"{INDEX}/index.json", index_of)
+
+
+def skill_file(name: str, digest: str = "") -> Call[bytes]:
+    """Return the SKILL.md of a skill of the index, byte for byte.
+
+    With the index's ``digest`` the bytes are checked: others are BadAnswer. Raises SkillNotFound.
+    """
+    path = path_of(INDEX[1:], _text("name", name), "SKILL.md")
+    wanted = _text("digest", digest)
+
+    def read(body: bytes) -> bytes:
+        if wanted and digest_of(body) != wanted:
+            raise Mismatch(f"its digest is {digest_of(body)}, not {wanted}")
+        return body
+
+    return Call(path, read, accept="text/markdown", subject=name)
+
+
+def openapi() -> Call[dict[str, Any]]:
+    """Return the service's own description, an OpenAPI document as plain JSON."""
+    return asked_by_get("/openapi.json", Node.object)
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Mismatch(f"it is not UTF-8 (byte {error.start})") from None
+
+
+def _text(field: str, value: str) -> str:
+    if not isinstance(value, str):
+        what = type(value).__name__
+        raise InvalidInput(f"{field} must be a string, not {what}", field=field)
+    return value
+
+
+def _query(query: str | Query) -> Query:
+    return query if isinstance(query, Query) else Query(_text("query", query))
+
+
+def _query_string(query: Query) -> dict[str, Any]:
+    return {
+        "q": query.text,
+        "files": query.files,
+        "recent_activity": query.recent_activity,
+        "include_tags": query.include_tags,
+        "exclude_tags": query.exclude_tags,
+        "include_references": query.include_references,
+    }

@@ -1,0 +1,251 @@
+"""The two clients: one waits, the other awaits. Everything but that is shared."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from importlib.util import find_spec
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from skillyard.client import calls
+from skillyard.client.address import ANSWER_BYTES, Service
+from skillyard.client.call import Call
+from skillyard.client.exchange import Sent, Steps, Wait, exchange, receiving
+from skillyard.client.keeping import ANSWERS, KeptAnswers
+from skillyard.client.reply import Reply
+from skillyard.client.retrying import Retries
+from skillyard.errors import InvalidInput
+
+__all__ = ["AsyncClient", "Client"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PATIENCE = Retries()
+
+
+class _Asking:
+    """What both clients hold: where the service is, how patient they are, what they keep."""
+
+    def __init__(
+        self,
+        base_url: str = "",
+        *,
+        token: str | None = None,
+        timeout_s: float = 30.0,
+        deadline_s: float = 120.0,
+        answer_bytes: int = ANSWER_BYTES,
+        retries: Retries = PATIENCE,
+        keep: int = ANSWERS,
+        sleep: Callable[[float], Any] | None = None,
+    ) -> None:
+        """Raises InvalidInput for what cannot be, and where httpx2 is not installed.
+
+        ``base_url`` is the address of the service (default: SKILLYARD_HTTP_URL, else
+        http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which
+        is sent to that address alone; redirects are not followed. ``timeout_s`` is what each step
+        may take, ``deadline_s`` a whole answer, ``answer_bytes`` how large one may be. ``keep`` is
+        how many answers are kept to ask whether they are still the same, ``sleep`` what waits
+        before a question is asked again.
+        """
+        if find_spec("httpx2") is None:
+            raise InvalidInput("asking a service needs `pip install 'skillyard[remote]'`")
+        if type(keep) is not int or keep < 0:
+            raise InvalidInput("keep must be an integer of at least 0", field="keep")
+        if not isinstance(retries, Retries):
+            raise InvalidInput("retries must be a Retries value", field="retries")
+        self.service = Service(base_url, token, timeout_s, deadline_s, answer_bytes)
+        self._retries = retries
+        self._kept = KeptAnswers(keep)
+        self._sleep = sleep or self._pause
+        self._http = self._opened(self.service.settings())
+
+    def _opened(self, settings: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    _pause: Callable[[float], Any]
+
+    def _steps(self, call: Call[T]) -> Steps[T]:
+        if self._http.is_closed:
+            raise InvalidInput("this client is closed: make another one")
+        return exchange(self.service, self._retries, self._kept, call)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.service.url}>"
+
+
+def _named(method: Any, question: Any, owner: str) -> Any:
+    """Give a method the arguments, the answer and the text of its question."""
+    answer = str(question.__annotations__["return"]).removeprefix("Call[").removesuffix("]")
+    myself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    given = inspect.signature(question)
+    method.__signature__ = given.replace(
+        parameters=[myself, *given.parameters.values()], return_annotation=answer
+    )
+    method.__annotations__ = {**question.__annotations__, "return": answer}
+    method.__qualname__ = f"{owner}.{question.__name__}"
+    return method
+
+
+def _waiting(question: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P], T]:
+    """Return the method of the waiting client that asks a question."""
+
+    @wraps(question)
+    def method(self: Client, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._ask(question(*args, **kwargs))
+
+    named: Callable[Concatenate[Client, P], T] = _named(method, question, "Client")
+    return named
+
+
+def _awaiting(
+    question: Callable[P, Call[T]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
+    """Return the method of the awaiting client that asks a question."""
+
+    @wraps(question)
+    async def method(self: AsyncClient, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._ask(question(*args, **kwargs))
+
+    named: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]] = _named(
+        method, question, "AsyncClient"
+    )
+    return named
+
+
+class Client(_Asking):
+    """Asks a skillyard service over HTTP and waits for the answer. Safe for many threads.
+
+    ::
+
+        with Client() as client:
+            print(client.select("fill in a PDF form").selected)
+
+    Answers are immutable values; what each method takes, gives and raises is the same for
+    :class:`AsyncClient`. Use it in a ``with``, or call :meth:`close`.
+    """
+
+    search = _waiting(calls.search)
+    skill = _waiting(calls.skill)
+    skill_from = get = _waiting(calls.skill_from)
+    rank = _waiting(calls.rank)
+    select = _waiting(calls.select)
+    evaluate = _waiting(calls.evaluate)
+    why = _waiting(calls.why)
+    health = _waiting(calls.health)
+    metrics = _waiting(calls.metrics)
+    index = _waiting(calls.index)
+    skill_file = _waiting(calls.skill_file)
+    openapi = _waiting(calls.openapi)
+
+    _pause = staticmethod(time.sleep)
+
+    def _opened(self, settings: dict[str, Any]) -> Any:
+        import httpx2
+
+        return httpx2.Client(**settings)
+
+    def _ask(self, call: Call[T]) -> T:
+        steps = self._steps(call)
+        reply: Reply | None = None
+        try:
+            while True:
+                step = steps.send(reply)
+                if isinstance(step, Wait):
+                    reply = self._sleep(step.seconds)
+                else:
+                    reply = self._sent(step)
+        except StopIteration as done:
+            answer: T = done.value
+            return answer
+
+    def _sent(self, sent: Sent) -> Reply:
+        with (
+            receiving(self.service, sent) as begun,
+            self._http.stream(**sent._asdict()) as response,
+        ):
+            incoming = begun(response)
+            for piece in response.iter_raw():
+                incoming.add(piece)
+            return incoming.whole()
+
+    def close(self) -> None:
+        """Close the connections; the client is of no use afterwards."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class AsyncClient(_Asking):
+    """Asks a skillyard service over HTTP and awaits the answer. Belongs to one asyncio loop.
+
+    ::
+
+        async with AsyncClient() as client:
+            print((await client.select("fill in a PDF form")).selected)
+
+    The methods are those of :class:`Client`. Use it in an ``async with``, or await
+    :meth:`aclose`.
+    """
+
+    search = _awaiting(calls.search)
+    skill = _awaiting(calls.skill)
+    skill_from = get = _awaiting(calls.skill_from)
+    rank = _awaiting(calls.rank)
+    select = _awaiting(calls.select)
+    evaluate = _awaiting(calls.evaluate)
+    why = _awaiting(calls.why)
+    health = _awaiting(calls.health)
+    metrics = _awaiting(calls.metrics)
+    index = _awaiting(calls.index)
+    skill_file = _awaiting(calls.skill_file)
+    openapi = _awaiting(calls.openapi)
+
+    _pause = staticmethod(asyncio.sleep)
+
+    def _opened(self, settings: dict[str, Any]) -> Any:
+        import httpx2
+
+        return httpx2.AsyncClient(**settings)
+
+    async def _ask(self, call: Call[T]) -> T:
+        steps = self._steps(call)
+        reply: Reply | None = None
+        try:
+            while True:
+                step = steps.send(reply)
+                if isinstance(step, Wait):
+                    reply = await self._sleep(step.seconds)
+                else:
+                    reply = await self._sent(step)
+        except StopIteration as done:
+            answer: T = done.value
+            return answer
+
+    async def _sent(self, sent: Sent) -> Reply:
+        with receiving(self.service, sent) as begun:
+            async with (
+                asyncio.timeout(self.service.deadline_s),
+                self._http.stream(**sent._asdict()) as response,
+            ):
+                incoming = begun(response)
+                async for piece in response.aiter_raw():
+                    incoming.add(piece)
+                return incoming.whole()
+
+    async def aclose(self) -> None:
+        """Close the connections; the client is of no use afterwards."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()

@@ -1,0 +1,124 @@
+"""One question from beginning to end, without a connection: what to send, when to wait, what came.
+
+:func:`exchange` is a generator. It gives :class:`Sent` and is sent the :class:`Reply`, it gives
+:class:`Wait` and goes on afterwards, and it returns the value or raises. Whoever drives it, waiting
+or awaiting, does nothing but the I/O.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+from skillyard.client.address import Service
+from skillyard.client.call import JSON, Call
+from skillyard.client.document import Mismatch
+from skillyard.client.keeping import KeptAnswers
+from skillyard.client.refusals import bad_answer, gone_silent, refusal_of, unreachable
+from skillyard.client.reply import Incoming, Reply
+from skillyard.client.retrying import PATIENT, Retries, after_s
+
+__all__ = ["Sent", "Steps", "Wait", "exchange", "receiving", "shown_url"]
+
+T = TypeVar("T")
+
+
+class Sent(NamedTuple):
+    """A request to put on the wire."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    content: bytes | None
+
+
+class Wait(NamedTuple):
+    """A pause before the next request."""
+
+    seconds: float
+
+
+Steps = Generator[Sent | Wait, Reply | None, T]
+
+
+def exchange(service: Service, retries: Retries, kept: KeptAnswers, call: Call[T]) -> Steps[T]:
+    """Ask one question. Returns its value; raises SkillyardError."""
+    shown = shown_url(service.url + call.target)
+    held = kept.get(call.target) if call.body is None else None
+    headers = {"Accept": call.accept}
+    if held is not None:
+        headers["If-None-Match"] = held.tag
+    if call.body is not None:
+        headers["Content-Type"] = JSON
+    sent = Sent(call.method, service.url + call.target, headers, call.body)
+    reply = yield from _asked(sent, retries, call)
+    if reply.status in call.statuses:
+        body = reply.body
+    elif reply.status == 304 and held is not None:
+        body = held.body
+    else:
+        raise refusal_of(shown, call, reply)
+    try:
+        value = call.read(body)
+    except Mismatch as error:
+        raise bad_answer(shown, reply.status, _what(error, reply)) from None
+    if reply.status == 200 and call.body is None and "etag" in reply.headers:
+        kept.put(call.target, reply.headers["etag"], body)
+    return value
+
+
+def _asked(sent: Sent, retries: Retries, call: Call[T]) -> Generator[Sent | Wait, Any, Reply]:
+    """Return the first answer after which it makes no sense to ask again."""
+    asked, waited_s = 0, 0.0
+    while True:
+        reply: Reply = yield sent
+        asked += 1
+        if reply.status in call.statuses or reply.status not in PATIENT:
+            return reply
+        wait_s = retries.wait_s(asked, waited_s, after_s(reply.headers))
+        if wait_s is None:
+            return reply
+        waited_s += wait_s
+        yield Wait(wait_s)
+
+
+def _what(error: Mismatch, reply: Reply) -> str:
+    page = reply.body.lstrip()[:1] == b"<"
+    return "a web page came instead of an answer" if page else f"its answer is no good: {error}"
+
+
+def shown_url(url: str) -> str:
+    """Return an address as errors name it: without its query, which may hold a person's words."""
+    return url.partition("?")[0]
+
+
+@contextmanager
+def receiving(service: Service, sent: Sent) -> Iterator[Callable[[Any], Incoming]]:
+    """Give what takes the head of an answer; the I/O inside fails with errors of ours.
+
+    Raises ServiceUnavailable, BadAnswer.
+    """
+    import httpx2
+
+    url = shown_url(sent.url)
+    until = time.monotonic() + service.deadline_s
+
+    def begun(response: Any) -> Incoming:
+        return Incoming(response.status_code, response.headers, int(service.answer_bytes), until)
+
+    try:
+        yield begun
+    except Mismatch as error:
+        raise bad_answer(url, None, f"its answer is no good: {error}") from None
+    except httpx2.ConnectTimeout:
+        raise unreachable(url, f"no connection in {service.timeout_s:g} s") from None
+    except httpx2.TimeoutException:
+        raise gone_silent(url, service.timeout_s) from None
+    except TimeoutError:
+        raise gone_silent(url, service.deadline_s) from None
+    except httpx2.RemoteProtocolError as error:
+        raise bad_answer(url, None, f"its answer breaks off, or is no HTTP: {error}") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise unreachable(url, f"{type(error).__name__} {error}".strip()) from None

@@ -1,0 +1,154 @@
+"""What the service says instead of an answer → the error that the same thing is in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skillyard.client.call import Call
+from skillyard.client.document import Mismatch, Node, document_of
+from skillyard.client.reply import Reply
+from skillyard.client.retrying import after_s
+from skillyard.errors import (
+    AmbiguousName,
+    BadAnswer,
+    InvalidInput,
+    ServiceFailed,
+    ServiceRefused,
+    ServiceUnavailable,
+    SkillNotFound,
+    SkillyardError,
+)
+from skillyard.search import SourceStatus
+from skillyard.sources.protocol import SourceFailed
+from skillyard.text import clean_line, shorten
+
+__all__ = ["SourcesFailed", "bad_answer", "gone_silent", "refusal_of", "unreachable"]
+
+SAID = 500
+"""Characters of somebody else's message in an error."""
+NEAR = 20
+"""Names or ids that may have been meant, in an error."""
+HINTS = {
+    401: "set SKILLYARD_HTTP_TOKEN, or token=, to the service's token",
+    404: "is this the address of a skillyard service?",
+    429: "ask again later",
+    503: "ask again later",
+}
+BY_STATUS: dict[int, type[ServiceFailed]] = {429: ServiceUnavailable, 503: ServiceUnavailable}
+
+
+class SourcesFailed(SourceFailed):
+    """Every source that the service asked failed; ``reasons`` holds what each of them said.
+
+    ``code`` and ``retry_after_s`` are those of the first.
+    """
+
+    def __init__(
+        self, message: str, reasons: tuple[SourceStatus, ...], hint: str = "", status: int = 502
+    ) -> None:
+        first = reasons[0] if reasons else SourceStatus("", "failed")
+        super().__init__(
+            first.code, message, hint=hint, retry_after_s=first.retry_after_s, status=status
+        )
+        self.reasons = reasons
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (SourcesFailed, (self.what, self.reasons, self.hint, self.status))
+
+
+def refusal_of(url: str, call: Call[Any], reply: Reply) -> SkillyardError:
+    """Return the error that an answer of any other status than expected means."""
+    if 300 <= reply.status < 400:
+        return bad_answer(
+            url,
+            reply.status,
+            "it leads elsewhere, and redirects are not followed",
+            "give the address that it leads to, if you trust it",
+        )
+    try:
+        return _told(url, call, reply, document_of(reply.body).member("error"))
+    except Mismatch:  # something between us and the service, or no skillyard service at all
+        return _untold(url, reply)
+
+
+def _told(url: str, call: Call[Any], reply: Reply, error: Node) -> SkillyardError:
+    code, hint = error.member("code").text(), _said(error.member("hint").text())
+    message = _said(error.member("message").text())
+    if code == "skill_not_found":
+        return SkillNotFound(call.subject, _near(error))
+    if code == "ambiguous_name":
+        return AmbiguousName(call.subject, (), _near(error))
+    if code in ("invalid_field", "blank_name"):
+        return _wrong_argument(call, message, _said(error.member("field").text_or_none() or ""))
+    if code == "sources_failed":
+        reasons = tuple(_reason_of(item) for item in error.member("sources").items())
+        return SourcesFailed(message, reasons, hint)
+    return _failure(url, reply, message, _said(code), "" if reply.status == 401 else hint)
+
+
+def _wrong_argument(call: Call[Any], message: str, field: str) -> InvalidInput:
+    """Return the error for a field, under the name that its argument has here."""
+    name, dot, place = field.partition(".")
+    argument = call.arguments.get(name, name)
+    if message.startswith(f"{name} "):
+        message = argument + message[len(name) :]
+    return InvalidInput(message, field=argument + dot + place)
+
+
+def _near(error: Node) -> list[str]:
+    return [_said(name) for name in error.member("near").texts()[:NEAR]]
+
+
+def _untold(url: str, reply: Reply) -> SkillyardError:
+    page = reply.body.lstrip()[:1] == b"<"
+    what = "it answered with a web page" if page else "it answered without a reason"
+    return _failure(url, reply, what, "", "")
+
+
+def _failure(url: str, reply: Reply, what: str, code: str, hint: str) -> ServiceFailed:
+    refused = ServiceRefused if 400 <= reply.status < 500 else ServiceFailed
+    kind = BadAnswer if reply.status < 400 else BY_STATUS.get(reply.status, refused)
+    hint = hint or HINTS.get(reply.status, "the log of the service may say why")
+    after = after_s(reply.headers)
+    return kind(url, what, status=reply.status, code=code, hint=hint, retry_after_s=after)
+
+
+def _reason_of(node: Node) -> SourceStatus:
+    after = node.optional("retry_after_s")
+    return SourceStatus(
+        _said(node.member("name").text()),
+        "failed",
+        code=_said(node.member("code").text()),
+        message=_said(node.member("message").text()),
+        retry_after_s=None if after is None else after.number_or_none(),
+    )
+
+
+def _said(text: str) -> str:
+    """Return somebody else's text as it may stand in a message of ours."""
+    return shorten(clean_line(text), SAID)
+
+
+def bad_answer(url: str, status: int | None, what: str, hint: str = "") -> BadAnswer:
+    """Return the error for an answer that is not what a skillyard service says."""
+    return BadAnswer(url, _said(what), status=status, hint=hint or HINTS[404])
+
+
+def unreachable(url: str, why: str) -> ServiceUnavailable:
+    """Return the error for a service that nobody answers at."""
+    return ServiceUnavailable(
+        url,
+        f"it cannot be reached: {_said(why)}",
+        code="unreachable",
+        hint="start it with `skillyard serve --http`, or set SKILLYARD_HTTP_URL to its address",
+    )
+
+
+def gone_silent(url: str, seconds: float) -> ServiceUnavailable:
+    """Return the error for a service that took too long."""
+    return ServiceUnavailable(
+        url,
+        f"no answer in {seconds:g} s",
+        code="timeout",
+        hint="ask for less, or give it more time with timeout_s and deadline_s",
+    )

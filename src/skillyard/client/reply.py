@@ -1,0 +1,78 @@
+"""An answer as it comes over the wire: read in pieces, unpacked, never larger than allowed.
+
+Nothing here waits for anything; whoever reads the connection feeds the pieces in.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from skillyard.client.document import Mismatch
+
+__all__ = ["Incoming", "Reply"]
+
+GZIP = zlib.MAX_WBITS | 16
+
+
+class Reply(NamedTuple):
+    """A whole answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By names in small letters."""
+    body: bytes
+    """Unpacked."""
+
+
+class Incoming:
+    """An answer whose head has come. Every method raises Mismatch for one that is no good."""
+
+    def __init__(
+        self, status: int, headers: Mapping[str, str], most_bytes: int, until: float
+    ) -> None:
+        """``until`` is the moment, of the monotonic clock, by which it has to be there."""
+        self._status = status
+        self._headers = {name.lower(): value for name, value in headers.items()}
+        self._most = most_bytes
+        self._until = until
+        self._body = bytearray()
+        packing = self._headers.get("content-encoding", "identity").strip().lower()
+        if packing not in ("identity", "", "gzip"):
+            raise Mismatch(f"it is packed as {packing[:40]!r}, which nobody asked for")
+        self._unpacking = zlib.decompressobj(GZIP) if packing == "gzip" else None
+        said = self._headers.get("content-length", "")
+        if said.isascii() and said.isdigit() and (len(said) > 18 or int(said) > most_bytes):
+            raise self._too_large()
+
+    def add(self, piece: bytes) -> None:
+        """Take the next piece. Raises TimeoutError when it comes too late."""
+        if time.monotonic() > self._until:
+            raise TimeoutError
+        if self._unpacking is not None:
+            piece = self._unpacked(self._unpacking, piece)
+        self._body += piece
+        if len(self._body) > self._most:
+            raise self._too_large()
+
+    def _unpacked(self, unpacking: Any, piece: bytes) -> bytes:
+        # One byte more than may come is enough to see that too much comes.
+        room = self._most + 1 - len(self._body)
+        try:
+            found = b"" if unpacking.eof else bytes(unpacking.decompress(piece, room))
+        except zlib.error as error:
+            raise Mismatch(f"it cannot be unpacked: {error}") from None
+        if unpacking.unused_data or (unpacking.eof and not found and piece):
+            raise Mismatch("something follows its end")
+        return found
+
+    def whole(self) -> Reply:
+        """Return the answer when its last piece has come."""
+        if self._unpacking is not None and self._body and not self._unpacking.eof:
+            raise Mismatch("it is cut off")
+        return Reply(self._status, self._headers, bytes(self._body))
+
+    def _too_large(self) -> Mismatch:
+        return Mismatch(f"it is larger than {self._most:,} bytes")

@@ -1,0 +1,58 @@
+"""When a question is asked again: after 429 and 503, as the service says, within a budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+from skillyard.errors import InvalidInput
+
+__all__ = ["PATIENT", "Retries", "after_s"]
+
+PATIENT = frozenset({429, 503})
+"""The service has not begun with the request, and says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How patient a client is. Raises InvalidInput for what is no number of at least 0."""
+
+    times: int = 3
+    """How often one question is asked again."""
+    longest_s: float = 10.0
+    """A service that wants to be left alone for longer is not waited for: the error says how
+    long."""
+    budget_s: float = 30.0
+    """All waits of one question together."""
+    unsaid_s: float = 0.5
+    """The first wait where the service does not say how long; it doubles each time."""
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            wanted = int if name == "times" else int | float
+            right = isinstance(value, wanted) and not isinstance(value, bool)
+            if not right or not 0 <= value < 1e6:
+                raise InvalidInput(f"retries.{name} must be a number of at least 0", field=name)
+
+    def wait_s(self, asked: int, waited_s: float, after: float | None) -> float | None:
+        """Return how long to wait after the ``asked``-th refusal; None where it is given up.
+
+        ``waited_s`` is what this question has waited already, ``after`` what the service says.
+        """
+        wait = self.unsaid_s * 2 ** (asked - 1) if after is None else after
+        patient = wait <= self.longest_s and waited_s + wait <= self.budget_s
+        return wait if asked <= self.times and patient else None
+
+
+def after_s(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of a Retry-After, a number or a date; None where it says nothing."""
+    said = headers.get("retry-after", "").strip()
+    if said.isascii() and said.isdigit():
+        return float(said) if len(said) < 10 else None
+    try:
+        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None

@@ -1,0 +1,168 @@
+"""What a service says about itself: its health, and the skills that it lets others fetch."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from skillyard.client.document import Node
+from skillyard.sources.well_known import SCHEMA
+
+__all__ = [
+    "CacheState",
+    "CatalogState",
+    "Health",
+    "ListedSkill",
+    "SourceState",
+    "WellKnownIndex",
+    "health_of",
+    "index_of",
+]
+
+
+class CacheState(NamedTuple):
+    """What the service keeps of remote answers."""
+
+    entries: int
+    bytes: int
+    oldest: float | None
+    """Seconds since 1970 of the one confirmed longest ago."""
+
+
+class CatalogState(NamedTuple):
+    """The skills of the service."""
+
+    skills: int
+    diagnostics: int
+    """Remarks on their files."""
+    generation: int
+    """Grows by one with each change since the start."""
+    digest: str | None
+    """Names the content; equal on every node with the same files."""
+    reloads: int
+    failure: str | None
+    """The kind of what kept the files from being read last."""
+
+
+class SourceState(NamedTuple):
+    """What one source of the service last did."""
+
+    name: str
+    state: str
+    """``ok``, ``failed``, or ``unasked`` so far."""
+    age_s: float | None
+    """Seconds since it last answered or failed."""
+    code: str | None
+    message: str
+
+
+class Health(NamedTuple):
+    """The true state of a service."""
+
+    status: str
+    """``healthy``; ``degraded`` (it answers, and something failed); or, where it cannot answer
+    requests for skills, ``starting``, ``unavailable``, ``stopping``."""
+    version: str
+    cache: CacheState
+    catalog: CatalogState
+    sources: tuple[SourceState, ...]
+    sources_failure: str | None
+    """What keeps the sources from being there at all."""
+    working: int
+    """Requests that are worked on."""
+    waiting: int
+    """Requests that wait."""
+
+    @property
+    def able(self) -> bool:
+        """True when requests for skills are answered."""
+        return self.status in ("healthy", "degraded")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that the service sent."""
+        return {
+            "status": self.status,
+            "version": self.version,
+            "cache_stats": self.cache._asdict(),
+            "catalog": self.catalog._asdict(),
+            "sources": [source._asdict() for source in self.sources],
+            "sources_failure": self.sources_failure,
+            "requests": {"working": self.working, "waiting": self.waiting},
+        }
+
+
+def health_of(node: Node) -> Health:
+    """Return the state of a service. Raises Mismatch."""
+    requests = node.member("requests")
+    return Health(
+        node.member("status").text(),
+        node.member("version").text(),
+        _cache_of(node.member("cache_stats")),
+        _catalog_of(node.member("catalog")),
+        tuple(_source_of(item) for item in node.member("sources").items()),
+        node.member("sources_failure").text_or_none(),
+        requests.member("working").integer(),
+        requests.member("waiting").integer(),
+    )
+
+
+def _cache_of(node: Node) -> CacheState:
+    return CacheState(
+        node.member("entries").integer(),
+        node.member("bytes").integer(),
+        node.member("oldest").number_or_none(),
+    )
+
+
+def _catalog_of(node: Node) -> CatalogState:
+    return CatalogState(
+        node.member("skills").integer(),
+        node.member("diagnostics").integer(),
+        node.member("generation").integer(),
+        node.member("digest").text_or_none(),
+        node.member("reloads").integer(),
+        node.member("failure").text_or_none(),
+    )
+
+
+def _source_of(node: Node) -> SourceState:
+    return SourceState(
+        node.member("name").text(),
+        node.member("state").text(),
+        node.member("age_s").number_or_none(),
+        node.member("code").text_or_none(),
+        node.member("message").text(),
+    )
+
+
+class ListedSkill(NamedTuple):
+    """One skill of a well-known index."""
+
+    name: str
+    type: str
+    description: str
+    url: str
+    """Where it lies, relative to the index."""
+    digest: str
+    """``sha256:`` and 64 digits, of the bytes as they are served."""
+
+
+class WellKnownIndex(NamedTuple):
+    """The skills that a service lets others fetch (discovery draft 0.2.0)."""
+
+    skills: tuple[ListedSkill, ...]
+    """By name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that the service sent."""
+        return {"$schema": SCHEMA, "skills": [skill._asdict() for skill in self.skills]}
+
+
+def index_of(node: Node) -> WellKnownIndex:
+    """Return a well-known index. Raises Mismatch, also for a draft that we do not know."""
+    node.member("$schema").check(SCHEMA)
+    return WellKnownIndex(
+        tuple(
+            ListedSkill(*(item.member(name).text() for name in ListedSkill._fields))
+            for item in node.member("skills").items()
+        )
+    )

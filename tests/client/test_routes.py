@@ -1,0 +1,301 @@
+"""Every route: what the client gives is what the service sent, and what this process would say."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.client import AsyncClient, Card, Client, calls
+from skillyard.digest import sha256
+from skillyard.errors import BadAnswer
+from skillyard.http.routes.table import ROUTES
+from skillyard.search import SearchService
+from skillyard.service import evaluate_skills, rank_skills, select_skills, why_skill
+from skillyard.sources.settings import Settings
+from skillyard.standin import Upstreams
+from tests.client.asking import Question, Way, waiting
+from tests.http.running import LIBRARY, Running, running
+from tests.http.shapes import conforms
+from tests.http.test_search import fill
+
+WORDS = "extract the tables of a PDF"
+
+METHODS = {
+    "search": "search", "searchByBody": "search", "skillByName": "skill",
+    "skillBySource": "skill_from", "rank": "rank", "evaluate": "evaluate", "select": "select",
+    "why": "why", "health": "health", "metrics": "metrics", "wellKnownIndex": "index",
+    "wellKnownSkill": "skill_file", "openapi": "openapi",
+}  # fmt: skip
+
+
+def test_every_route_that_programs_ask_has_a_method() -> None:
+    for_programs = {route.name for route in ROUTES if route.name in METHODS}
+    assert for_programs == set(METHODS)
+    for_people = {route.path for route in ROUTES} - {
+        route.path for route in ROUTES if route.name in METHODS
+    }
+    assert {"/docs", "/"} <= for_people
+    assert not any(path.startswith(("/search", "/skill", "/rank")) for path in for_people)
+
+
+@pytest.mark.parametrize("name", calls.__all__)
+def test_both_clients_take_what_the_question_takes_and_say_so(name: str) -> None:
+    question = getattr(calls, name)
+    for client in (Client, AsyncClient):
+        method = getattr(client, name)
+        assert method.__doc__ == question.__doc__
+        assert method.__qualname__ == f"{client.__name__}.{name}"
+        parameters = list(inspect.signature(method).parameters.values())
+        assert parameters[0].name == "self"
+        assert parameters[1:] == list(inspect.signature(question).parameters.values())
+    assert Client.get is Client.skill_from
+
+
+def test_the_arguments_are_those_of_the_python_interface() -> None:
+    """A program changes from one to the other without looking anything up."""
+    shared: dict[str, Callable[..., Any]] = {
+        "rank": sy.rank, "select": sy.select, "evaluate": sy.evaluate,
+    }  # fmt: skip
+    for name, local in shared.items():
+        there = inspect.signature(getattr(calls, name)).parameters
+        here = [each for each in inspect.signature(local).parameters if each != "catalog"]
+        assert [each for each in there if each in here] == [each for each in here if each in there]
+        assert set(here) - set(there) <= {"activity_boost"}
+
+
+JSON_QUESTIONS: dict[str, tuple[Question, str, str, Any]] = {
+    "search": (lambda c: c.search("pdf tables"), "SearchResult", "/search?q=pdf+tables", None),
+    "search for all": (
+        lambda c: c.search(
+            "pdf", limit=2, include_raw=True, include_references=True, sources=["local"],
+            scorer="overlap", explain=True, cards=1,
+        ),
+        "SearchResult",
+        ("/search?q=pdf&limit=2&include_raw=true&include_references=true&source=local"
+         "&scorer=overlap&explain=true&cards=1"),
+        None,
+    ),
+    "search for cards": (
+        lambda c: c.search("pdf", include_content=False), "SearchResult",
+        "/search?q=pdf&include_content=false", None,
+    ),
+    "skill": (lambda c: c.skill("pdf-tables"), "Skill", "/skill/pdf-tables", None),
+    "skill with all": (
+        lambda c: c.skill("pdf-tables", include_raw=True, include_references=True), "Skill",
+        "/skill/pdf-tables?include_raw=true&include_references=true", None,
+    ),
+    "skill_from": (
+        lambda c: c.skill_from("local", "deploy"), "Skill", "/skills/local/deploy", None,
+    ),
+    "rank": (lambda c: c.rank("pdf tables"), "Ranked", "/rank?q=pdf+tables", None),
+    "rank with all": (
+        lambda c: c.rank(
+            "pdf", ["a.pdf"], ["read"], [], ["x"], True, "confidence", 3, explain=True,
+            diagnostics=True,
+        ),
+        "Ranked",
+        ("/rank?q=pdf&files=a.pdf&recent_activity=read&exclude_tags=x&include_references=true"
+         "&scorer=confidence&limit=3&explain=true&diagnostics=true"),
+        None,
+    ),
+    "select": (lambda c: c.select(WORDS), "Selected", "/select", {"text": WORDS}),
+    "select by a policy": (
+        lambda c: c.select(
+            sy.Query("tables", exclude_tags=["a"]),
+            sy.SelectionPolicy(2, 0.5, exclude_tags=["b"], fallback_tag="all"),
+            "overlap", limit=1, explain=True, diagnostics=True,
+        ),
+        "Selected", "/select",
+        {"text": "tables", "exclude_tags": ["a", "b"], "top_k": 2, "min_score": 0.5,
+         "fallback_tag": "all", "scorer": "overlap", "limit": 1, "explain": True,
+         "diagnostics": True},
+    ),
+    "abstain": (lambda c: c.select("zebra"), "Selected", "/select", {"text": "zebra"}),
+    "evaluate": (
+        lambda c: c.evaluate("pdf tables", ["a.py"], ["read"], threshold=0.1, limit=2,
+                             show_details=True),
+        "Evaluated", "/evaluate",
+        {"text": "pdf tables", "files": ["a.py"], "recent_activity": ["read"], "threshold": 0.1,
+         "limit": 2, "show_details": True},
+    ),
+    "why": (
+        lambda c: c.why("deploy", "pdf tables", explain=True), "Why",
+        "/why?name=deploy&q=pdf+tables&explain=true", None,
+    ),
+    "index": (lambda c: c.index(), "WellKnownIndex", "/.well-known/agent-skills/index.json", None),
+}  # fmt: skip
+
+
+def shape_of(found: Any, name: str) -> Any:
+    if not isinstance(found, sy.SearchResult):
+        return found.to_dict()
+    wanted = {"include_raw": "all" in name, "explain": "all" in name}
+    return found.to_dict(**wanted)
+
+
+@pytest.mark.parametrize("name", JSON_QUESTIONS)
+def test_the_value_is_the_document_that_came(served: Running, way: Way, name: str) -> None:
+    question, schema, path, body = JSON_QUESTIONS[name]
+    (found,) = way(served.base, question)
+    sent = (served.get(path) if body is None else served.post(path, body)).json()
+    conforms(sent, schema)
+    if schema == "Skill":
+        assert found.to_dict(include_raw="all" in name) == sent
+    else:
+        assert shape_of(found, name) == sent
+
+
+def test_health_is_the_true_state_also_when_there_is_none(way: Way, tmp_path: Path) -> None:
+    with running(tmp_path / "skills") as server:
+        (healthy,) = way(server.base, lambda c: c.health())
+        assert (healthy.able, healthy.status, healthy.catalog.skills) == (True, "healthy", 3)
+        sent = healthy.to_dict()
+        conforms(sent, "Health")
+        server.service.closing = True
+        (stopping,) = way(server.base, lambda c: c.health())
+        assert (stopping.able, stopping.status) == (False, "stopping")
+
+
+def test_figures_and_description_come_as_they_are(served: Running, way: Way) -> None:
+    figures, described = way(served.base, lambda c: c.metrics(), lambda c: c.openapi())
+    assert "# TYPE skillyard_catalog_skills gauge\nskillyard_catalog_skills 5" in figures
+    assert described == served.get("/openapi.json").json()
+
+
+def test_a_file_of_the_index_is_had_byte_for_byte_and_checked(served: Running, way: Way) -> None:
+    (index,) = way(served.base, lambda c: c.index())
+    listed = {skill.name: skill for skill in index.skills}
+    wanted = LIBRARY["deploy/SKILL.md"].encode()
+    assert listed["deploy"].digest == f"sha256:{sha256(wanted).hex()}"
+    good, other, gone = way(
+        served.base,
+        lambda c: c.skill_file("deploy", listed["deploy"].digest),
+        lambda c: c.skill_file("pdf-tables", listed["deploy"].digest),
+        lambda c: c.skill_file("nothing"),
+    )
+    assert good == wanted
+    assert isinstance(other, BadAnswer)
+    assert isinstance(gone, sy.SkillNotFound)
+
+
+# --- the same as in this process ---
+
+
+@pytest.fixture(scope="module")
+def catalog(served: Running) -> sy.Catalog:
+    return sy.load_catalog(served.service.options.roots[0])
+
+
+def told(local: dict[str, Any]) -> dict[str, Any]:
+    return {**local, "diagnostics_count": len(local["diagnostics"])}
+
+
+@pytest.mark.parametrize("scorer", ["hybrid", "overlap", "triggers", "confidence", "relevance"])
+@pytest.mark.parametrize("words", [WORDS, "deploy the app", "zebra quantum", ""])
+def test_the_service_says_what_this_process_says(
+    served: Running, catalog: sy.Catalog, way: Way, scorer: str, words: str
+) -> None:
+    ranked, selected, why = way(
+        served.base,
+        lambda c: c.rank(words, scorer=scorer, explain=True, diagnostics=True),
+        lambda c: c.select(words, scorer=scorer, explain=True, diagnostics=True),
+        lambda c: c.why("deploy", words, scorer=scorer, explain=True),
+    )
+    query = sy.Query(words)
+    local = rank_skills(catalog, query, scorer=scorer, explain=True)
+    assert ranked.to_dict() == told(local.to_dict())
+    chosen = select_skills(catalog, query, scorer=scorer, explain=True)
+    assert selected.to_dict() == told(chosen.to_dict())
+    reasons = why_skill(catalog, "deploy", query, scorer=scorer)
+    assert why.to_dict() == reasons.to_dict(explain=True)
+
+
+def test_recommendations_are_those_of_this_process(
+    served: Running, catalog: sy.Catalog, way: Way
+) -> None:
+    (found,) = way(served.base, lambda c: c.evaluate("pdf tables", ["a.py"], show_details=True))
+    local = evaluate_skills(catalog, "pdf tables", ["a.py"], show_details=True)
+    assert found.to_dict() == local.to_dict()
+    assert found.results[0].skill_name == "pdf-tables"
+
+
+def test_a_remote_search_finds_what_this_process_finds(
+    tmp_path: Path, up: Upstreams, settings: Settings, way: Way
+) -> None:
+    fill(up)
+    with running(tmp_path / "skills", settings=settings) as server:
+
+        async def local() -> sy.SearchResult:
+            async with SearchService(settings=settings) as service:
+                return await service.search("pdf tables", include_references=True)
+
+        wanted = asyncio.run(local()).to_dict(include_raw=True, explain=True)
+        found, one = way(
+            server.base,
+            lambda c: c.search(
+                "pdf tables", sources=settings.enabled, include_raw=True,
+                include_references=True, explain=True,
+            ),
+            lambda c: c.skill("acme/skills/pdf", include_references=True),
+        )  # fmt: skip
+        shape = found.to_dict(include_raw=True, explain=True)
+        for skill in shape["skills"]:
+            assert (skill.pop("tokens") > 0, skill.pop("omitted")) == (True, False)
+        assert _without_ages(shape) == _without_ages(wanted)
+        assert {skill.hit.source for skill in found.skills} >= {"acme/skills"}
+        sent = server.get("/skill/acme/skills/pdf?include_references=true").json()
+        assert _without_ages({"skills": [one.to_dict()]}) == _without_ages({"skills": [sent]})
+        assert one.skill.references[0].content == "reference"
+
+
+def _without_ages(shape: Any) -> Any:
+    for skill in shape["skills"]:
+        if skill["age_s"] is not None:
+            skill["age_s"] = 0.0
+    return shape
+
+
+def test_a_skill_that_was_fetched_is_one_like_any_other(served: Running) -> None:
+    (found,) = waiting(served.base, lambda c: c.skill("pdf-tables", include_raw=True))
+    local = sy.parse_skill("pdf-tables/SKILL.md", LIBRARY["pdf-tables/SKILL.md"])
+    assert found.raw == LIBRARY["pdf-tables/SKILL.md"]
+    assert (found.skill.id, found.skill.hash, found.skill.body) == (
+        local.id,
+        local.hash,
+        local.body,
+    )
+    assert sy.prompt_block(found.skill) == sy.prompt_block(local)
+    assert sy.rank([found.skill], "pdf tables")[0].skill == found.skill
+
+
+def test_a_score_that_was_not_explained_says_so_and_still_has_its_value(served: Running) -> None:
+    plain, explained = waiting(
+        served.base, lambda c: c.search("pdf tables"), lambda c: c.search("pdf", explain=True)
+    )
+    match = plain.skills[0].match
+    assert match.explanation.value == match.score > 0
+    assert "explain=True" in match.explanation.note
+    assert match.signals == dict(match.signals) != {}
+    assert explained.skills[0].match.explanation.parts
+
+
+def test_a_card_leads_to_its_skill(served: Running) -> None:
+    with Client(served.base, token="") as client:
+        (card,) = client.select(WORDS).selected
+        assert isinstance(card, Card)
+        assert client.skill(card.id).skill.name == card.name
+        assert card.signals
+        assert sum(card.signals.values()) > 0
+
+
+def test_a_budget_for_texts_is_kept(served: Running) -> None:
+    (found,) = waiting(served.base, lambda c: c.search("pdf tables", cards=0))
+    first = found.skills[0]
+    assert (first.omitted, first.skill.body) == (True, None)
+    assert first.tokens > 0

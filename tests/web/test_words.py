@@ -1,0 +1,77 @@
+"""What happened is said in words that need no manual."""
+
+from __future__ import annotations
+
+import pytest
+
+import skillyard as sy
+from skillyard.ranking.query import Query
+from skillyard.search import SourceStatus
+from skillyard.selection import SelectionPolicy
+from skillyard.service import Selected, select_skills
+from skillyard.web.words import chosen_words, failure_words, number, percent, sentence, status_words
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, "0"), (0.126, "0.13"), (0.0004, "< 0.001"), (0.004, "0.004"),
+        (-0.0004, "> −0.001"), (-3.0, "-3.00"),
+        (45.25, "45.2"), (1234.5, "1,234"), (float("nan"), "–"), (float("inf"), "–"), (1.0, "1.00"),
+    ],
+)  # fmt: skip
+def test_a_number_has_few_digits_and_is_never_rounded_to_nothing(value: float, said: str) -> None:
+    assert number(value) == said
+
+
+def test_a_share_is_said_in_percent() -> None:
+    assert [percent(0.45), percent(1.0), percent(float("nan"))] == ["45%", "100%", "–"]
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (SourceStatus("a", "ok", 1), "1 skill found"),
+        (SourceStatus("a", "failed", 0, "rate_limited", "x", 39.2),
+         "rate-limited, try again in 40 s"),
+        (SourceStatus("a", "failed", 0, "rate_limited", "x", 0), "rate-limited, try again in 1 s"),
+        (SourceStatus("a", "failed", 0, "rate_limited", "x", 1_800),
+         "rate-limited, try again in 30 min"),
+        (SourceStatus("a", "failed", 0, "rate_limited", "x", 90_000),
+         "rate-limited, try again in 25 h"),
+        (SourceStatus("a", "partial", 2, "timeout", "x"),
+         "2 skills found, but one place did not answer in time"),
+        (SourceStatus("a", "failed", 0, "a new kind", "x"), "failed"),
+    ],
+)  # fmt: skip
+def test_a_source_says_what_it_did_and_when_to_come_back(status: SourceStatus, said: str) -> None:
+    assert status_words(status) == said
+
+
+def test_a_message_becomes_a_sentence() -> None:
+    assert [sentence(text) for text in ("limit is 5", "Why?", "")] == ["Limit is 5.", "Why?", "."]
+
+
+def test_a_wait_that_is_no_number_is_not_said() -> None:
+    assert failure_words("rate_limited", float("inf")) == "rate-limited"
+
+
+SKILLS = [sy.Skill("deploy", "Deploy the app to production.", "Ship.")]
+
+
+def selected(text: str, *skills: sy.Skill, top_k: int | None = None) -> Selected:
+    catalog = sy.Catalog.from_skills(skills)
+    return select_skills(catalog, Query(text), SelectionPolicy(top_k), scorer="overlap")
+
+
+def test_a_choice_and_every_kind_of_abstention_are_said_in_plain_words() -> None:
+    assert chosen_words(selected("deploy the app", *SKILLS)) == "Fits, in this catalog: deploy."
+    assert "nothing to choose" in chosen_words(selected(" ", *SKILLS))
+    assert "Nothing in this catalog fits" in chosen_words(selected("deploy"))
+    assert "Nothing in this catalog fits" in chosen_words(selected("zebra", *SKILLS))
+    assert "may be chosen is 0" in chosen_words(selected("deploy the app", *SKILLS, top_k=0))
+    far = sy.Skill("far", "x y z", "app " + " ".join(f"w{n}" for n in range(100)))
+    assert chosen_words(selected("app", far)) == (
+        "None of the 1 skill in this catalog fits well enough: far comes closest with 0.10, and"
+        " 1.00 is what it takes."
+    )
