@@ -17,6 +17,7 @@ from tests.docs.pages import blocks
 from tests.shared_data import REPOSITORY
 
 pytest.importorskip("uvicorn")
+pytest.importorskip("httpx2")
 
 PAGES = ("README.md", "docs/guides/service.md", "docs/concepts/remote.md")
 SHOWN = "http://127.0.0.1:8765"
@@ -87,6 +88,19 @@ def test_the_answers_are_the_skills_that_were_asked_for(service: str) -> None:
     assert json.loads(first)["skills"][0]["id"] == "csv-cleaning"
     assert json.loads(second)["id"] == "csv-cleaning"
     assert json.loads(third)["selected"][0]["name"] == "terraform-plan-review"
+
+
+def test_the_client_of_the_guide_runs(
+    service: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (REPOSITORY / "docs/guides/service.md").read_text(encoding="utf-8")
+    (block,) = [block for block in blocks(text) if block.language == "py"]
+    monkeypatch.setenv("SKILLYARD_HTTP_URL", service)
+    monkeypatch.delenv("SKILLYARD_HTTP_TOKEN", raising=False)
+    exec(compile(block.text, "service.md", "exec"), {"__name__": "__main__"})
+    first, second, *_ = capsys.readouterr().out.split("\n")
+    assert first.startswith("pdf-form-filling 0.")
+    assert second == "[skill:pdf-form-filling]"
 
 
 def test_the_unit_starts_what_there_is() -> None:
