@@ -108,4 +108,7 @@ def test_watching_follows_the_files_until_interrupted(skills: Path, own_cache: P
             line = child.stdout.readline()
             assert line
         child.send_signal(signal.SIGINT)
-        assert child.wait(timeout=20) == 0
+        try:
+            assert child.wait(timeout=20) == 0
+        finally:
+            child.kill()
