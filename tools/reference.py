@@ -115,6 +115,8 @@ def _cli() -> Iterator[str]:
         shape = f"[`{schema}`](json.md#{re.sub('[./]', '', schema)})"
         if command.name == "serve":
             shape = "one line for each request; the answers are described at `/docs`"
+        elif command.run.startswith("hooking:hook_c"):
+            shape = "the host's own format"
         yield f"| [`{command.name}`](#{anchor}) | {command.help} | {shape} |"
     yield _SHARED
     yield from _options(GLOBAL)

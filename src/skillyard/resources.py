@@ -125,10 +125,12 @@ def _resolved(path: str, shown: str) -> str:
         raise _refused(shown, error.strerror or "cannot be resolved") from None
 
 
-def list_resources(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Resource, ...]:
+def list_resources(
+    skill: Skill, limits: Limits = DEFAULT_LIMITS, *, nested: bool = False
+) -> tuple[Resource, ...]:
     """Return the regular files in the skill's folder but SKILL.md itself, sorted by path.
 
-    Links, pipes and folders that are skills of their own are left out. At most
+    Links, pipes and (unless ``nested``) folders that are skills of their own are left out. At most
     ``limits.resources_listed`` are returned. Raises ResourceRefused when there is no folder.
     """
     folder = skill_folder(skill)
@@ -137,7 +139,8 @@ def list_resources(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Resou
     while pending:
         below, depth = pending.pop()
         files, folders = _listed(f"{folder}/{below}" if below else folder)
-        if "SKILL.md" in files and below and below.split("/")[0].lower() not in OWN_FOLDERS:
+        own = nested or not below or below.split("/")[0].lower() in OWN_FOLDERS
+        if "SKILL.md" in files and not own:
             continue
         prefix = f"{below}/" if below else ""
         if depth < limits.tree_depth:

@@ -18,6 +18,7 @@ __all__ = [
     "Hidden",
     "clean",
     "clean_line",
+    "escape_elements",
     "escape_frame",
     "find_hidden",
     "hidden_in_body",
@@ -246,6 +247,24 @@ def escape_frame(text: str) -> str:
     again, so nothing is lost. Cutting the result anywhere cannot make a frame tag.
     """
     return _frame_tags().sub(r"[\\\1", text) if "[" in text else text
+
+
+@lru_cache(maxsize=1)
+def _element_tags() -> re.Pattern[str]:
+    """Compile the pattern of our own elements, when the first text with a ``<`` comes."""
+    word = "".join(_GAP + letter for letter in "skill")
+    more = "".join(_GAP + letter for letter in "available")
+    return re.compile(f"<(?={_GAP}(?:/{_GAP})?(?:{more}{_GAP}_)?{word})", re.IGNORECASE)
+
+
+def escape_elements(text: str) -> str:
+    """Return the text unable to open or close ``<skill_content>``, ``<skill_file>`` and kin.
+
+    The ``<`` of anything that reads as such a tag becomes ``&lt;``, whatever its case and whatever
+    blanks or invisible characters stand between. All other mark-up stays as the author wrote it.
+    Idempotent; cutting the result anywhere cannot make a tag.
+    """
+    return _element_tags().sub("&lt;", text) if "<" in text else text
 
 
 def unescape_frame(text: str) -> str:

@@ -51,7 +51,7 @@ def test_the_help_names_the_default_scorer_and_the_known_words() -> None:
 
 def test_commands_of_later_releases_are_not_announced(run: Run) -> None:
     page = run("--help").out
-    for word in ("eval", "hook"):
+    for word in ("eval",):
         assert not re.search(rf"^  {word} ", page, re.MULTILINE)
         assert run(word).code == 2
 

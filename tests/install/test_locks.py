@@ -23,6 +23,7 @@ from skillyard.install.locks import (
     read_user_lock,
     render_project_lock,
     source_folder,
+    user_lock_path,
     write_project_lock,
 )
 from tests.install.asking_node import Questions, fresh, needs_node, stored
@@ -463,3 +464,25 @@ def test_writing_makes_local_sources_portable_and_only_these(tmp_path: Path) -> 
     assert read.get("pdf") == PDF
     assert source_folder(own, str(tmp_path)) == local.source
     assert source_folder(PDF, str(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [
+        ({"HOME": "/h"}, "/h/.agents/.skill-lock.json"),
+        ({"HOME": "/h", "XDG_STATE_HOME": ""}, "/h/.agents/.skill-lock.json"),
+        ({"HOME": "/h", "XDG_STATE_HOME": "relative"}, "/h/.agents/.skill-lock.json"),
+        ({"HOME": "/h", "XDG_STATE_HOME": "/s"}, "/s/skills/.skill-lock.json"),
+    ],
+)
+def test_the_users_lock_lies_where_the_installer_keeps_it(
+    environment: dict[str, str], wanted: str
+) -> None:
+    assert user_lock_path(environment) == wanted.replace("/", os.sep)
+
+
+def test_a_folder_finds_the_skill_of_its_name_first_and_else_of_its_spelling() -> None:
+    lock = Lock([PDF.replace(name=name) for name in ("PDF", "pdf", "Doc X")])
+    assert [found and found.name for found in map(lock.in_folder, ("pdf", "doc-x", "none"))] == [
+        "pdf", "Doc X", None,
+    ]  # fmt: skip

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from skillyard.errors import SkillError, SkillIoError
+from skillyard.install import placing
 from skillyard.install.file_paths import PathRefused
 from skillyard.install.folder_hash import folder_hash
 from skillyard.install.placing import InstallRefused, check_files, content_digest, place
@@ -131,11 +133,30 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         place(NEW, str(tmp_path / "file" / "skills"), "a")
 
 
+def can_exchange(folder: Path) -> bool:
+    """True where two folders here change places in one step."""
+    one, other = folder / "exchange-one", folder / "exchange-other"
+    one.mkdir(exist_ok=True)
+    other.mkdir(exist_ok=True)
+    done = placing._exchanged(str(one), str(other))
+    one.rmdir()
+    other.rmdir()
+    return done
+
+
+def in_two_renames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this be a system that exchanges no folders."""
+    monkeypatch.setattr(placing, "_exchanged", lambda one, other: False)
+
+
+@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
 @pytest.mark.parametrize("call", ["open", "fsync", "rename", "mkdir", "makedirs", "chmod"])
 def test_every_failing_call_leaves_the_old_or_the_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, exchange: bool
 ) -> None:
     """The n-th call of each kind fails, for every n until a run passes."""
+    if not exchange:
+        in_two_renames(monkeypatch)
     number = failed = 0
     while True:
         folder = tmp_path / f"{call}{number}"
@@ -154,7 +175,7 @@ def test_every_failing_call_leaves_the_old_or_the_new(
         if fault.left >= 0:
             break
         number += 1
-    assert failed or call in ("mkdir", "chmod")
+    assert failed or call in ("mkdir", "chmod") or (call == "rename" and exchange)
 
 
 class _Fault:
@@ -175,25 +196,29 @@ _KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
 from skillyard.install import placing
+if sys.argv[4] == "two renames":
+    placing._exchanged = lambda one, other: False
 from tests.install.test_placing import NEW, OLD
 from skillyard.install.folder_hash import folder_hash
 left = int(sys.argv[3])
-def watched(name):
-    real = getattr(os, name)
+def watched(where, name):
+    real = getattr(where, name)
     def call(*arguments, **named):
         global left
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return real(*arguments, **named)
-    setattr(os, name, call)
+    setattr(where, name, call)
+watched(placing, "_exchanged")
 for name in ("open", "fsync", "rename", "makedirs", "chmod", "close", "unlink", "rmdir"):
-    watched(name)
+    watched(os, name)
 placing.place(NEW, sys.argv[2], "a", installed_hash=folder_hash(OLD))
 """
 
 
-def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["exchange", "two renames"])
+def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path, way: str) -> None:
     """A real process is killed at every call that touches the disk."""
     step = 1 if os.environ.get("SKILLYARD_SOAK") else 4
     for number in range(1, 400, step):
@@ -201,13 +226,15 @@ def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path) -> None:
         first = place(OLD, str(folder), "a")
         source = str(REPOSITORY / "src")
         done = subprocess.run(
-            [sys.executable, "-c", _KILLED, source, str(folder), str(number)],
+            [sys.executable, "-c", _KILLED, source, str(folder), str(number), way],
             cwd=REPOSITORY,
             env={**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{REPOSITORY}"},
             capture_output=True,
             check=False,
         )
         assert done.returncode in (0, -signal.SIGKILL), done.stderr
+        if way == "exchange" and can_exchange(tmp_path):  # then it is there without any mending
+            assert tree(folder / "a") in (OLD, NEW)
         placed = place(NEW, str(folder), "a", installed_hash=first.hash)
         assert placed.state in ("replaced", "unchanged")
         assert tree(folder / "a") == NEW
@@ -215,3 +242,89 @@ def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path) -> None:
         if done.returncode == 0:
             return
     pytest.fail("the run never passed")
+
+
+def test_linux_exchanges_two_folders_and_keeps_both_names(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "said").write_text(name)
+    if not placing._exchanged(str(tmp_path / "a"), str(tmp_path / "b")):
+        pytest.skip("this system or this file system exchanges no folders")
+    assert [(tmp_path / name / "said").read_text() for name in ("a", "b")] == ["b", "a"]
+
+
+def test_what_cannot_be_exchanged_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    assert not placing._exchanged(str(tmp_path / "a"), str(tmp_path / "none"))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
+
+
+def test_without_the_call_two_renames_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ctypes
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())
+    first = place(OLD, str(tmp_path), "a")
+    assert place(NEW, str(tmp_path), "a", installed_hash=first.hash).state == "replaced"
+    assert tree(tmp_path / "a") == NEW
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_reader_never_misses_the_folder_while_it_is_replaced(tmp_path: Path) -> None:
+    """A thread opens SKILL.md again and again through a hundred replacements."""
+    if not can_exchange(tmp_path):
+        pytest.skip("this system or this file system exchanges no folders")
+    into = tmp_path / "skills"
+    held = place(OLD, str(into), "a")
+    seen: list[bytes | OSError] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            try:
+                seen.append((into / "a" / "SKILL.md").read_bytes())
+            except OSError as error:
+                seen.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for number in range(100):
+            files = (NEW, OLD)[number % 2]
+            held = place(files, str(into), "a", installed_hash=held.hash)
+            assert held.state == "replaced"
+    finally:
+        done.set()
+        reader.join()
+    texts = {OLD["SKILL.md"], NEW["SKILL.md"]}
+    assert set(seen) == texts
+
+
+def test_a_skill_whose_name_begins_alike_keeps_what_is_being_written(tmp_path: Path) -> None:
+    """`a` clears what its own stopped runs left, and nothing of `a-b`."""
+    own = tmp_path / f"{placing.BESIDE}a-x7_qk2ab"
+    others = [tmp_path / f"{placing.BESIDE}a-b-x7_qk2ab", tmp_path / f"{placing.BESIDE}ab-x7_qk2ab"]
+    for folder in (own, *others):
+        folder.mkdir()
+    place(NEW, str(tmp_path), "a")
+    assert not own.exists()
+    assert all(folder.is_dir() for folder in others)
+
+
+def test_many_that_write_one_skill_at_once_leave_one_whole_skill(tmp_path: Path) -> None:
+    """None of them takes away what another one is writing."""
+    failures: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            place(NEW, str(tmp_path), "a")
+        except BaseException as error:  # noqa: BLE001 - a thread's failure is the test's
+            failures.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert tree(tmp_path / "a") == NEW
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]

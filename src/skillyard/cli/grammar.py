@@ -119,6 +119,25 @@ _JUDGED = Option("--queries", "judged queries; may repeat", "repeat", "FILE", "p
 _MEASURE = Option(
     "--measure", "a measure by name, as nDCG@10, P@1, R@10, MRR@10; may repeat", "repeat", "NAME"
 )
+_HOST = Option("HOST", "claude-code or codex", "maybe", "HOST", choices=("claude-code", "codex"))
+_HOOK_OPTIONS = (
+    Option(
+        "--max-chars",
+        "put at most N characters of the instructions into the answer (default: 0)",
+        metavar="N",
+        type="count",
+        default=0,
+    ),
+    _MIN_SCORE,
+    Option(
+        "--budget-ms",
+        "answer nothing rather than later than this (default: 500)",
+        metavar="N",
+        type="count",
+        default=500,
+    ),
+    Option("--no-refresh", "never bring the index up to date in the background", "flag"),
+)
 _INDEX_ROOT = Option("PLACE", "the library, before --root (default: .)", "maybe", "ROOT", "folder")
 
 COMMANDS = (
@@ -277,8 +296,42 @@ COMMANDS = (
             Option("--budget-tokens", "fit into N estimated tokens", metavar="N", type="count"),
             Option("--query", "when not all fit, keep those that rank first for Q", metavar="Q"),
             _SCORER,
+            Option(
+                "--host",
+                "show what this host lists, and which descriptions it cuts or drops",
+                metavar="NAME",
+                choices=("claude-code", "codex", "copilot-cli", "vscode"),
+            ),
+            Option(
+                "--window",
+                "with --host: the model's context in tokens (default: 200000)",
+                metavar="N",
+                type="count",
+                default=200_000,
+            ),
+            Option(
+                "--budget",
+                "with --host: another budget than its own, in its unit",
+                metavar="N",
+                type="count",
+            ),
+            Option(
+                "--fit",
+                "with --host: rewrite the listing to fit, by --query, by --use or by priority",
+                "flag",
+            ),
+            Option(
+                "--use",
+                "with --host: a decision log, or JSON lines with ids, that says what was used",
+                metavar="FILE",
+                type="path",
+            ),
         ),
-        examples=("skillyard summary --format xml --budget-tokens 800",),
+        examples=(
+            "skillyard summary --format xml --budget-tokens 800",
+            "skillyard summary --host claude-code",
+            "skillyard summary --host codex --fit --use decisions.jsonl",
+        ),
     ),
     Command(
         ("inject",),
@@ -401,6 +454,94 @@ COMMANDS = (
         ("skillyard serve", "skillyard serve ~/skills --local-only --port 9000"),
     ),
     Command(
+        ("hook", "claude-code"),
+        "answer a prompt hook of Claude Code from standard input",
+        "hooking:hook_claude_code",
+        _HOOK_OPTIONS,
+        "Reads the host's JSON, prints the skill that fits and why, or nothing. Looks at the user's"
+        " agent folders, at --root, and at a project that `skillyard trust` has approved. Exits"
+        " with 0 whatever comes.",
+        ("skillyard hook claude-code < payload.json",),
+    ),
+    Command(
+        ("hook", "codex"),
+        "answer a prompt hook of Codex from standard input",
+        "hooking:hook_codex",
+        _HOOK_OPTIONS,
+        "As `skillyard hook claude-code`, which says more.",
+        ("skillyard hook codex < payload.json",),
+    ),
+    Command(
+        ("hook", "install"),
+        "put the prompt hook into a host's settings",
+        "hooking:hook_install",
+        (
+            _HOST,
+            Option(
+                "--file",
+                "this settings file instead of the user's own",
+                metavar="SETTINGS",
+                type="path",
+            ),
+            *_HOOK_OPTIONS,
+        ),
+        "Without HOST: every host whose settings folder is there. The hook gets the options named"
+        " here, and --root. Doing it again changes nothing; all else in the file stays as it is.",
+        ("skillyard hook install", "skillyard hook install codex --max-chars 2000"),
+    ),
+    Command(
+        ("hook", "uninstall"),
+        "take the prompt hook out of a host's settings",
+        "hooking:hook_uninstall",
+        (
+            _HOST,
+            Option(
+                "--file",
+                "this settings file instead of the user's own",
+                metavar="SETTINGS",
+                type="path",
+            ),
+        ),
+        "Takes out what `skillyard hook install` put there, and nothing else. The exit code is 1"
+        " when there was nothing to take out.",
+        ("skillyard hook uninstall claude-code",),
+    ),
+    Command(
+        ("trust",),
+        "approve the skills of a project for the prompt hook",
+        "trusting:trust",
+        (
+            Option("DIR", "the project (default: .)", "maybe", "DIR", "folder"),
+            Option("--revoke", "take the approval back", "flag"),
+            Option("--list", "list the projects that are approved", "flag"),
+        ),
+        "Approves every skill of the project as it is now, with the files beside it. What is "
+        "edited, added or moved later is not used until this is done again. The exit code of "
+        "--revoke is 1 when there was no approval.",
+        ("skillyard trust", "skillyard trust --list", "skillyard trust ~/projects/app --revoke"),
+    ),
+    Command(
+        ("log", "show"),
+        "print the last entries of a decision log",
+        "logs:log_show",
+        (
+            Option("LOG", "the log (default: SKILLYARD_LOG)", "maybe", "LOG", "path"),
+            Option("--hook", "the prompt hook's own log: why answers were empty", "flag"),
+            _limit("show the last K entries", 20),
+        ),
+        "SKILLYARD_LOG=FILE logs every selection as one line of JSON, with digests of what was "
+        "asked; SKILLYARD_LOG_TEXT=1 keeps the text.",
+        ("skillyard log show decisions.jsonl", "skillyard log show --hook --limit 5"),
+    ),
+    Command(
+        ("log", "replay"),
+        "ask logged queries again, and list what moved",
+        "logs:log_replay",
+        (Option("LOG", "the log (default: SKILLYARD_LOG)", "maybe", "LOG", "path"),),
+        "For logs with text. The exit code is 1 when anything is different.",
+        ("skillyard log replay decisions.jsonl --root skills",),
+    ),
+    Command(
         ("cache", "stats"),
         "what is kept of remote answers",
         "remote:cache_stats",
@@ -502,7 +643,7 @@ COMMANDS = (
         ("bench", "replay"),
         "ask logged queries again, and list what moved",
         "measuring:bench_replay",
-        (Option("LOG", "lines of select --json", metavar="LOG", type="path"),),
+        (Option("LOG", "a decision log, or lines of select --json", metavar="LOG", type="path"),),
         "The exit code is 1 when anything is different.",
         (
             'skillyard select "clean this csv" --json >> log.jsonl',

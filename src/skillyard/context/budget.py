@@ -12,7 +12,8 @@ TRUNCATED = "[... truncated]"
 
 def estimate_tokens(text: str) -> int:
     """Return the estimated number of tokens: UTF-8 bytes over four, rounded up."""
-    return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return -(-size // BYTES_PER_TOKEN)
 
 
 def cut(text: str, max_tokens: int) -> str:

@@ -20,7 +20,7 @@ from skillyard.ranking.scorer import Scorer
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural, shorten, xml_escape
 
-__all__ = ["FORMATS", "summary"]
+__all__ = ["FORMATS", "by_preference", "summary"]
 
 TOP_PHRASES = 3
 """Oasis: "top trigger phrases" in a suggested format of three."""
@@ -54,8 +54,8 @@ def summary(
     text = write(listed, None, 0)
     if budget_tokens is None or estimate_tokens(text) <= budget_tokens:
         return text
-    preferred = _preferred(catalog, listed, query, scorer)
-    return _fitted(preferred, write, budget_tokens)
+    ordered = by_preference(catalog, listed, query, scorer)
+    return _fitted(ordered, write, budget_tokens)
 
 
 def _listed(catalog: Catalog, include_conventions: bool) -> list[Skill]:
@@ -66,7 +66,7 @@ def _listed(catalog: Catalog, include_conventions: bool) -> list[Skill]:
     ]
 
 
-def _preferred(
+def by_preference(
     catalog: Catalog, listed: list[Skill], query: str | Query | None, scorer: str | Scorer | Any
 ) -> list[Skill]:
     """Return the skills in the order in which they should keep their place.

@@ -187,6 +187,11 @@ class SkillInjector:
         """The snapshot it injects from."""
         return self._catalog
 
+    @property
+    def config(self) -> InjectorConfig:
+        """How it chooses and how much it injects."""
+        return self._config
+
     def reloaded(self) -> SkillInjector:
         """Return an injector over the skills as they are on disk now."""
         return SkillInjector(self._catalog.reload().catalog, self._config)

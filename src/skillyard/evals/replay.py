@@ -15,10 +15,11 @@ __all__ = ["Logged", "Moved", "parse_log", "replay"]
 
 
 class Logged(NamedTuple):
-    """One answer as it was logged: a line of ``skillyard select --json``."""
+    """One answer as it was logged: a line of ``skillyard select --json`` or of a decision log."""
 
     line: int
-    query: Query
+    query: Query | None
+    """None when only a digest of the request was logged: it cannot be asked again."""
     scorer: str
     policy: Mapping[str, Any]
     chosen: tuple[tuple[str, float, str], ...]
@@ -56,17 +57,9 @@ def parse_log(text: str, path: str) -> list[Logged]:
 
 
 def _logged(number: int, shape: dict[str, Any]) -> Logged:
-    asked = shape["query"]
     return Logged(
         number,
-        Query(
-            asked["text"],
-            files=asked.get("files", ()),
-            recent_activity=asked.get("recent_activity", ()),
-            include_tags=asked.get("include_tags", ()),
-            exclude_tags=asked.get("exclude_tags", ()),
-            include_references=asked.get("include_references", False),
-        ),
+        _query(shape["query"]),
         str(shape["scorer"]),
         dict(shape["policy"]),
         tuple(
@@ -76,16 +69,42 @@ def _logged(number: int, shape: dict[str, Any]) -> Logged:
     )
 
 
+def _query(asked: dict[str, Any]) -> Query | None:
+    """Return the request, or None where it was not kept, or not whole."""
+    if ("text" not in asked and "digest" in asked) or asked.get("cut"):
+        return None
+    return Query(
+        asked["text"],
+        files=asked.get("files", ()),
+        recent_activity=asked.get("recent_activity", ()),
+        include_tags=asked.get("include_tags", ()),
+        exclude_tags=asked.get("exclude_tags", ()),
+        include_references=asked.get("include_references", False),
+    )
+
+
+def _policy(logged: Mapping[str, Any]) -> SelectionPolicy:
+    return SelectionPolicy(
+        logged.get("top_k"),
+        logged.get("min_score"),
+        logged.get("include_tags", ()),
+        logged.get("exclude_tags", ()),
+        logged.get("fallback_tag"),
+    )
+
+
 def replay(catalog: Catalog, log: Iterable[Logged], *, least: float = 0.005) -> list[Moved]:
     """Ask every logged query again and return what is different, in the order of the log.
 
-    Scores that differ by less than ``least`` are taken to be the same.
+    Scores that differ by less than ``least`` are taken to be the same. What holds no request is
+    passed over.
     """
     ids = {skill.slug: skill.id for skill in catalog.candidates}
     moved: list[Moved] = []
     for each in log:
-        policy = SelectionPolicy(each.policy.get("top_k"), min_score=each.policy.get("min_score"))
-        now = select(catalog, each.query, policy, scorer=each.scorer).selected
+        if each.query is None:
+            continue
+        now = select(catalog, each.query, _policy(each.policy), scorer=each.scorer).selected
         after = {m.skill.slug: (place, m.score) for place, m in enumerate(now, 1)}
         before = {key: (place, score) for place, (key, score, _) in enumerate(each.chosen, 1)}
         changed = {key for key, _, was in each.chosen if ids.get(key, was) != was}

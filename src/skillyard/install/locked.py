@@ -168,6 +168,14 @@ class Lock(Value):
         """Return the skill of that name, or None."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
+    def in_folder(self, folder: str) -> LockedSkill | None:
+        """Return the skill that lies in a folder of that name: the one called so, else the first.
+
+        Names are any text, and several may make one folder's name.
+        """
+        named = (skill for skill in self.skills if folder_name(skill.name) == folder)
+        return self.get(folder) or next(named, None)
+
     def with_skill(self, skill: LockedSkill) -> Lock:
         """Return a lock in which the skill stands in place of one of the same name."""
         others = self.without(skill.name)

@@ -27,6 +27,7 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Mapping
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillError, SkillIoError
@@ -47,6 +48,7 @@ __all__ = [
     "read_user_lock",
     "render_project_lock",
     "source_folder",
+    "user_lock_path",
     "write_project_lock",
 ]
 
@@ -71,6 +73,16 @@ def read_project_lock(path: str) -> Lock:
     its source (``lock_path_unsafe``).
     """
     return _read(path, path, PROJECT_VERSION)
+
+
+def user_lock_path(environment: Mapping[str, str] | None = None) -> str:
+    """Return where the installer keeps the user's lock, whether there is one or not."""
+    environment = os.environ if environment is None else environment
+    state = environment.get("XDG_STATE_HOME", "")
+    if os.path.isabs(state):  # a relative one means nothing, as the base directory rules say
+        return os.path.join(state, "skills", USER_LOCK)
+    home = environment.get("HOME") or os.path.expanduser("~")
+    return os.path.join(home, ".agents", USER_LOCK)
 
 
 def read_user_lock(path: str) -> Lock:

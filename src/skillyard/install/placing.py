@@ -1,7 +1,9 @@
 """Putting a skill's files into a folder: all of them or none, and never over somebody's edits.
 
 Everything is checked first, written beside the place, synced, and then renamed. What is there is
-replaced only when it is what was installed.
+replaced only when it is what was installed. Where the system can exchange two folders in one step
+(Linux, on most file systems), a reader finds the old folder or the new one at every moment;
+elsewhere two renames leave an instant without either. One run at a time writes to a folder.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from skillyard.digest import sha256
@@ -21,11 +24,15 @@ from skillyard.install.folder_hash import folder_hash, folder_hash_of
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
 
-__all__ = ["InstallRefused", "Placed", "check_files", "content_digest", "place"]
+__all__ = ["InstallRefused", "Placed", "alone", "check_files", "content_digest", "place"]
 
 BESIDE = ".skillyard-new-"
 BEFORE = ".skillyard-old-"
 """Names of folders that a stopped run may leave; the next one clears or restores them."""
+HERE = -100
+"""``AT_FDCWD``: paths are relative to the working folder, as everywhere else."""
+EXCHANGE = 2
+"""``RENAME_EXCHANGE``: both names stay, and each has what the other had."""
 
 
 class InstallRefused(SkillError):
@@ -91,25 +98,24 @@ def place(
     listed = tuple(sorted(files))
     try:
         os.makedirs(into, exist_ok=True)
-        _restore(into, name)
-        there = _hash_there(target)
-        if there == new_hash:
-            return Placed(target, "unchanged", listed, new_hash, digest)
-        if there is not None and there != installed_hash:
-            raise InstallRefused(
-                "the folder holds something else than what was installed",
-                path=target,
-                code="install_edited",
-                hint="keep your changes elsewhere or remove the folder, then add the skill again",
-            )
-        beside = tempfile.mkdtemp(prefix=f"{BESIDE}{name}-", dir=into)
-        try:
-            _write_all(beside, files, frozenset(executable))
-            _swap(beside, target, os.path.join(into, f"{BEFORE}{name}"))
-        except BaseException:
-            shutil.rmtree(beside, ignore_errors=True)
-            raise
-        _sync_folder(into)
+        with alone(into):
+            _restore(into, name)
+            there = _hash_there(target)
+            if there == new_hash:
+                return Placed(target, "unchanged", listed, new_hash, digest)
+            if there is not None and there != installed_hash:
+                raise InstallRefused(
+                    "the folder holds something else than what was installed",
+                    path=target,
+                    code="install_edited",
+                    hint="keep your changes elsewhere or remove the folder, then add it again",
+                )
+            beside = tempfile.mkdtemp(prefix=f"{BESIDE}{name}-", dir=into)
+            try:
+                _write_all(beside, files, frozenset(executable))
+                _swap(beside, target, os.path.join(into, f"{BEFORE}{name}"))
+            finally:  # what it is by now: nothing, what was not put in the place, or what was there
+                shutil.rmtree(beside, ignore_errors=True)
     except OSError as error:
         raise SkillIoError(
             f"cannot write: {error.strerror or error}",
@@ -153,10 +159,35 @@ def _write_all(folder: str, files: Mapping[str, bytes], executable: frozenset[st
         _sync_folder(each)
 
 
+@contextmanager
+def alone(into: str) -> Iterator[None]:
+    """Let no other run write to a folder that exists meanwhile, where the system can say so.
+
+    Raises OSError for a folder that cannot be opened.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows opens no folders either
+        yield
+        return
+    handle = os.open(into, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # some network file systems lock nothing
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def _swap(beside: str, target: str, before: str) -> None:
-    """Put the new folder in the place of the old one, which is kept until the new one is there."""
+    """Put the new folder in the place of the old one, which is kept until that is on the disk."""
+    into = os.path.dirname(target)
     if not os.path.lexists(target):
         os.rename(beside, target)
+        _sync_folder(into)
+        return
+    if _exchanged(beside, target):
+        _sync_folder(into)
         return
     os.rename(target, before)
     try:
@@ -164,7 +195,20 @@ def _swap(beside: str, target: str, before: str) -> None:
     except OSError:
         os.rename(before, target)
         raise
+    _sync_folder(into)
     shutil.rmtree(before, ignore_errors=True)
+
+
+def _exchanged(one: str, other: str) -> bool:
+    """Let two folders change places in one step; False where the system or the disk cannot."""
+    try:
+        import ctypes
+
+        call = ctypes.CDLL(None, use_errno=True).renameat2
+    except (ImportError, AttributeError, OSError, TypeError):  # no ctypes, no such call, Windows
+        return False
+    done = call(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE)
+    return bool(done == 0)
 
 
 def _restore(into: str, name: str) -> None:
@@ -176,7 +220,8 @@ def _restore(into: str, name: str) -> None:
         else:
             os.rename(before, target)
     for left in os.listdir(into):
-        if left.startswith(f"{BESIDE}{name}-"):
+        # What follows the last hyphen is random: `a` must not take what belongs to `a-b`.
+        if left.rpartition("-")[0] == f"{BESIDE}{name}":
             shutil.rmtree(os.path.join(into, left), ignore_errors=True)
 
 

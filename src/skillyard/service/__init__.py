@@ -40,7 +40,14 @@ if TYPE_CHECKING:
         bench_run,
         bench_score,
     )
-    from skillyard.service.prompting import Injected, Summarised, inject_prompt, summary_of
+    from skillyard.service.prompting import (
+        HostSummary,
+        Injected,
+        Summarised,
+        host_summary_of,
+        inject_prompt,
+        summary_of,
+    )
     from skillyard.service.reading import Card, Listing, list_skills
     from skillyard.service.reasons import Why, why_skill
     from skillyard.service.remote import (
@@ -63,6 +70,7 @@ __all__ = [
     "Card",
     "Checked",
     "Evaluated",
+    "HostSummary",
     "IndexBuilt",
     "IndexStatus",
     "IndexVerified",
@@ -83,6 +91,7 @@ __all__ = [
     "cache_stats",
     "check_paths",
     "evaluate_skills",
+    "host_summary_of",
     "index_build",
     "index_follow",
     "index_status",
@@ -128,7 +137,14 @@ _ROOMS = {
         "bench_run",
         "bench_score",
     ),
-    "prompting": ("Injected", "Summarised", "inject_prompt", "summary_of"),
+    "prompting": (
+        "HostSummary",
+        "Injected",
+        "Summarised",
+        "host_summary_of",
+        "inject_prompt",
+        "summary_of",
+    ),
     "reading": ("Card", "Listing", "list_skills"),
     "reasons": ("Why", "why_skill"),
     "remote": ("CacheCleared", "CacheState", "cache_clear", "cache_stats", "search_skills"),

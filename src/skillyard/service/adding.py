@@ -7,19 +7,79 @@ import os
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from skillyard.errors import InvalidInput, SkillNotFound
+from skillyard.discovery.layout import user_roots
+from skillyard.errors import InvalidInput, SkillIoError, SkillNotFound
 from skillyard.install.file_paths import checked_path, shown_path
 from skillyard.install.locked import LockedSkill, folder_name
-from skillyard.install.locks import PROJECT_LOCK, read_project_lock, write_project_lock
+from skillyard.install.locks import (
+    PROJECT_LOCK,
+    read_project_lock,
+    read_user_lock,
+    user_lock_path,
+    write_project_lock,
+)
 from skillyard.install.look_alikes import look_alikes
-from skillyard.install.placing import Placed, check_files, place
+from skillyard.install.placing import InstallRefused, Placed, alone, check_files, place
 from skillyard.search import FoundSkill, SearchService
 from skillyard.sources.github import is_repository
 from skillyard.sources.protocol import Hit, Package, SourceFailed
 from skillyard.sources.settings import Settings, load_settings
 from skillyard.sources.transport import Host
+from skillyard.text import clean_line, shorten
 
-__all__ = ["Added", "add_skill"]
+__all__ = ["Added", "InstalledForUser", "add_skill"]
+
+INSTALLER = "npx skills"
+SHOWN_CHARACTERS = 200
+
+
+class InstalledForUser(NamedTuple):
+    """What the user's lock of the common installer says of a skill of the same name."""
+
+    lock: str
+    """Path of that lock, which is never written here."""
+    skill: LockedSkill | None
+    """None where the lock cannot be read."""
+    problem: str = ""
+    """Why it cannot be read."""
+
+    @property
+    def said(self) -> str:
+        """One line for a person; what the lock says is shortened and cleaned."""
+        skill = self.skill
+        if skill is None:
+            return f"what {INSTALLER} installed is not known: {self.problem}"
+        at = f", {_shown(skill.ref)}" if skill.ref else ""
+        when = f", {_shown(skill.updated_at or skill.installed_at or '')[:10]}".rstrip(", ")
+        return f"installed by {INSTALLER} from {_shown(skill.source)}{at} at {_pinned(skill)}{when}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the part of ``skillyard.add/1``."""
+        skill = self.skill
+        if skill is None:
+            return {"tool": INSTALLER, "lock": self.lock, "problem": self.problem}
+        return {
+            "tool": INSTALLER,
+            "lock": self.lock,
+            "source": skill.source,
+            "ref": skill.ref,
+            "commit": skill.commit,
+            "folder_hash": skill.folder_hash,
+            "installed_at": skill.installed_at,
+            "updated_at": skill.updated_at,
+        }
+
+
+def _shown(text: str) -> str:
+    return shorten(clean_line(text), SHOWN_CHARACTERS)
+
+
+def _pinned(skill: LockedSkill) -> str:
+    """Say what a locked skill is pinned to: the installer keeps a tree, not a commit."""
+    if skill.commit:
+        return f"commit {_shown(skill.commit)[:12]}"
+    tree = skill.folder_hash or ""
+    return f"tree {_shown(tree)[:12]}" if len(tree) == 40 else "no known commit"
 
 
 class Added(NamedTuple):
@@ -33,6 +93,8 @@ class Added(NamedTuple):
     """Path of the lock file that names it; empty when none was written."""
     look_alikes: tuple[str, ...] = ()
     """Names that are there already and look like it."""
+    installed: InstalledForUser | None = None
+    """What the common installer has of that name for this user."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.add/1``."""
@@ -47,6 +109,7 @@ class Added(NamedTuple):
             "state": "fetched" if placed is None else placed.state,
             "digest": None if placed is None else placed.digest,
             "lock": self.lock or None,
+            "installed": None if self.installed is None else self.installed.to_dict(),
         }
 
 
@@ -96,17 +159,67 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
         )
     lock_path = _lock_of(into)
     lock = read_project_lock(lock_path)
-    known = lock.get(name)
-    placed = place(
-        package.files,
-        into,
-        name,
-        executable=package.executable,
-        installed_hash=None if known is None else known.computed_hash,
+    known = lock.in_folder(name)
+    theirs = _is_users(os.path.join(into, name))
+    installed = _installed_for_user(name, say_problems=theirs)
+    try:
+        placed = place(
+            package.files,
+            into,
+            name,
+            executable=package.executable,
+            installed_hash=None if known is None else known.computed_hash,
+        )
+    except InstallRefused as error:
+        if theirs and installed is not None and installed.skill is not None:
+            raise _not_ours(installed, name, error) from None
+        raise
+    if theirs and installed is not None and known is None and placed.state == "unchanged":
+        lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
+    else:
+        entry = _entry(
+            name if known is None else known.name, found.hit, package, placed, wanted.ref
+        )
+        _note(lock_path, entry)
+    return Added(found._replace(skill=skill), package, placed, lock_path, tuple(alike), installed)
+
+
+def _note(path: str, entry: LockedSkill) -> None:
+    """Put one entry into a project's lock as it is now: others may have added theirs meanwhile."""
+    try:
+        with alone(os.path.dirname(os.path.abspath(path))):
+            write_project_lock(path, read_project_lock(path).with_skill(entry))
+    except OSError as error:
+        what = f"cannot write: {error.strerror or error}"
+        raise SkillIoError(what, path=path, code="lock_unwritable") from None
+
+
+def _is_users(place: str) -> bool:
+    """True for something that lies, links resolved, in a folder that agents read for this user."""
+    if not os.path.lexists(place):
+        return False
+    above = {os.path.realpath(os.path.dirname(place)), os.path.dirname(os.path.realpath(place))}
+    return any(os.path.realpath(root.path) in above for root in user_roots())
+
+
+def _installed_for_user(name: str, *, say_problems: bool) -> InstalledForUser | None:
+    """Return what the user's lock says of a folder's name. Never raises: the lock is not ours."""
+    path = user_lock_path()
+    try:
+        skill = read_user_lock(path).in_folder(name)
+    except SkillIoError as error:
+        return InstalledForUser(path, None, str(error.message)) if say_problems else None
+    return None if skill is None else InstalledForUser(path, skill)
+
+
+def _not_ours(installed: InstalledForUser, name: str, error: InstallRefused) -> InstallRefused:
+    return InstallRefused(
+        f"this is {installed.said}, and is not replaced",
+        path=error.path,
+        code="install_owned",
+        hint=f"say `{INSTALLER} update {name}`, or `{INSTALLER} remove {name}` and add it again,"
+        " or name another folder with --into",
     )
-    entry = _entry(name, found.hit, package, placed, wanted.ref)
-    write_project_lock(lock_path, lock.with_skill(entry))
-    return Added(found._replace(skill=skill), package, placed, lock_path, tuple(alike))
 
 
 def _understood(target: str) -> _Target:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from json import dumps
+from time import time_ns
 from typing import Any
 
 from skillyard.catalog import Catalog
+from skillyard.decisions import wanted
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.ranking.match import Match, eligible, in_order, score_query
 from skillyard.ranking.query import Query
@@ -20,6 +22,7 @@ __all__ = [
     "Evaluated",
     "Ranked",
     "Selected",
+    "bounds",
     "evaluate_skills",
     "query_dict",
     "rank_skills",
@@ -173,15 +176,22 @@ def select_skills(
     """Choose skills for a query, or abstain.
 
     ``limit`` bounds how many of the skills that were not chosen are named (the selection itself
-    names ten). Raises UnknownName, InvalidInput.
+    names ten). The choice is logged where that is wanted (:mod:`skillyard.decisions`). Raises
+    UnknownName, InvalidInput.
     """
     if limit is not None and (type(limit) is not int or limit < 0):
         raise InvalidInput("limit must be None or an integer of at least 0")
     policy = policy or SelectionPolicy()
+    started_ns = time_ns()
     selection = select(catalog, query, policy, scorer=scorer)
+    min_score, top_k = bounds(policy, scorer)
+    if wanted():
+        from skillyard.decisions.recording import record
+
+        applied = (min_score, top_k)
+        record("select", catalog, query, policy, applied, selection, started_ns=started_ns)
     if limit is not None:
         selection = selection._replace(rejected=selection.rejected[:limit])
-    min_score, top_k = bounds(policy, scorer)
     return Selected(query, selection, min_score, top_k, catalog.reported, explain)
 
 

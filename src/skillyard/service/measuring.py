@@ -214,6 +214,8 @@ class BenchReplay(NamedTuple):
     queries: int
     moved: tuple[Any, ...]
     """:class:`skillyard.evals.replay.Moved`, in the order of the log."""
+    skipped: int = 0
+    """Entries of a decision log that hold no more than a digest of what was asked."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.bench-replay/1``."""
@@ -221,13 +223,24 @@ class BenchReplay(NamedTuple):
             "schema": "skillyard.bench-replay/1",
             "log": self.log,
             "queries": self.queries,
+            "skipped": self.skipped,
             "moved": [one._asdict() for one in self.moved],
         }
 
 
 def bench_replay(catalog: Catalog, log: str) -> BenchReplay:
-    """Ask the logged queries again of the catalog. Raises SkillIoError, InvalidInput."""
+    """Ask the logged queries again of the catalog.
+
+    Raises SkillIoError, and InvalidInput for a line that is none and for a log without any text.
+    """
     from skillyard.evals.replay import parse_log, replay
 
     logged = parse_log(read_text(log), log)
-    return BenchReplay(log, len(logged), tuple(replay(catalog, logged)))
+    asked = [each for each in logged if each.query is not None]
+    if logged and not asked:
+        raise InvalidInput(
+            f"{log}: only digests of what was asked were logged; set SKILLYARD_LOG_TEXT=1 to log"
+            " the text"
+        )
+    skipped = len(logged) - len(asked)
+    return BenchReplay(log, len(asked), tuple(replay(catalog, asked)), skipped)

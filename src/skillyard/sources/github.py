@@ -7,8 +7,11 @@ then is pinned to the commit or tree that was seen.
 from __future__ import annotations
 
 import re
+import sys
 from asyncio import gather
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -23,8 +26,8 @@ from skillyard.sources.repository import (
     Most,
     files_beside,
     reference_paths,
+    skill_folder,
     skill_folders,
-    skill_path,
 )
 from skillyard.sources.transport import Transport
 
@@ -35,6 +38,8 @@ TREE_BYTES = 32 * 1024 * 1024
 TREE_FRESH_S = 300.0
 FILE_FRESH_S = 3_600.0
 FILE_BYTES = 1_048_576
+ENTRY_BYTES = 256
+"""What a path takes in memory beside its characters: its places, and its size."""
 LFS = b"version https://git-lfs.github.com/spec/"
 
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
@@ -52,7 +57,7 @@ class Tree(NamedTuple):
     """The regular files of a repository at one moment."""
 
     blobs: Mapping[str, int]
-    """Sizes by path."""
+    """Sizes by path, in the order of the paths."""
     executable: frozenset[str]
     """Those of them that may be run."""
     links: frozenset[str]
@@ -61,6 +66,18 @@ class Tree(NamedTuple):
     """What files are read at: the commit where it is known."""
     truncated: bool
     age_s: float
+    paths: tuple[str, ...] = ()
+    """Those of the blobs, sorted."""
+    folders: tuple[str, ...] = ()
+    """Those that hold a SKILL.md, sorted; ``""`` is the root itself."""
+
+    def below(self, folder: str) -> Mapping[str, int]:
+        """Return the files below a folder, by path; all of them below the root."""
+        if not folder:
+            return self.blobs
+        start = bisect_left(self.paths, f"{folder}/")
+        end = bisect_left(self.paths, f"{folder}0", start)  # the character after the slash
+        return {path: self.blobs[path] for path in self.paths[start:end]}
 
 
 class GitHub:
@@ -91,7 +108,11 @@ class GitHub:
                 f"there is no public repository {repository} with {ref}",
                 status=reply.status,
             )
-        return _tree(json_of(reply.headers, reply.body, repository), ref, reply.age_s)
+        tree = self.transport.parsed.of("tree", reply.body)
+        if not isinstance(tree, Tree):
+            tree = _tree(json_of(reply.headers, reply.body, repository))
+            self.transport.parsed.keep("tree", reply.body, tree, _size(tree))
+        return tree._replace(ref=ref, age_s=reply.age_s)
 
     async def commit(self, repository: str, ref: str = "HEAD") -> str:
         """Return the commit that a branch or tag stands for now. Raises SourceFailed."""
@@ -134,21 +155,17 @@ class GitHub:
         if whole and not _COMMIT.fullmatch(ref):
             ref = await self.commit(hit.source, ref)
         tree = await self.tree(hit.source, ref)
-        folder = skill_path(tree.blobs, hit.source, hit.id, hit.path)
+        folder = skill_folder(tree.folders, hit.source, hit.id, hit.path)
         if folder is None:
             raise SourceFailed("not_found", _not_there(hit, tree))
         main = f"{folder}/SKILL.md" if folder else "SKILL.md"
         blobs: list[Blob] = []
         if whole:
-            blobs = [blob for blob in files_beside(tree.blobs, folder) if blob.path != main]
+            beside = files_beside(tree.below(folder), folder)
+            blobs = [blob for blob in beside if blob.path != main]
         elif references:
-            blobs = reference_paths(tree.blobs, folder)
-        most = WHOLE if whole else REFERENCES
-        text, (beside, skipped) = await gather(
-            self.file(hit.source, tree.ref, main),
-            self._beside(hit.source, tree, folder, blobs, most),
-        )
-        files = {"SKILL.md": text, **beside}
+            blobs = reference_paths(tree.below(folder), folder)
+        files, skipped = await self._files(hit.source, tree, folder, blobs, whole=whole)
         inside = f"{folder}/" if folder else ""
         return Package(
             files,
@@ -161,6 +178,19 @@ class GitHub:
             skipped,
             frozenset(path for path in files if inside + path in tree.executable),
         )
+
+    async def _files(
+        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], *, whole: bool
+    ) -> tuple[dict[str, bytes], list[str]]:
+        """Return SKILL.md and the files beside it, and what was left out. Raises SourceFailed."""
+        main = self.file(repository, tree.ref, f"{folder}/SKILL.md" if folder else "SKILL.md")
+        if not blobs:
+            return {"SKILL.md": await main}, []
+        most = WHOLE if whole else REFERENCES
+        text, (beside, skipped) = await gather(
+            main, self._beside(repository, tree, folder, blobs, most)
+        )
+        return {"SKILL.md": text, **beside}, skipped
 
     async def _beside(
         self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: Most
@@ -197,7 +227,7 @@ def _cut_off(repository: str) -> SourceFailed:
 
 
 def _not_there(hit: Hit, tree: Tree) -> str:
-    folders = skill_folders(tree.blobs)
+    folders = tree.folders
     some = ", ".join(folder.rpartition("/")[2] or "(its root)" for folder in folders[:5])
     cut = (
         "; its list of files is cut off, so it may be there all the same" if tree.truncated else ""
@@ -221,7 +251,8 @@ def _is_file(headers: Mapping[str, str], body: bytes) -> None:
         raise SourceFailed("bad_answer", "a web page came instead of the file")
 
 
-def _tree(answer: Any, ref: str, age_s: float) -> Tree:
+def _tree(answer: Any) -> Tree:
+    """Return what an answer lists: what it was asked for, and its age, are not in it."""
     blobs: dict[str, int] = {}
     executable: set[str] = set()
     links: set[str] = set()
@@ -236,9 +267,23 @@ def _tree(answer: Any, ref: str, age_s: float) -> Tree:
                 executable.add(path)
         elif entry.get("type") in ("blob", "commit"):
             links.add(path)
+    paths = tuple(sorted(blobs))
     return Tree(
-        blobs, frozenset(executable), frozenset(links), ref, answer.get("truncated") is True, age_s
+        MappingProxyType({path: blobs[path] for path in paths}),
+        frozenset(executable),
+        frozenset(links),
+        "",
+        answer.get("truncated") is True,
+        0.0,
+        paths,
+        tuple(skill_folders(paths)),
     )
+
+
+def _size(tree: Tree) -> int:
+    """Return about how many bytes a tree takes in memory."""
+    texts = sum(map(sys.getsizeof, (*tree.paths, *tree.links, *tree.folders)))
+    return texts + ENTRY_BYTES * (len(tree.paths) + len(tree.links) + 1)
 
 
 class GitHubSource:
@@ -268,7 +313,7 @@ class GitHubSource:
             elif isinstance(answer, BaseException):
                 raise answer
             else:
-                hits += _matching(repository, answer, query)
+                hits += self._matching(repository, answer, query)
                 if answer.truncated:
                     failures.append(_cut_off(repository))
         if failures and len(failures) == len(self.repositories) and not hits:
@@ -280,16 +325,44 @@ class GitHubSource:
         """Return a skill's files. Raises SourceFailed."""
         return await self.github.package(hit, references=references, whole=whole)
 
+    def _matching(self, repository: str, tree: Tree, query: str) -> list[tuple[float, Hit]]:
+        from skillyard.analysis import STANDARD
 
-def _matching(repository: str, tree: Tree, query: str) -> list[tuple[float, Hit]]:
+        asked = set(STANDARD.terms(query))
+        found = []
+        for folder, name, terms in self._named(repository, tree):
+            shared = len(asked.intersection(terms))
+            if shared:
+                hit = Hit(repository, name, self.name, name=name, path=folder)
+                found.append((shared / max(1, len(asked)), hit))
+        return found
+
+    def _named(self, repository: str, tree: Tree) -> tuple[_Named, ...]:
+        """Return the folders of skills with the words of their names."""
+        key = ("named", repository, tree.folders)
+        named = self.github.transport.parsed.get(key)
+        if not isinstance(named, tuple):
+            named = tuple(_named(repository, folder) for folder in tree.folders)
+            size = sum(2 * sys.getsizeof(each.folder) + each.size() for each in named)
+            self.github.transport.parsed.put(key, named, size + ENTRY_BYTES)
+        return named
+
+
+class _Named(NamedTuple):
+    """A skill's folder."""
+
+    folder: str
+    name: str
+    terms: frozenset[str]
+
+    def size(self) -> int:
+        """Return about how many bytes this takes in memory."""
+        texts = sum(map(sys.getsizeof, (self.folder, self.name, self.terms, *self.terms)))
+        return texts + ENTRY_BYTES
+
+
+def _named(repository: str, folder: str) -> _Named:
     from skillyard.analysis import STANDARD
 
-    asked = set(STANDARD.terms(query))
-    found = []
-    for folder in skill_folders(tree.blobs):
-        name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
-        shared = len(asked.intersection(STANDARD.terms(name)))
-        if shared:
-            hit = Hit(repository, name, GitHubSource.name, name=name, path=folder)
-            found.append((shared / max(1, len(asked)), hit))
-    return found
+    name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
+    return _Named(folder, name, frozenset(STANDARD.terms(name)))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from skillyard.catalog import Catalog
 from skillyard.errors import SkillError
+from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.match import rank
 from skillyard.skill import Skill
 from skillyard.sources.protocol import Hit, Package, SourceFailed
@@ -11,6 +14,7 @@ from skillyard.sources.protocol import Hit, Package, SourceFailed
 __all__ = ["LocalSource"]
 
 REFERENCES = 64
+"""Markdown files of one skill that are brought with it."""
 
 
 class LocalSource:
@@ -44,23 +48,53 @@ class LocalSource:
         return None
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed."""
-        from skillyard.resources import list_resources, read_resource
+        """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed.
 
+        Files are read as when the catalog was made: regular ones inside the skill's real folder,
+        whatever became of them since.
+        """
         skill = hit.skill or self._named(hit)
         if skill is None or not skill.path:
             raise SourceFailed("not_found", f"{hit.key} has no file here")
+        files = {"SKILL.md": _main_file(skill)}
+        skipped: list[str] = []
+        if (references or whole) and _has_folder(skill):
+            beside, skipped = _beside(skill, whole=whole)
+            files |= beside
+        return Package(files, hit.source, url=skill.path, raw_url=skill.path, skipped=skipped)
+
+
+def _has_folder(skill: Skill) -> bool:
+    """True for a skill with a folder of its own; other documents stand alone."""
+    return os.path.basename(skill.path).lower() == "skill.md"
+
+
+def _main_file(skill: Skill) -> bytes:
+    from skillyard.resources import read_file, read_resource
+
+    try:
+        if _has_folder(skill):
+            return read_resource(skill, os.path.basename(skill.path))
+        return read_file(skill.path, DEFAULT_LIMITS.resource_bytes).data
+    except SkillError as error:
+        gone = not os.path.lexists(skill.path)
+        code = "not_found" if gone else "refused"
+        raise SourceFailed(code, f"{skill.path} cannot be read: {error.message}") from None
+
+
+def _beside(skill: Skill, *, whole: bool) -> tuple[dict[str, bytes], list[str]]:
+    """Return (the files beside SKILL.md, what was left out and why)."""
+    from skillyard.resources import list_resources, read_resource
+
+    listed = [resource.path for resource in list_resources(skill)]
+    if not whole:
+        listed = [path for path in listed if path.lower().endswith(".md")]
+    most = len(listed) if whole else REFERENCES
+    files: dict[str, bytes] = {}
+    skipped = [f"{path}: over the limits" for path in listed[most:]]
+    for path in listed[:most]:
         try:
-            with open(skill.path, "rb") as file:
-                files = {"SKILL.md": file.read()}
-            if references or whole:
-                listed = [resource.path for resource in list_resources(skill)]
-                if not whole:
-                    listed = [path for path in listed if path.lower().endswith(".md")][:REFERENCES]
-                files |= {path: read_resource(skill, path) for path in listed}
-        except OSError as error:
-            what = error.strerror or str(error)
-            raise SourceFailed("not_found", f"{skill.path} cannot be read: {what}") from None
+            files[path] = read_resource(skill, path)
         except SkillError as error:
-            raise SourceFailed("refused", str(error)) from None
-        return Package(files, hit.source, url=skill.path, raw_url=skill.path)
+            skipped.append(f"{path}: {error.message}")
+    return files, skipped

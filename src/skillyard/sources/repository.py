@@ -6,7 +6,7 @@ another skill is worse than none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "bounded",
     "files_beside",
     "reference_paths",
+    "skill_folder",
     "skill_folders",
     "skill_path",
 ]
@@ -73,14 +74,20 @@ def skill_folders(paths: Iterable[str]) -> list[str]:
 def skill_path(
     paths: Iterable[str], repository: str, skill_id: str, registered: str | None = None
 ) -> str | None:
-    """Return the folder of a skill, or None.
+    """Return the folder of a skill, or None; see :func:`skill_folder`."""
+    return skill_folder(skill_folders(paths), repository, skill_id, registered)
+
+
+def skill_folder(
+    folders: Sequence[str], repository: str, skill_id: str, registered: str | None = None
+) -> str | None:
+    """Return which of the folders that hold a SKILL.md is that skill's, or None.
 
     ``registered`` is where somebody said that it lies: the truth if it is there. Then a folder of
     that name in the usual places, the same without a vendor's prefix, and a folder of that name
     anywhere, the one nearest to the root. The root itself is the skill that is called like its
     repository.
     """
-    folders = skill_folders(paths)
     there = set(folders)
     if registered is not None and registered.strip("/") in there:
         return registered.strip("/")

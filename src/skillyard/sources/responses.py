@@ -9,40 +9,33 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import stat
+import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.digest import sha256
+from skillyard.sources.database import Database, State
+from skillyard.sources.remembering import Remembered
+
+if TYPE_CHECKING:
+    import sqlite3
 
 __all__ = ["CacheStats", "MemoryCache", "ResponseCache", "Stored"]
 
-SCHEMA = 2
-"""Grows when rows change their shape: an older file is dropped."""
 MOST_BYTES = 256 * 1024 * 1024
 """What the bodies may take together; then the ones not asked for longest go."""
 OLDEST_S = 30 * 24 * 3600.0
 """Answers that nobody confirmed for so long are no answers any more."""
 KEPT_SHARE = 0.8
 """What is left of the most after a clearing, so that one is not due at once."""
-WAIT_S = 5.0
-
-_TABLES = """
-create table if not exists responses (
-    key blob primary key,
-    url text not null,
-    status integer not null,
-    headers text not null,
-    digest text not null,
-    size integer not null,
-    fetched real not null,
-    checked real not null,
-    seal blob not null
-) without rowid
-"""
+MEMORY_BYTES = 32 * 1024 * 1024
+"""What of the answers on disk one process also keeps in memory."""
+ENTRY_BYTES = 1_024
+"""What an answer takes in memory beside its body and headers."""
 
 
 class Stored(NamedTuple):
@@ -84,6 +77,7 @@ class MemoryCache:
 
     def put(self, key: bytes, stored: Stored) -> None:
         """Keep an answer; the oldest ones go when they take too much."""
+        stored = stored._replace(headers=MappingProxyType(dict(stored.headers)))
         before = self._kept.pop(key, None)
         self._bytes += len(stored.body) - (len(before.body) if before is not None else 0)
         self._kept[key] = stored
@@ -96,9 +90,25 @@ class MemoryCache:
         if key in self._kept:
             self._kept[key] = self._kept[key]._replace(checked=now)
 
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Known(NamedTuple):
+    """An answer that was read from disk and found sound, and the row that it was found by."""
+
+    row: tuple[object, ...]
+    stored: Stored
+    state: State | None
+    """The list's state before that row was read: while it is this, the row is this too."""
+
 
 class ResponseCache:
-    """Answers by key. Reading and writing never raise for the sake of the cache."""
+    """Answers by key. Reading and writing never raise for the sake of the cache.
+
+    What other processes write, or clear, is seen at once: the list is asked whenever its file has
+    changed. A body is read and checked again only when its row is another. Safe for many threads.
+    """
 
     def __init__(
         self, folder: str, *, most_bytes: int = MOST_BYTES, oldest_s: float = OLDEST_S
@@ -106,32 +116,55 @@ class ResponseCache:
         self.folder = folder
         self.most_bytes = most_bytes
         self.oldest_s = oldest_s
+        self._database = Database(folder)
+        self._known: Remembered[bytes, _Known] = Remembered(min(MEMORY_BYTES, most_bytes))
+
+    def close(self) -> None:
+        """Close the file; it is opened again when it is asked."""
+        self._database.close()
 
     def get(self, key: bytes, now: float) -> Stored | None:
         """Return what is kept and sound; an entry whose body is damaged is forgotten."""
-        with self._database() as database:
-            if database is None:
-                return None
-            row = database.execute(
-                "select url, status, headers, digest, size, fetched, checked, seal from responses"
-                " where key = ?",
-                (key,),
-            ).fetchone()
-            if row is None:
-                return None
-            stored = self._sound(row) if row[-1] == _seal(key, row[:-1]) else None
-            if stored is None or now - stored.checked > self.oldest_s:
-                database.execute("delete from responses where key = ?", (key,))
-                return None
-            return stored
-        return None
+        known = self._known.get(key)
+        state = self._database.state()
+        if known is not None and state is not None and known.state == state:
+            row, stored = known.row, known.stored
+        else:
+            row, stored = self._looked_up(key, known, state)
+        if row is None:
+            return None
+        if stored is None or now - stored.checked > self.oldest_s:
+            self._delete(key, row)
+            return None
+        return stored
 
-    def _sound(self, row: tuple[object, ...]) -> Stored | None:
+    def _looked_up(
+        self, key: bytes, known: _Known | None, state: State | None
+    ) -> tuple[tuple[object, ...] | None, Stored | None]:
+        """Return the row of the list, and what it says; what is sound is known from then on."""
+        row = self._database.row(key)
+        if row is None:
+            self._known.drop(key)
+            return None, None
+        same = known is not None and known.row == row
+        stored = known.stored if known is not None and same else self._read(key, row, known)
+        if stored is not None:
+            taken = len(stored.body) + sum(map(sys.getsizeof, row)) + ENTRY_BYTES
+            self._known.put(key, _Known(row, stored, state), taken)
+        return row, stored
+
+    def _read(self, key: bytes, row: tuple[object, ...], known: _Known | None) -> Stored | None:
+        """Return what a row says with its body, both checked; None for a damaged one."""
+        if row[-1] != _seal(key, row[:-1]):
+            return None
         url, status, headers, digest, size, fetched, checked, _ = row
         if not isinstance(digest, str) or not isinstance(status, int) or not isinstance(size, int):
             return None
-        body = self._body(digest, size)
-        if body is None or not isinstance(fetched, float) or not isinstance(checked, float):
+        if not isinstance(fetched, float) or not isinstance(checked, float):
+            return None
+        same = known is not None and known.row[3:5] == (digest, size)
+        body = known.stored.body if known is not None and same else self._body(digest, size)
+        if body is None:
             return None
         try:
             listed = json.loads(str(headers))
@@ -139,8 +172,17 @@ class ResponseCache:
             return None
         if not isinstance(listed, dict):
             return None
-        named = {str(name): str(value) for name, value in listed.items()}
+        named = MappingProxyType({str(name): str(value) for name, value in listed.items()})
         return Stored(str(url), status, named, body, fetched, checked)
+
+    def _delete(self, key: bytes, row: tuple[object, ...]) -> None:
+        """Forget an answer, unless another process has written a new one meanwhile."""
+        self._known.drop(key)
+        with self._database.used() as database:
+            if database is not None:
+                database.execute(
+                    "delete from responses where key = ? and seal is ?", (key, row[-1])
+                )
 
     def _body(self, digest: str, size: int) -> bytes | None:
         """Return a body of that digest and size, from a regular file alone."""
@@ -160,7 +202,7 @@ class ResponseCache:
     def put(self, key: bytes, stored: Stored) -> None:
         """Keep an answer. A cache that cannot be written is left as it is."""
         digest = sha256(stored.body).hex()
-        with suppress(OSError), self._database() as database:
+        with suppress(OSError), self._database.used() as database:
             if database is None:
                 return
             self._write(digest, stored.body)
@@ -181,7 +223,7 @@ class ResponseCache:
 
     def confirm(self, key: bytes, now: float) -> None:
         """Note that the remote still says what is kept."""
-        with self._database() as database:
+        with self._database.used() as database:
             if database is None:
                 return
             row = database.execute(
@@ -196,7 +238,7 @@ class ResponseCache:
 
     def stats(self) -> CacheStats:
         """Return what is kept."""
-        with self._database() as database:
+        with self._database.used() as database:
             if database is None:
                 return CacheStats(self.folder, 0, 0, None)
             entries, oldest = database.execute(
@@ -208,7 +250,8 @@ class ResponseCache:
     def clear(self) -> int:
         """Forget everything; return how many answers there were."""
         count = self.stats().entries
-        with self._database() as database:
+        self._known.clear()
+        with self._database.used() as database:
             if database is not None:
                 database.execute("delete from responses")
                 self._sweep(database)
@@ -264,49 +307,6 @@ class ResponseCache:
             with suppress(OSError):
                 os.unlink(temporary)
             raise
-
-    @contextmanager
-    def _database(self) -> Iterator[sqlite3.Connection | None]:
-        """Yield the database in one transaction; None where there can be none."""
-        try:
-            database = self._opened()
-        except (sqlite3.Error, OSError, UnicodeDecodeError):
-            yield None
-            return
-        with closing(database):
-            try:
-                yield database
-                database.commit()
-            except (sqlite3.Error, UnicodeDecodeError) as error:
-                if not isinstance(error, sqlite3.OperationalError):
-                    self._drop()
-
-    def _opened(self) -> sqlite3.Connection:
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        path = os.path.join(self.folder, "responses.sqlite")
-        for fresh in (False, True):
-            database = sqlite3.connect(path, timeout=WAIT_S)
-            try:
-                (version,) = database.execute("pragma user_version").fetchone()
-                if version not in (0, SCHEMA):
-                    raise sqlite3.DatabaseError("another version")
-                database.execute("pragma synchronous = off")  # it can be made again
-                database.execute(_TABLES)
-                database.execute(f"pragma user_version = {SCHEMA}")
-                database.commit()
-            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-                database.close()
-                if fresh or isinstance(error, sqlite3.OperationalError):
-                    raise
-                self._drop()
-                continue
-            return database
-        raise sqlite3.DatabaseError("no database can be made")
-
-    def _drop(self) -> None:
-        for end in ("", "-journal", "-wal", "-shm"):
-            with suppress(OSError):
-                os.unlink(os.path.join(self.folder, f"responses.sqlite{end}"))
 
 
 def _seal(key: bytes, fields: Sequence[object]) -> bytes:

@@ -16,6 +16,9 @@ __all__ = ["ServerSource"]
 
 FRESH_S = 60.0
 ANSWER_BYTES = 16 * 1024 * 1024
+NAME_CHARACTERS = 500
+"""Of a source, an id or a title; no repository, domain or folder has so many."""
+NO_OTHERS = "scripts and other files, if there are any: a server gives Markdown alone"
 
 
 class ServerSource:
@@ -24,6 +27,7 @@ class ServerSource:
     def __init__(self, transport: Transport, url: str) -> None:
         self.transport = transport
         self.url = url
+        self.base = url.rstrip("/")
 
     @property
     def name(self) -> str:
@@ -33,7 +37,7 @@ class ServerSource:
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return what the server finds, in its order. Raises SourceFailed."""
         asked = urlencode({"q": query[:200], "limit": min(limit, 50), "include_content": "false"})
-        answer = await self._json(f"/search?{asked}")
+        answer, _ = await self._json(f"/search?{asked}")
         listed = answer.get("skills") if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise SourceFailed("bad_answer", f"{self.url} lists no skills")
@@ -43,16 +47,15 @@ class ServerSource:
     def _hit(self, item: Any) -> Hit | None:
         if not isinstance(item, dict):
             return None
-        source, skill_id = item.get("source"), item.get("id")
-        if not isinstance(source, str) or not isinstance(skill_id, str) or not skill_id:
+        source, skill_id = _text(item.get("source")), _text(item.get("id"))
+        if not source or not skill_id or max(len(source), len(skill_id)) > NAME_CHARACTERS:
             return None
-        title, said = item.get("title"), item.get("description")
         return Hit(
             source,
             skill_id,
             self.name,
-            name=title if isinstance(title, str) else skill_id,
-            description=said[:1_024] if isinstance(said, str) else "",
+            name=_text(item.get("title"))[:NAME_CHARACTERS] or skill_id,
+            description=_text(item.get("description"))[:1_024],
             install_count=installs_of(item.get("install_count")),
             curated=item.get("curated") is True,
         )
@@ -66,7 +69,7 @@ class ServerSource:
             }
         )
         path = f"/skills/{quote(hit.source)}/{quote(hit.id, safe='')}"
-        item = await self._json(f"{path}?{asked}")
+        item, age = await self._json(f"{path}?{asked}")
         raw = item.get("raw_content") if isinstance(item, dict) else None
         if not isinstance(raw, str):
             raise SourceFailed("not_found", f"{self.url} has no content of {hit.key}")
@@ -79,9 +82,20 @@ class ServerSource:
         ]
         encoded = ((name, text.encode("utf-8", "surrogatepass")) for name, text in listed)
         files, skipped = checked_files(encoded)
-        return Package(files, hit.source, url=self.url + path, raw_url=self.url, skipped=skipped)
+        if whole:
+            skipped.append(NO_OTHERS)
+        return Package(
+            files,
+            hit.source,
+            url=self.base + path,
+            raw_url=self.base,
+            age_s=age,
+            skipped=skipped,
+        )
 
-    async def _json(self, path: str) -> Any:
+    async def _json(self, path: str) -> tuple[Any, float]:
+        """Return an answer, and how old it is where the server could not be asked."""
+
         def check(headers: Mapping[str, str], body: bytes) -> None:
             json_of(headers, body, self.url)
 
@@ -90,4 +104,10 @@ class ServerSource:
         )
         if reply.status != 200:
             raise SourceFailed("not_found", f"{self.url}{path} is not there", status=reply.status)
-        return json_of(reply.headers, reply.body, self.url)
+        age = reply.age_s if reply.stale else 0.0
+        return json_of(reply.headers, reply.body, self.url), age
+
+
+def _text(value: Any) -> str:
+    """Return a text that every encoding takes; empty for what is none."""
+    return value.strip().encode("utf-8", "replace").decode() if isinstance(value, str) else ""

@@ -6,8 +6,10 @@ takes one request and no GitHub quota, so it is asked for first; GitHub is asked
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from skillyard.sources.bodies import json_of
@@ -15,7 +17,7 @@ from skillyard.sources.github import LFS, GitHub, is_repository
 from skillyard.sources.paths import checked_files, is_inside
 from skillyard.sources.protocol import Hit, Package, SourceFailed
 from skillyard.sources.repository import REFERENCES, Most, bounded
-from skillyard.sources.transport import Transport
+from skillyard.sources.transport import Reply, Transport
 
 __all__ = ["SkillsSh"]
 
@@ -26,6 +28,8 @@ SEARCH_FRESH_S = 60.0
 SNAPSHOT_FRESH_S = 3_600.0
 SNAPSHOT_BYTES = 16 * 1024 * 1024
 """What a host of the Skills extension has to take (spec/peers.md §3.5)."""
+ENTRY_BYTES = 512
+"""What a hit takes in memory beside its texts."""
 MOST_INSTALLS = 10**12
 
 
@@ -51,9 +55,18 @@ class SkillsSh:
         )
         if reply.status != 200:
             raise SourceFailed("bad_answer", f"skills.sh has no {route}", status=reply.status)
-        answer = json_of(reply.headers, reply.body, self.name)
-        hits = (_hit(item) for item in _listed(answer))
-        return [hit for hit in hits if hit is not None][:limit]
+        return list(self._hits(reply)[:limit])
+
+    def _hits(self, reply: Reply) -> tuple[Hit, ...]:
+        found = self.transport.parsed.of("hits", reply.body)
+        if not isinstance(found, tuple):
+            answer = json_of(reply.headers, reply.body, self.name)
+            hits = (_hit(item) for item in _listed(answer))
+            found = tuple(hit for hit in hits if hit is not None)
+            texts = sum(map(sys.getsizeof, (text for hit in found for text in hit)))
+            size = texts + ENTRY_BYTES * (len(found) + 1)
+            self.transport.parsed.keep("hits", reply.body, found, size)
+        return found
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files: the snapshot, else GitHub's. Raises SourceFailed."""
@@ -84,20 +97,48 @@ class SkillsSh:
         )
         if reply.status != 200:
             raise SourceFailed("not_found", f"skills.sh has no snapshot of {hit.key}", status=404)
-        answer = json_of(reply.headers, reply.body, self.name)
-        files, skipped = checked_files(_contents(answer))
-        if "SKILL.md" not in files or files["SKILL.md"].startswith(LFS):
+        files, skipped = self._files(reply, references=references, whole=whole)
+        if "SKILL.md" not in files:
             raise SourceFailed("not_found", f"the snapshot of {hit.key} holds no SKILL.md")
-        if not whole:
-            most = REFERENCES if references else Most(0, 0)
-            files, left_out = bounded(files, most)
-            skipped += left_out if references else []
         return Package(
-            files,
+            dict(files),
             hit.source,
             age_s=reply.age_s if reply.stale else 0.0,
-            skipped=skipped,
+            skipped=list(skipped),
         )
+
+    def _files(self, reply: Reply, *, references: bool, whole: bool) -> _Files:
+        """Return what is wanted of a snapshot; no files for one without a SKILL.md."""
+        kind = ("snapshot", references, whole)
+        found = self.transport.parsed.of(kind, reply.body)
+        if not isinstance(found, _Files):
+            answer = json_of(reply.headers, reply.body, self.name)
+            found = _wanted(answer, references=references, whole=whole)
+            self.transport.parsed.keep(kind, reply.body, found, found.size())
+        return found
+
+
+class _Files(NamedTuple):
+    """What is wanted of a snapshot."""
+
+    files: Mapping[str, bytes]
+    skipped: tuple[str, ...]
+
+    def size(self) -> int:
+        """Return about how many bytes this takes in memory."""
+        texts = sum(map(sys.getsizeof, (*self.files, *self.files.values(), *self.skipped)))
+        return texts + ENTRY_BYTES
+
+
+def _wanted(answer: Any, *, references: bool, whole: bool) -> _Files:
+    files, skipped = checked_files(_contents(answer))
+    if "SKILL.md" not in files or files["SKILL.md"].startswith(LFS):
+        return _Files(MappingProxyType({}), tuple(skipped))
+    if not whole:
+        most = REFERENCES if references else Most(0, 0)
+        files, left_out = bounded(files, most)
+        skipped += left_out if references else []
+    return _Files(MappingProxyType(files), tuple(skipped))
 
 
 def _listed(answer: Any) -> list[Any]:

@@ -11,7 +11,6 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -20,7 +19,10 @@ from skillyard.errors import InvalidInput
 from skillyard.sources.addresses import public_addresses
 from skillyard.sources.bodies import read_body
 from skillyard.sources.protocol import SourceFailed
+from skillyard.sources.quotas import Quotas
+from skillyard.sources.remembering import Parsed
 from skillyard.sources.responses import MemoryCache, ResponseCache, Stored
+from skillyard.sources.silences import Silences
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -34,9 +36,11 @@ DEADLINE_S = 30.0
 HOPS = 5
 """Redirects that are followed."""
 AT_ONCE = 32
-"""Requests on their way to one origin at a time."""
+"""Requests on their way to one origin at a time, where its host says no other number."""
 NEGATIVE_S = 60.0
 """How long "there is no such thing" is believed."""
+PARSED_BYTES = 64 * 1024 * 1024
+"""What is kept of what was worked out of answers."""
 KEPT_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
 GONE = frozenset({404, 410, 451})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -54,6 +58,8 @@ class Host(NamedTuple):
     """Sent as a bearer token, to this origin only."""
     named_by_user: bool = True
     """False where the address came from a command line or an answer: it must be public then."""
+    at_once: int = AT_ONCE
+    """Requests on their way to it at a time."""
 
 
 class Reply(NamedTuple):
@@ -110,12 +116,15 @@ class Transport:
         self.deadline_s = deadline_s
         self.requests = 0
         """Requests that left this process."""
+        self.parsed = Parsed(PARSED_BYTES)
+        """What was worked out of answers, by their content: for as long as this lives."""
         self._clock = clock
         self._origins = {origin_of(host.url) for host in hosts.values()}
         self._running: dict[bytes, asyncio.Task[Reply]] = {}
-        self._spent_until: dict[str, float] = {}
+        self._quotas = Quotas(clock)
         self._failed: dict[bytes, tuple[float, SourceFailed]] = {}
         self._rooms: dict[str, asyncio.Semaphore] = {}
+        self._silences = Silences(clock, deadline_s)
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
@@ -125,7 +134,12 @@ class Transport:
             follow_redirects=False,
             headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, identity"},
             timeout=httpx2.Timeout(self.deadline_s),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=AT_ONCE),
+            limits=httpx2.Limits(
+                max_connections=None,
+                max_keepalive_connections=max(
+                    (host.at_once for host in self.hosts.values()), default=AT_ONCE
+                ),
+            ),
         )
         return self
 
@@ -134,6 +148,7 @@ class Transport:
             task.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         await self._client.aclose()
+        self.cache.close()
 
     def add_host(self, name: str, host: Host) -> None:
         """Let a further host be asked. Raises InvalidInput for what is no address."""
@@ -157,12 +172,8 @@ class Transport:
         """
         asked = self.hosts[host]
         url = path if "://" in path else asked.url + path
-        try:
-            elsewhere = origin_of(url) != origin_of(asked.url)
-        except InvalidInput as error:
-            raise SourceFailed("refused", str(error)) from None
-        if elsewhere:
-            raise SourceFailed("refused", f"{origin_of(url)} is not {host}")
+        if "://" in path or not path.startswith("/"):  # else its host is that of the base
+            _check_origin(url, asked, host)
         key = self._key(url, accept, asked)
         stored = self.cache.get(key, self._clock())
         if stored is not None:
@@ -206,9 +217,12 @@ class Transport:
         try:
             reply = await self._answer(url, host, accept, most_bytes, stored)
             came = True
+            self._silences.note(origin_of(url))
             if reply.status == 200 and check is not None:
                 check(reply.headers, reply.body)
         except SourceFailed as error:
+            if not came:
+                self._silences.note(origin_of(url), error)
             if stored is not None and (came or error.code in KEPT_INSTEAD):
                 return self._kept(stored, stale=True)
             if error.code in ("status", "bad_answer", "too_large"):
@@ -230,12 +244,14 @@ class Transport:
         """Return 200, 304 or 404 (and kin), redirects followed. Raises SourceFailed."""
         import httpx2
 
+        origin = origin_of(url)
         try:
-            async with self._room(url), asyncio.timeout(self.deadline_s):
-                self._check_quota(url)
+            async with self._room(origin), asyncio.timeout(self.deadline_s):
+                self._quotas.check(origin)
+                self._silences.check(origin)
                 for _ in range(HOPS + 1):
                     async with self._twice(url, host, accept, stored) as response:
-                        self._note_quota(url, response)
+                        self._quotas.note(origin_of(url), response.headers)
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
                             return await self._read(
@@ -251,9 +267,13 @@ class Transport:
             what = f"{type(error).__name__} {error}".strip()
             raise SourceFailed("unreachable", f"{origin_of(url)}: {what}") from None
 
-    def _room(self, url: str) -> asyncio.Semaphore:
+    def _room(self, origin: str) -> asyncio.Semaphore:
         """Return what bounds the requests to one origin: a host that hangs holds up no other."""
-        return self._rooms.setdefault(origin_of(url), asyncio.Semaphore(AT_ONCE))
+        room = self._rooms.get(origin)
+        if room is None:
+            there = (host.at_once for host in self.hosts.values() if origin_of(host.url) == origin)
+            room = self._rooms[origin] = asyncio.Semaphore(min(there, default=AT_ONCE))
+        return room
 
     @asynccontextmanager
     async def _twice(
@@ -336,55 +356,8 @@ class Transport:
         if status == 403:
             with suppress(SourceFailed):
                 said = await read_body(url, response, REASON_BYTES)
-        raise _refusal(url, status, headers, self._wait(url, status, headers, said))
-
-    def _after(self, text: str | None) -> float | None:
-        """Return the seconds of a Retry-After: a number, or a date."""
-        seconds = _number(text)
-        if seconds is None and text:
-            try:
-                seconds = max(0.0, parsedate_to_datetime(text).timestamp() - self._clock())
-            except (ValueError, TypeError, OverflowError):
-                return None
-        return seconds
-
-    def _check_quota(self, url: str) -> None:
-        left = self._spent_until.get(origin_of(url), 0.0) - self._clock()
-        if left > 0:
-            raise SourceFailed(
-                "rate_limited",
-                f"{origin_of(url)}: its quota is spent",
-                hint=f"ask again in {left:.0f} s, or give a token",
-                retry_after_s=left,
-            )
-
-    def _note_quota(self, url: str, response: Any) -> None:
-        """Remember when a quota that has just been spent comes back."""
-        headers = response.headers
-        if headers.get("x-ratelimit-remaining") == "0":
-            reset = _number(headers.get("x-ratelimit-reset"))
-            if reset is not None:
-                until = reset if reset > EPOCH else self._clock() + reset
-                self._spent_until[origin_of(url)] = min(until, self._clock() + LONGEST_WAIT_S)
-
-    def _wait(self, url: str, status: int, headers: Mapping[str, str], said: bytes) -> float | None:
-        """Return how long a remote wants to be left alone, and leave it alone."""
-        after = self._after(headers.get("retry-after"))
-        limited = (
-            status == 429
-            or (status in (403, 503) and after is not None)
-            or (status == 403 and headers.get("x-ratelimit-remaining") == "0")
-            or (status == 403 and b"rate limit" in said.lower())
-        )
-        if not limited:
-            return None
-        until = self._spent_until.get(origin_of(url), 0.0)
-        if after is not None:
-            until = max(until, self._clock() + min(after, LONGEST_WAIT_S))
-        elif until <= self._clock():
-            until = self._clock() + UNSAID_WAIT_S
-        self._spent_until[origin_of(url)] = until
-        return until - self._clock()
+        wait_s = self._quotas.wait(origin_of(url), status, headers, said)
+        raise _refusal(url, status, headers, wait_s)
 
 
 FAILURE_S = 5.0
@@ -395,19 +368,16 @@ KEPT_INSTEAD = frozenset(
     {"unreachable", "timeout", "rate_limited", "denied", "status", "bad_answer", "too_large"}
 )
 """Failures after which what is kept answers, with its age."""
-EPOCH = 1e9
-"""A reset above this is a time, below it a number of seconds: both are in use."""
-LONGEST_WAIT_S = 3_600.0
-UNSAID_WAIT_S = 60.0
-"""How long a remote is left alone that says "too many" and not for how long."""
 
 
-def _number(text: str | None) -> float | None:
+def _check_origin(url: str, asked: Host, name: str) -> None:
+    """Raise SourceFailed for an address that is not on the host."""
     try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e11 else None
+        elsewhere = origin_of(url) != origin_of(asked.url)
+    except InvalidInput as error:
+        raise SourceFailed("refused", str(error)) from None
+    if elsewhere:
+        raise SourceFailed("refused", f"{origin_of(url)} is not {name}")
 
 
 def _refusal(

@@ -219,6 +219,7 @@ def _unpacked(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
     try:
         found = read_archive(data, "zip" if data.startswith(b"PK") else "tar.gz")
     except SkillError as error:
-        raise SourceFailed("refused", f"the archive of {hit.key}: {error}") from None
+        what = f"the archive of {hit.key}: {error.message}"
+        raise SourceFailed("refused", what, hint=error.hint) from None
     files = {file.path: file.data for file in found}
     return files, frozenset(file.path for file in found if file.executable)

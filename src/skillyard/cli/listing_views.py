@@ -1,0 +1,71 @@
+"""How a host's listing looks, as blocks: what it takes, and what becomes of each skill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from skillyard.cli.blocks import Block, Column, Span, Table, line
+from skillyard.context.listing import CUT, LEFT_OUT, NAME_ONLY, NOT_READ, WHOLE
+from skillyard.text import plural
+
+if TYPE_CHECKING:
+    from skillyard.context.listing import HostListing, Listed
+    from skillyard.service import HostSummary
+
+__all__ = ["host_head", "host_table"]
+
+_STYLES = {WHOLE: "high", CUT: "medium"}
+_WORDS = ((WHOLE, "whole"), (CUT, "cut"), (NAME_ONLY, "by name only"), (LEFT_OUT, "left out"))
+
+
+def host_head(found: HostSummary) -> str:
+    """Return one line: what the host allows, what is needed, what comes of it."""
+    listing = found.listing
+    counted = [f"{listing.count(state):,} {word}" for state, word in _WORDS if listing.count(state)]
+    return f"{listing.rule.title}: {_room(listing)}; {', '.join(counted) or 'no skill is listed'}"
+
+
+def _room(listing: HostListing) -> str:
+    unit = listing.rule.unit
+    if listing.budget is None:
+        return f"no known budget, {listing.needed:,} {unit} needed"
+    return f"{listing.needed:,} {unit} needed, {listing.budget:,} allowed"
+
+
+def host_table(found: HostSummary) -> Iterator[Block]:
+    """Draw the listing: each skill with its state and how much of its description is shown."""
+    listing = found.listing
+    yield line(host_head(found))
+    if not listing.entries:
+        return
+    yield Table(
+        (
+            Column("skill", "name"),
+            Column("state"),
+            Column("shown", right=True),
+            Column("as the model reads it", wide=True, cut="end"),
+        ),
+        [_row(entry) for entry in listing.entries],
+    )
+    yield from _remarks(found)
+
+
+def _row(entry: Listed) -> list[Span | str]:
+    state = Span(entry.state, _STYLES.get(entry.state, "low"))
+    shown = f"{len(entry.text):,}/{entry.chars:,}"
+    return [entry.skill.name, state, shown, entry.text or entry.why]
+
+
+def _remarks(found: HostSummary) -> Iterator[Block]:
+    listing = found.listing
+    rule = listing.rule
+    dropped = listing.count(CUT) + listing.count(NAME_ONLY) + listing.count(LEFT_OUT)
+    if dropped and found.by == "order" and not found.fit and rule.by_use:
+        yield line(Span("Which descriptions stay depends on use; --use says what was used.", "dim"))
+    if dropped:
+        shown = plural(dropped, "skill")
+        yield line(Span(f"{shown} cut or dropped. To change it: {rule.remedy}; or --fit.", "dim"))
+    elif rule.refused_in_names and listing.count(NOT_READ):
+        yield line(Span(f"To have a skill listed, give it {rule.remedy}.", "dim"))
+    yield line(Span(f"Source: {rule.source}.", "dim"))

@@ -1,0 +1,148 @@
+"""What agent hosts do with the listing of their skills: budgets, caps, and what goes first.
+
+Facts about other programs, each with where it is from and as of when. A host shows its model one
+entry for each skill; where all of them do not fit, every host cuts in its own way, and mostly
+without a word. :mod:`skillyard.context.listing` works out what comes of it for a library.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from skillyard.errors import UnknownName
+
+__all__ = [
+    "ALPHABETICAL",
+    "BLOCKS",
+    "DEFAULT_WINDOW",
+    "HOSTS",
+    "LEAST_USED",
+    "LINES",
+    "NOTHING",
+    "PATHS",
+    "SHORTEN",
+    "ListingRule",
+    "rule_of",
+]
+
+DEFAULT_WINDOW = 200_000
+"""Tokens of a model's context, where nobody says how many there are."""
+_CHARS_PER_TOKEN = 4
+"""Of both hosts that have a share of the context."""
+
+LEAST_USED = "least used"
+"""Every name stays; descriptions are given out whole, the most used skills first."""
+SHORTEN = "shorten"
+"""All descriptions are shortened alike; where not even the names fit, the last are left out."""
+ALPHABETICAL = "alphabetical"
+"""Entries are whole until the budget is used up; the rest of the alphabet is names."""
+NOTHING = "nothing"
+"""No budget is known."""
+
+LINES = "lines"
+"""``- name: description``"""
+PATHS = "paths"
+"""``- name: description (file: path)``"""
+BLOCKS = "blocks"
+"""A ``<skill>`` element with name, description and location."""
+
+
+class ListingRule(NamedTuple):
+    """How one host lists skills."""
+
+    name: str
+    title: str
+    overflow: str
+    """What gives way: one of the words above."""
+    form: str = LINES
+    """How an entry is written."""
+    share: float = 0.0
+    """Of the context, that the listing may take; 0 where it is a fixed number."""
+    fixed: int = 0
+    """Characters, where it is no share."""
+    unit: str = "characters"
+    description_chars: int | None = None
+    """Characters of one entry's description; what is longer is cut."""
+    when_to_use: bool = False
+    """The frontmatter's ``when_to_use`` is shown behind the description."""
+    hides_manual: bool = False
+    """Skills with ``disable-model-invocation`` are not listed."""
+    refused_in_names: str = ""
+    """Characters: a skill with one of them in its name is not listed, and neither are capitals."""
+    remedy: str = ""
+    """What its user can set."""
+    source: str = ""
+
+    @property
+    def by_use(self) -> bool:
+        """True when the host keeps what is used most."""
+        return self.overflow == LEAST_USED
+
+    def budget(self, window: int = DEFAULT_WINDOW) -> int | None:
+        """Return the budget in the host's unit for a context of that many tokens, None for none."""
+        if not self.share:
+            return self.fixed or None
+        per_token = 1 if self.unit == "tokens" else _CHARS_PER_TOKEN
+        return int(window * per_token * self.share)
+
+
+HOSTS: dict[str, ListingRule] = {
+    rule.name: rule
+    for rule in (
+        ListingRule(
+            "claude-code",
+            "Claude Code",
+            LEAST_USED,
+            share=0.01,
+            description_chars=1_536,
+            when_to_use=True,
+            hides_manual=True,
+            remedy="skillListingBudgetFraction and skillListingMaxDescChars in settings.json, or "
+            "SLASH_COMMAND_TOOL_CHAR_BUDGET",
+            source="Claude Code's settings and skills pages, November 2026; that a description is "
+            "kept whole or dropped: reports of its own /doctor (anthropics/claude-code#64606, "
+            "CharlesWiltgen/Axiom#32)",
+        ),
+        ListingRule(
+            "codex",
+            "Codex",
+            SHORTEN,
+            PATHS,
+            share=0.02,
+            unit="tokens",
+            description_chars=1_024,
+            remedy="a shorter library: disable skills or plugins that are not used",
+            source="openai/codex, core-skills/src/render.rs, 2026; newer releases also write a "
+            "table of roots where that saves room",
+        ),
+        ListingRule(
+            "copilot-cli",
+            "Copilot CLI",
+            ALPHABETICAL,
+            BLOCKS,
+            fixed=15_000,
+            hides_manual=True,
+            remedy="SKILL_CHAR_BUDGET",
+            source="measured by dotnet/skills on releases 1.0.36 and 1.0.61 (SkillProfiler)",
+        ),
+        ListingRule(
+            "vscode",
+            "VS Code",
+            NOTHING,
+            hides_manual=True,
+            refused_in_names="/:.",
+            remedy="a name of lower-case letters, digits and hyphens",
+            source="reports: names with a slash, a colon, a dot or capitals are passed over "
+            "without a word; no budget of the listing is documented",
+        ),
+    )
+}
+"""The rules by the name of the host."""
+
+
+def rule_of(host: str) -> ListingRule:
+    """Return the rule of that host. Raises UnknownName, listing the known ones."""
+    found = HOSTS.get(host)
+    if found is None:
+        raise UnknownName("host", host, HOSTS)
+    return found

@@ -1,0 +1,387 @@
+"""A host's listing of a library, worked out: what its model reads of each skill, and what not.
+
+The same entries can be laid out anew within the same budget, the skills that matter first
+(:func:`fitted`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from skillyard.catalog import Catalog
+from skillyard.context.budget import estimate_tokens
+from skillyard.context.hosts import (
+    ALPHABETICAL,
+    BLOCKS,
+    DEFAULT_WINDOW,
+    LEAST_USED,
+    PATHS,
+    SHORTEN,
+    ListingRule,
+)
+from skillyard.errors import InvalidInput, SkillError
+from skillyard.skill import Origin, Skill
+from skillyard.text import clean_line, plural, xml_escape
+
+__all__ = [
+    "CUT",
+    "LEFT_OUT",
+    "NAME_ONLY",
+    "NOT_READ",
+    "WHOLE",
+    "HostListing",
+    "Listed",
+    "fitted",
+    "host_listing",
+    "listed_skills",
+]
+
+WHOLE = "whole"
+CUT = "cut"
+NAME_ONLY = "name only"
+LEFT_OUT = "left out"
+NOT_READ = "not read"
+"""The host does not take the file for a skill that its model may choose."""
+_READ = (Origin.AGENTSKILLS, None)
+"""Origins that hosts know: folders with a SKILL.md, and skills built in code."""
+SHORTEST = 40
+"""Characters below which a shortened description says nothing: the name stands alone instead."""
+
+
+class Listed(NamedTuple):
+    """What becomes of one skill."""
+
+    skill: Skill
+    state: str
+    text: str
+    """The description as it is shown; empty where none is."""
+    chars: int
+    """Characters of the description that there are to show."""
+    why: str = ""
+    """Why it is not read."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON shape."""
+        skill = self.skill
+        return {
+            "name": skill.name,
+            "id": skill.id,
+            "path": skill.path,
+            "state": self.state,
+            "chars": self.chars,
+            "shown": len(self.text),
+            "why": self.why,
+        }
+
+
+class HostListing(NamedTuple):
+    """The listing of one host."""
+
+    rule: ListingRule
+    window: int
+    budget: int | None
+    """In the rule's unit; None where none is known."""
+    needed: int
+    """What the whole of it would take."""
+    used: int
+    entries: tuple[Listed, ...]
+    """As they are listed, then what is not."""
+    text: str
+    """The entries as the model reads them."""
+
+    def count(self, state: str) -> int:
+        """Return how many skills are in that state."""
+        return sum(entry.state == state for entry in self.entries)
+
+
+def listed_skills(
+    catalog: Catalog, rule: ListingRule
+) -> tuple[list[Skill], list[tuple[Skill, str]]]:
+    """Return the skills that the host lists, and those that it does not read with the reason."""
+    listed: list[Skill] = []
+    unread: list[tuple[Skill, str]] = []
+    shadowed = catalog.shadowed
+    for skill in catalog:
+        why = _unread(skill, rule)
+        winner = shadowed.get(skill)
+        # What wins here by a layout of ours is nothing that a host would find.
+        if not why and winner is not None and winner.origin in _READ:
+            why = f"another skill of that name goes first: {winner.path}"
+        if why:
+            unread.append((skill, why))
+        else:
+            listed.append(skill)
+    return listed, unread
+
+
+def _unread(skill: Skill, rule: ListingRule) -> str:
+    if skill.origin not in _READ:
+        return f"layout {skill.origin}: hosts read folders with a SKILL.md"
+    if rule.hides_manual and skill.disable_model_invocation:
+        return "disable-model-invocation: only the user calls it"
+    odd = [char for char in skill.name if char in rule.refused_in_names]
+    if odd or (rule.refused_in_names and skill.name != skill.name.lower()):
+        return f"the host passes over names with {repr(odd[0]) if odd else 'capitals'}"
+    return ""
+
+
+def host_listing(
+    catalog: Catalog,
+    rule: ListingRule,
+    *,
+    window: int = DEFAULT_WINDOW,
+    budget: int | None = None,
+    used: Mapping[str, int] | None = None,
+) -> HostListing:
+    """Return what the host lists of a catalog.
+
+    ``window`` is the context in tokens, ``budget`` replaces the host's own, ``used`` says how often
+    each skill (by path) was used: without it the order of the names stands for use. Raises
+    InvalidInput.
+    """
+    _check(window, budget)
+    if budget is not None and rule.overflow not in _OVERFLOW:
+        raise InvalidInput(f"no budget of {rule.title} is known that another one could replace")
+    skills, unread = listed_skills(catalog, rule)
+    lines = [_Entry(skill, rule) for skill in sorted(skills, key=_order(rule))]
+    limit = rule.budget(window) if budget is None else budget
+    if limit is not None and sum(line.cost(line.chars) for line in lines) > limit:
+        _OVERFLOW[rule.overflow](lines, limit, used or {})
+    return _listing(rule, window, limit, lines, unread)
+
+
+def fitted(
+    catalog: Catalog,
+    rule: ListingRule,
+    preferred: Sequence[Skill],
+    *,
+    window: int = DEFAULT_WINDOW,
+    budget: int | None = None,
+) -> HostListing:
+    """Return the listing rewritten within the host's budget, ``preferred`` skills first.
+
+    Names first, in that order, as many as fit; then descriptions in that order, whole where they
+    fit, else shortened to what is left. A last line says how many skills are not listed.
+    """
+    _check(window, budget)
+    skills, unread = listed_skills(catalog, rule)
+    place = {id(skill): number for number, skill in enumerate(preferred)}
+    wanted = sorted((s for s in skills if id(s) in place), key=lambda skill: place[id(skill)])
+    lines = [_Entry(skill, rule) for skill in wanted]
+    limit = rule.budget(window) if budget is None else budget
+    if limit is not None and sum(line.cost(line.chars) for line in lines) > limit:
+        _by_preference(lines, limit, rule)
+    found = _listing(rule, window, limit, lines, unread)
+    left = found.count(LEFT_OUT)
+    if not left or left == len(lines):
+        return found
+    more = _more(left)
+    return found._replace(used=found.used + _cost(rule, more), text=f"{found.text}\n{more}")
+
+
+def _check(window: int, budget: int | None) -> None:
+    if type(window) is not int or window < 1:
+        raise InvalidInput("window must be an integer of at least 1")
+    if budget is not None and (type(budget) is not int or budget < 0):
+        raise InvalidInput("budget must be None or an integer of at least 0")
+
+
+class _Entry:
+    """One skill on its way into a listing: how much of its description is shown."""
+
+    __slots__ = ("chars", "description", "left_out", "rule", "shown", "skill")
+
+    def __init__(self, skill: Skill, rule: ListingRule) -> None:
+        self.skill = skill
+        self.rule = rule
+        self.description = _description(skill, rule)
+        most = rule.description_chars
+        self.chars = len(self.description) if most is None else min(len(self.description), most)
+        self.shown = self.chars
+        self.left_out = False
+
+    def line(self, shown: int) -> str:
+        return _written(self.rule, self.skill, self.description[:shown])
+
+    def cost(self, shown: int) -> int:
+        """Return what the entry takes of the budget, its line end included."""
+        return _cost(self.rule, self.line(shown))
+
+
+def _description(skill: Skill, rule: ListingRule) -> str:
+    line = clean_line(skill.description)
+    extra = _when_to_use(skill) if rule.when_to_use else ""
+    return f"{line} - {extra}" if extra else line
+
+
+def _when_to_use(skill: Skill) -> str:
+    block = skill.frontmatter or ""
+    if "when_to_use" not in block:
+        return ""
+    from skillyard.formats.yaml_guard import Scalar, read_mapping
+
+    try:
+        node = read_mapping(block, skill.path)[0].get("when_to_use")
+    except SkillError:  # it was read with repairs
+        return ""
+    return clean_line(node.text) if isinstance(node, Scalar) else ""
+
+
+def _written(rule: ListingRule, skill: Skill, description: str) -> str:
+    """Return an entry as the host writes it."""
+    name = clean_line(skill.name)
+    if rule.form == PATHS:
+        path = clean_line(os.path.abspath(skill.path) if skill.path else "").replace("\\", "/")
+        text = f" {description}" if description else ""
+        return f"- {name}:{text} (file: {path})"
+    if rule.form == BLOCKS and description:
+        return (
+            f"<skill>\n  <name>{xml_escape(name)}</name>\n"
+            f"  <description>{xml_escape(description)}</description>\n"
+            f"  <location>{clean_line(skill.scope)}</location>\n</skill>"
+        )
+    return f"- {name}: {description}" if description else f"- {name}"
+
+
+def _cost(rule: ListingRule, line: str) -> int:
+    return estimate_tokens(f"{line}\n") if rule.unit == "tokens" else len(line) + 1
+
+
+def _order(rule: ListingRule) -> Callable[[Skill], tuple[bool, str, str]]:
+    """Return the key of the order in which the host lists skills."""
+    # Codex puts what a repository brings before what the user has.
+    by_scope = rule.overflow == SHORTEN
+    return lambda skill: (by_scope and skill.scope == "user", *skill.key)
+
+
+def _least_used(lines: list[_Entry], limit: int, used: Mapping[str, int]) -> None:
+    """Keep every name, and whole descriptions of the most used until one does not fit."""
+    room = limit - sum(line.cost(0) for line in lines)
+    ordered = sorted(lines, key=lambda line: -used.get(line.skill.path, 0))
+    for number, line in enumerate(ordered):
+        room -= line.cost(line.chars) - line.cost(0)
+        if room < 0:
+            for rest in ordered[number:]:
+                rest.shown = 0
+            return
+
+
+def _shorten(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
+    """Give every description one character after the other, in turns, until nothing fits."""
+    for line in lines:
+        line.shown = 0
+    room = limit - sum(line.cost(0) for line in lines)
+    if room < 0:
+        _names_that_fit(lines, limit)
+        return
+    growing = list(lines)
+    spent = {id(line): line.cost(0) for line in lines}
+    while growing:
+        grown = []
+        for line in growing:
+            cost = line.cost(line.shown + 1)
+            more = cost - spent[id(line)]
+            if more <= room:
+                line.shown += 1
+                room -= more
+                spent[id(line)] = cost
+                if line.shown < line.chars:
+                    grown.append(line)
+        growing = grown
+
+
+def _names_that_fit(lines: list[_Entry], limit: int) -> None:
+    room = limit
+    for line in lines:
+        cost = line.cost(0)
+        line.left_out = cost > room
+        if not line.left_out:
+            room -= cost
+
+
+def _alphabetical(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
+    """Keep whole entries until one does not fit; it and all behind it are names."""
+    room = limit
+    for number, line in enumerate(lines):
+        room -= line.cost(line.chars)
+        if room < 0:
+            for rest in lines[number:]:
+                rest.shown = 0
+            return
+
+
+_OVERFLOW = {LEAST_USED: _least_used, SHORTEN: _shorten, ALPHABETICAL: _alphabetical}
+
+
+def _by_preference(lines: list[_Entry], limit: int, rule: ListingRule) -> None:
+    names = sum(line.cost(0) for line in lines)
+    room = limit - names
+    if room < 0:
+        room = max(0, limit - _cost(rule, _more(len(lines))))
+        for line in lines:
+            line.left_out = line.cost(0) > room
+            room -= 0 if line.left_out else line.cost(0)
+    for line in lines:
+        least, line.shown = line.cost(0), 0
+        if line.left_out:
+            continue
+        shown = _longest(line, least + room)
+        shown = _at_a_word(line, shown)
+        if shown == line.chars or shown >= SHORTEST:
+            line.shown = shown
+            room -= line.cost(shown) - least
+
+
+def _at_a_word(line: _Entry, shown: int) -> int:
+    """Return where the last whole word within ``shown`` characters ends."""
+    text = line.description
+    if shown == line.chars or text[shown] == " ":
+        return shown
+    return max(text.rfind(" ", 0, shown), 0)
+
+
+def _longest(line: _Entry, most: int) -> int:
+    """Return the largest number of characters with which the entry costs at most ``most``."""
+    low, high = 0, line.chars
+    while low < high:
+        middle = (low + high + 1) // 2
+        if line.cost(middle) <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _more(left: int) -> str:
+    return f"({plural(left, 'more skill')} not listed)"
+
+
+def _listing(
+    rule: ListingRule,
+    window: int,
+    limit: int | None,
+    lines: Sequence[_Entry],
+    unread: Iterable[tuple[Skill, str]],
+) -> HostListing:
+    shown = [line for line in lines if not line.left_out]
+    written = [line.line(line.shown) for line in shown]
+    entries = [_listed(line) for line in shown]
+    entries += [_listed(line) for line in lines if line.left_out]
+    entries += [Listed(skill, NOT_READ, "", len(skill.description), why) for skill, why in unread]
+    needed = sum(line.cost(line.chars) for line in lines)
+    used = sum(_cost(rule, text) for text in written)
+    return HostListing(rule, window, limit, needed, used, tuple(entries), "\n".join(written))
+
+
+def _listed(line: _Entry) -> Listed:
+    text = "" if line.left_out else line.description[: line.shown].rstrip()
+    whole = len(line.description)
+    if line.left_out:
+        state = LEFT_OUT
+    elif line.shown >= whole:
+        state = WHOLE
+    else:
+        state = CUT if line.shown else NAME_ONLY
+    return Listed(line.skill, state, text, whole)

@@ -1,0 +1,76 @@
+"""The index that a hook answers from: opened as it is, and looked after when nobody waits.
+
+Walking a project or reading what changed may take seconds; opening an index takes milliseconds
+whatever its size. So the hook answers from the index that is there, and when it was not looked at
+for a while it starts a process of its own that brings it up to date for the next prompt.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from json import dumps
+
+from skillyard.errors import IndexDamaged, SkillIoError
+from skillyard.index.indexed import IndexedCatalog, current
+from skillyard.index.manifest import NAME
+from skillyard.index.place import Place, index_folder
+from skillyard.limits import DEFAULT_LIMITS
+
+__all__ = ["LOOKED_AT_S", "indexing_is_off", "library_place", "open_library", "start_refreshing"]
+
+LOOKED_AT_S = 20.0
+"""Seconds after which the index is looked after again, in the background."""
+
+
+def library_place(roots: tuple[str, ...], project: str | None) -> Place:
+    """Return the library of a prompt: named roots, the project, then the user's agent folders."""
+    return Place((*roots, *([project] if project else [])), ("user",), DEFAULT_LIMITS)
+
+
+def indexing_is_off() -> bool:
+    """Return True where the user wants no index: then a hook has nothing to answer from."""
+    return os.environ.get("SKILLYARD_INDEX", "").lower() in ("off", "0", "no")
+
+
+def open_library(place: Place, *, refresh: bool = True) -> IndexedCatalog | None:
+    """Return the catalog over the index of a library, or None where there is none to use.
+
+    With ``refresh`` an index that is missing, damaged or not looked at for a while is seen to by
+    a process in the background. Never writes anything itself, never raises.
+    """
+    folder = index_folder(place)
+    try:
+        catalog = current(place, folder, trusted=True)
+    except (IndexDamaged, SkillIoError, OSError):
+        catalog = None
+    if refresh and (catalog is None or _age_s(folder) >= LOOKED_AT_S):
+        start_refreshing(place)
+    return catalog
+
+
+def _age_s(folder: str) -> float:
+    try:
+        age = time.time() - os.stat(os.path.join(folder, NAME)).st_mtime
+    except OSError:
+        return LOOKED_AT_S
+    return age if age >= 0 else LOOKED_AT_S
+
+
+def start_refreshing(place: Place) -> bool:
+    """Start the process that brings an index up to date; False when it could not be started.
+
+    It has no terminal, no streams and a session of its own: no host waits for it or ends it.
+    """
+    # -P: the current folder is a project's, and nothing must be imported from there.
+    arguments = [sys.executable, "-P", "-m", "skillyard.hook.refreshing", dumps(place.roots)]
+    nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0o600) for stream in (0, 1, 2)]
+    try:
+        try:
+            os.posix_spawn(sys.executable, arguments, os.environ, file_actions=nothing, setsid=True)
+        except NotImplementedError:  # a system without it: a group of its own must do
+            os.posix_spawn(sys.executable, arguments, os.environ, file_actions=nothing, setpgroup=0)
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,66 @@
+"""``python -m skillyard.hook.refreshing ROOTS``: bring the index of a hook's library up to date.
+
+Started in the background by the hook. One at a time for each library; says nothing and leaves 0
+behind whatever happens: the next prompt finds an index, or starts it again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sys
+
+from skillyard.errors import SkillyardError
+from skillyard.hook.library import library_place
+from skillyard.index.indexed import current
+from skillyard.index.keeping import refresh
+from skillyard.index.place import Place, fresh, index_folder
+
+__all__ = ["bring_up_to_date", "main"]
+
+
+def main(arguments: list[str]) -> int:
+    """Take the roots as JSON, look after their index, return 0; 2 when there are no such roots."""
+    try:
+        roots = json.loads(arguments[0])
+        place = library_place(tuple(str(root) for root in roots), None)
+    except (IndexError, ValueError, TypeError):
+        return 2
+    try:
+        os.nice(5)
+        bring_up_to_date(place)
+    except (SkillyardError, OSError):
+        pass
+    return 0
+
+
+def bring_up_to_date(place: Place) -> bool:
+    """Make the index say what the files say; False when another process is at it.
+
+    Raises SkillyardError, OSError.
+    """
+    folder = index_folder(place)
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    # Beside the folder, since a writer takes everything in it that it does not know for a leftover.
+    lock = os.open(f"{folder}.refreshing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        try:
+            catalog = current(place, folder, trusted=True)
+        except SkillyardError:
+            catalog = None
+        if catalog is None or not fresh(
+            catalog.library.searcher, place, catalog.summary, look=True
+        ):
+            refresh(place, folder)
+        return True
+    finally:
+        os.close(lock)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,157 @@
+"""A settings file that others write too: read with what tells a change, replaced whole or not."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+
+from skillyard.errors import SkillIoError
+
+__all__ = ["SettingsFile", "SettingsRefused", "delete", "read_settings", "replace"]
+
+MOST_BYTES = 8 * 1024 * 1024
+_BESIDE = ".skillyard-"
+_SUFFIX = ".tmp"
+
+
+class SettingsRefused(SkillIoError):
+    """A settings file that is left as it is, and what to do about it."""
+
+    kind = "SettingsRefused"
+
+
+class SettingsFile(NamedTuple):
+    """A settings file as it was read."""
+
+    path: str
+    """Where it really is: links are followed, and stay."""
+    text: str | None
+    """None when there is no such file."""
+    status: os.stat_result | None
+
+
+def read_settings(path: str) -> SettingsFile:
+    """Return a settings file. Raises SettingsRefused for what cannot be or must not be changed."""
+    real = os.path.realpath(path)
+    try:
+        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        if os.path.islink(path):
+            raise _refused(path, "the link leads nowhere", "mend or remove the link") from None
+        return SettingsFile(real, None, None)
+    except OSError as error:
+        raise _refused(path, f"cannot read it: {error.strerror}", "check the path") from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise _refused(path, "it is no regular file", "name another one with --file")
+        if not status.st_mode & 0o222:
+            raise _refused(path, "it is read-only", "make it writable, then do this again")
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(MOST_BYTES + 1)
+    finally:
+        os.close(descriptor)
+    if len(data) > MOST_BYTES:
+        raise _refused(path, f"it has more than {MOST_BYTES:,} bytes", "is it the right file?")
+    try:
+        return SettingsFile(real, data.decode("utf-8"), status)
+    except UnicodeDecodeError:
+        raise _refused(path, "it is not UTF-8", "save it as UTF-8") from None
+
+
+def _refused(path: str, what: str, hint: str) -> SettingsRefused:
+    return SettingsRefused(what, path=path, hint=hint)
+
+
+def replace(before: SettingsFile, text: str) -> None:
+    """Put ``text`` in the place of what was read: written beside it, synced, renamed.
+
+    Mode and owner stay. Raises SettingsRefused when the file has changed since it was read or
+    cannot be written; it is whole then, as it was.
+    """
+    folder, name = os.path.split(before.path)
+    beside = os.path.join(folder, f"{_BESIDE}{name}.{os.getpid()}{_SUFFIX}")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        _tidy(folder, name)
+        descriptor = os.open(
+            beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(text.encode("utf-8"))
+                _like_before(descriptor, before.status)
+                file.flush()
+                os.fsync(descriptor)
+            _check_unchanged(before)
+            os.replace(beside, before.path)
+        except BaseException:
+            os.unlink(beside)
+            raise
+        _sync(folder)
+    except OSError as error:
+        what = f"cannot write it: {error.strerror}"
+        raise _refused(before.path, what, "check the folder and its space") from None
+
+
+def _like_before(descriptor: int, status: os.stat_result | None) -> None:
+    if status is None:
+        return
+    if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+        try:
+            os.fchown(descriptor, status.st_uid, status.st_gid)
+        except PermissionError:
+            pass  # it becomes ours; its mode stays
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+
+
+def delete(before: SettingsFile) -> None:
+    """Take away the file that was read. Raises SettingsRefused as :func:`replace` does."""
+    _check_unchanged(before)
+    try:
+        os.unlink(before.path)
+    except OSError as error:
+        what = f"cannot remove it: {error.strerror}"
+        raise _refused(before.path, what, "remove it by hand") from None
+
+
+def _check_unchanged(before: SettingsFile) -> None:
+    try:
+        now: os.stat_result | None = os.stat(before.path)
+    except FileNotFoundError:
+        now = None
+    if _stamp(now) != _stamp(before.status):
+        raise _refused(before.path, "it was changed meanwhile", "do this again")
+
+
+def _stamp(status: os.stat_result | None) -> tuple[int, ...]:
+    if status is None:
+        return ()
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _tidy(folder: str, name: str) -> None:
+    """Take away what runs that were ended left beside the file."""
+    start = f"{_BESIDE}{name}."
+    for left in os.listdir(folder):
+        number = left.removeprefix(start).removesuffix(_SUFFIX)
+        if left.startswith(start) and left.endswith(_SUFFIX) and number.isdigit():
+            try:
+                os.kill(int(number), 0)
+            except ProcessLookupError:
+                os.unlink(os.path.join(folder, left))
+            except (OSError, OverflowError):
+                pass  # somebody else's process: it may still be at it
+
+
+def _sync(folder: str) -> None:
+    """Make the renaming last. Where that cannot be done, it is done and may not outlive a crash."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError:
+        pass

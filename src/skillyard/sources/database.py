@@ -1,0 +1,202 @@
+"""The list of what remotes answered: a SQLite file, and the connection to it that stays open.
+
+Opening costs more than a hundred questions. The file may be deleted or replaced at any time, so
+each use looks first whether the connection still leads to the file of that name.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import NamedTuple
+
+__all__ = ["Database", "State"]
+
+SCHEMA = 2
+"""Grows when rows change their shape: an older file is dropped."""
+WAIT_S = 5.0
+SETTLED_NS = 100_000_000
+"""A file that was written longer ago gets another time when it is written again."""
+COARSE_NS = 3_000_000_000
+"""The same where the file system may count in whole seconds."""
+
+_TABLES = """
+create table if not exists responses (
+    key blob primary key,
+    url text not null,
+    status integer not null,
+    headers text not null,
+    digest text not null,
+    size integer not null,
+    fetched real not null,
+    checked real not null,
+    seal blob not null
+) without rowid
+"""
+
+
+class State(NamedTuple):
+    """A file as it was at one moment."""
+
+    device: int
+    number: int
+    size: int
+    written_ns: int
+
+
+class _Held:
+    """The connection that is open, and the file that it was opened on."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.connection: sqlite3.Connection | None = None
+        self.file: tuple[int, int] | None = None
+        """Device and number of the file."""
+
+    def close(self) -> None:
+        """Close what is open. Call it with the lock."""
+        connection, self.connection, self.file = self.connection, None, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+
+class Database:
+    """The list of one folder. One connection, which threads use in turn; closed when it is let go.
+
+    :meth:`close` may be called at any time: whoever asks next opens it again.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._path = os.path.join(folder, "responses.sqlite")
+        self._held = _Held()
+        _ALL.add(self._held)
+        weakref.finalize(self, _let_go, self._held)
+
+    def close(self) -> None:
+        """Close the connection."""
+        _let_go(self._held)
+
+    @contextmanager
+    def used(self) -> Iterator[sqlite3.Connection | None]:
+        """Yield the database for one transaction; None where there can be none.
+
+        An error of the database ends the transaction and is not raised.
+        """
+        held = self._held
+        with held.lock:
+            try:
+                connection = self._current(held)
+            except (sqlite3.Error, OSError, UnicodeDecodeError):
+                yield None
+                return
+            try:
+                yield connection
+                connection.commit()
+            except BaseException as error:
+                held.close()  # and with it what was begun
+                if not isinstance(error, sqlite3.Error | UnicodeDecodeError):
+                    raise
+                if not isinstance(error, sqlite3.OperationalError):
+                    self._drop()
+
+    def state(self) -> State | None:
+        """Return what is another one after every change to the file, by any process.
+
+        None where that cannot be told: the file is gone, or was written a moment ago, so that the
+        next change might leave the same time behind.
+        """
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return None
+        coarse = found.st_mtime_ns % 1_000_000_000 == 0
+        settled = time.time_ns() - found.st_mtime_ns > (COARSE_NS if coarse else SETTLED_NS)
+        state = State(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        return state if settled else None
+
+    def row(self, key: bytes) -> tuple[object, ...] | None:
+        """Return the fields of one answer as they stand there, its seal last."""
+        with self.used() as connection:
+            if connection is not None:
+                found: tuple[object, ...] | None = connection.execute(
+                    "select url, status, headers, digest, size, fetched, checked, seal"
+                    " from responses where key = ?",
+                    (key,),
+                ).fetchone()
+                return found
+        return None
+
+    def _current(self, held: _Held) -> sqlite3.Connection:
+        """Return the open connection, or a new one where it leads to another file or none."""
+        if held.connection is not None:
+            if held.file is not None and held.file == _identity(self._path):
+                return held.connection
+            held.close()
+        connection = self._opened()
+        held.connection, held.file = connection, _identity(self._path)
+        return connection
+
+    def _opened(self) -> sqlite3.Connection:
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        for fresh in (False, True):
+            # The lock sees to it that only one thread uses it at a time.
+            database = sqlite3.connect(self._path, timeout=WAIT_S, check_same_thread=False)
+            try:
+                (version,) = database.execute("pragma user_version").fetchone()
+                if version not in (0, SCHEMA):
+                    raise sqlite3.DatabaseError("another version")
+                database.execute("pragma synchronous = off")  # it can be made again
+                database.execute(_TABLES)
+                database.execute(f"pragma user_version = {SCHEMA}")
+                database.commit()
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+                database.close()
+                if fresh or isinstance(error, sqlite3.OperationalError):
+                    raise
+                self._drop()
+                continue
+            return database
+        raise sqlite3.DatabaseError("no database can be made")
+
+    def _drop(self) -> None:
+        for end in ("", "-journal", "-wal", "-shm"):
+            with suppress(OSError):
+                os.unlink(f"{self._path}{end}")
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return what tells a file from others of its name; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _let_go(held: _Held) -> None:
+    with held.lock:
+        held.close()
+
+
+_ALL: weakref.WeakSet[_Held] = weakref.WeakSet()
+_COPIED: list[sqlite3.Connection] = []
+"""What a fork copied. It must neither be used nor closed: it is the parent's."""
+
+
+def _forked() -> None:
+    """Let a child open connections of its own; locks that others held stay behind."""
+    for held in tuple(_ALL):
+        if held.connection is not None:
+            _COPIED.append(held.connection)
+        held.connection, held.file, held.lock = None, None, Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,230 @@
+"""What hosts list: worked examples of each rule, and laws that hold for every library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import skillyard as sy
+from skillyard.context.budget import estimate_tokens
+from skillyard.context.hosts import HOSTS
+from skillyard.context.listing import (
+    CUT,
+    LEFT_OUT,
+    NAME_ONLY,
+    NOT_READ,
+    WHOLE,
+    HostListing,
+    fitted,
+    host_listing,
+    listed_skills,
+)
+from tests.worked_examples.making import catalog, skill
+
+CLAUDE, CODEX, COPILOT = HOSTS["claude-code"], HOSTS["codex"], HOSTS["copilot-cli"]
+VSCODE = HOSTS["vscode"]
+
+
+def made(name: str, description: str = "x" * 20, **fields: Any) -> sy.Skill:
+    return skill(name, description, path=f"/s/{name}/SKILL.md", **fields)
+
+
+THREE = catalog(made("a"), made("b"), made("c"))
+"""Each entry ``- a: `` and 20 letters takes 26 characters with its line end, its name alone 4."""
+
+
+def states(found: HostListing) -> dict[str, str]:
+    return {entry.skill.name: entry.state for entry in found.entries}
+
+
+class TestClaudeCode:
+    def test_a_library_that_fits_is_listed_whole_in_the_order_of_names(self) -> None:
+        found = host_listing(THREE, CLAUDE)
+        assert found.text == "\n".join(f"- {name}: {'x' * 20}" for name in "abc")
+        assert (found.needed, found.used, found.budget) == (78, 78, 8_000)
+        assert set(states(found).values()) == {WHOLE}
+
+    def test_past_the_budget_names_stay_and_descriptions_go_whole(self) -> None:
+        found = host_listing(THREE, CLAUDE, budget=77)
+        assert states(found) == {"a": WHOLE, "b": WHOLE, "c": NAME_ONLY}
+        assert found.text.endswith("\n- c")
+        assert (found.needed, found.used) == (78, 56)
+
+    def test_what_is_used_most_keeps_its_description(self) -> None:
+        found = host_listing(THREE, CLAUDE, budget=40, used={"/s/c/SKILL.md": 3})
+        assert states(found) == {"a": NAME_ONLY, "b": NAME_ONLY, "c": WHOLE}
+
+    def test_the_first_description_that_does_not_fit_ends_it(self) -> None:
+        skills = catalog(made("a"), made("b", "y" * 200), made("c"))
+        found = host_listing(skills, CLAUDE, budget=100)
+        assert states(found) == {"a": WHOLE, "b": NAME_ONLY, "c": NAME_ONLY}
+
+    def test_one_entry_is_cut_at_1536_characters(self) -> None:
+        found = host_listing(catalog(made("a", "x" * 1_537)), CLAUDE)
+        assert states(found) == {"a": CUT}
+        assert len(found.entries[0].text) == 1_536
+        assert found.entries[0].chars == 1_537
+
+    def test_when_to_use_is_shown_and_counts(self) -> None:
+        text = "---\nname: a\ndescription: Does it.\nwhen_to_use: On demand.\n---\nBody."
+        one = sy.Catalog.from_skills([sy.parse_skill("a/SKILL.md", text)])
+        assert host_listing(one, CLAUDE).text == "- a: Does it. - On demand."
+        assert host_listing(one, COPILOT).text.count("On demand.") == 0
+
+    def test_names_are_kept_even_when_they_alone_are_too_much(self) -> None:
+        found = host_listing(THREE, CLAUDE, budget=0)
+        assert found.text == "- a\n- b\n- c"
+        assert found.count(NAME_ONLY) == 3
+
+    def test_skills_for_the_user_alone_are_not_listed(self) -> None:
+        skills = catalog(made("a", disable_model_invocation=True), made("b", trigger=True))
+        found = host_listing(skills, CLAUDE)
+        assert states(found) == {"b": WHOLE, "a": NOT_READ}
+        assert "only the user" in found.entries[1].why
+
+
+class TestCodex:
+    def test_an_entry_has_its_path(self) -> None:
+        found = host_listing(THREE, CODEX)
+        assert found.text.startswith(f"- a: {'x' * 20} (file: /s/a/SKILL.md)\n")
+        assert found.budget == 4_000
+
+    def test_descriptions_are_shortened_alike_and_short_ones_leave_their_share(self) -> None:
+        skills = catalog(made("a", "x" * 400), made("b", "y" * 400), made("c", "z" * 8))
+        found = host_listing(skills, CODEX, budget=100)
+        shown = {entry.skill.name: len(entry.text) for entry in found.entries}
+        assert shown["c"] == 8
+        assert abs(shown["a"] - shown["b"]) <= 4  # a token
+        assert 100 < shown["a"] < 400
+        assert found.used <= 100
+
+    def test_where_not_even_the_names_fit_the_last_are_left_out_without_a_description(self) -> None:
+        line = estimate_tokens("- a: (file: /s/a/SKILL.md)\n")
+        found = host_listing(THREE, CODEX, budget=2 * line + 1)
+        assert states(found) == {"a": NAME_ONLY, "b": NAME_ONLY, "c": LEFT_OUT}
+
+    def test_what_a_repository_brings_goes_before_what_the_user_has(self) -> None:
+        skills = catalog(made("a", scope="user"), made("b"))
+        assert [entry.skill.name for entry in host_listing(skills, CODEX).entries] == ["b", "a"]
+
+    def test_a_description_is_cut_at_1024_characters(self) -> None:
+        found = host_listing(catalog(made("a", "x" * 1_100)), CODEX)
+        assert len(found.entries[0].text) == 1_024
+
+
+class TestCopilot:
+    def test_entries_are_elements_and_what_is_not_ours_is_escaped(self) -> None:
+        found = host_listing(catalog(made("a", "Tom & <b>")), COPILOT)
+        assert found.text == (
+            "<skill>\n  <name>a</name>\n  <description>Tom &amp; &lt;b&gt;</description>\n"
+            "  <location>project</location>\n</skill>"
+        )
+        assert found.needed == len(found.text) + 1
+
+    def test_the_end_of_the_alphabet_loses_its_descriptions(self) -> None:
+        cost = host_listing(catalog(made("a")), COPILOT).needed
+        found = host_listing(THREE, COPILOT, budget=2 * cost)
+        assert states(found) == {"a": WHOLE, "b": WHOLE, "c": NAME_ONLY}
+
+
+class TestVsCode:
+    def test_names_that_it_does_not_like_are_not_listed(self) -> None:
+        skills = catalog(made("ok"), made("a.b"), made("Upper"))
+        found = host_listing(skills, VSCODE)
+        assert states(found) == {"ok": WHOLE, "Upper": NOT_READ, "a.b": NOT_READ}
+        assert found.budget is None
+
+    def test_there_is_no_budget_to_replace(self) -> None:
+        with pytest.raises(sy.InvalidInput, match="no budget of VS Code is known"):
+            host_listing(THREE, VSCODE, budget=100)
+
+
+class TestWhatIsRead:
+    def test_layouts_that_no_host_knows_are_not_listed(self) -> None:
+        skills = catalog(made("a", origin="agentskills"), made("b", origin="runtime"))
+        assert states(host_listing(skills, CLAUDE)) == {"a": WHOLE, "b": NOT_READ}
+
+    def test_a_folder_that_loses_to_a_document_of_ours_is_what_the_host_finds(self) -> None:
+        root = sy.load_catalog("examples/skills")
+        listed, unread = listed_skills(root, CLAUDE)
+        name = "contract-clause-review"
+        assert [found.origin for found in listed if found.name == name] == ["agentskills"]
+        assert [found.origin for found, _ in unread if found.name == name] == ["runtime"]
+
+
+class TestFitting:
+    def test_what_is_preferred_comes_first_and_whole(self) -> None:
+        order = [THREE.get(name) for name in "cab"]
+        found = fitted(THREE, CLAUDE, order, budget=56)
+        assert found.text == f"- c: {'x' * 20}\n- a: {'x' * 20}\n- b"
+
+    def test_a_description_that_does_not_fit_is_shortened_and_a_stump_is_none(self) -> None:
+        skills = catalog(made("a", "word " * 40), made("b", "word " * 40))
+        order = list(skills)
+        found = fitted(skills, CLAUDE, order, budget=8 + 202 + 45)
+        assert states(found) == {"a": WHOLE, "b": CUT}
+        assert not found.entries[1].text.endswith(" ")
+        found = fitted(skills, CLAUDE, order, budget=8 + 202 + 20)
+        assert states(found) == {"a": WHOLE, "b": NAME_ONLY}
+
+    def test_where_names_do_not_fit_the_last_are_left_out_and_counted(self) -> None:
+        many = catalog(*(made(f"skill-{number:03}") for number in range(100)))
+        found = fitted(many, CLAUDE, list(many), budget=100)
+        assert found.text.split("\n")[-1] == f"({found.count(LEFT_OUT)} more skills not listed)"
+        assert found.count(LEFT_OUT) > 80
+        assert found.used == len(found.text) + 1 <= 100
+
+
+NAMES = st.lists(
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=12), max_size=12, unique=True
+)
+
+
+@st.composite
+def libraries(draw: st.DrawFn) -> sy.Catalog:
+    found = []
+    for number, name in enumerate(draw(NAMES)):
+        description = draw(st.text(st.characters(codec="utf-8"), min_size=1, max_size=120))
+        try:
+            found.append(skill(name, description, path=f"/s/{number}/SKILL.md"))
+        except sy.InvalidInput:
+            continue
+    return sy.Catalog.from_skills(found)
+
+
+@given(libraries(), st.sampled_from(sorted(HOSTS)), st.integers(0, 600), st.booleans())
+def test_every_skill_is_accounted_for_and_budgets_hold(
+    skills: sy.Catalog, host: str, budget: int, fit: bool
+) -> None:
+    rule = HOSTS[host]
+    if rule.budget() is None:
+        found = host_listing(skills, rule)
+    elif fit:
+        found = fitted(skills, rule, list(skills)[::-1], budget=budget)
+    else:
+        found = host_listing(skills, rule, budget=budget)
+    assert sorted(entry.skill.path for entry in found.entries) == sorted(s.path for s in skills)
+    kept = fit or rule is CODEX
+    if kept and rule.budget() is not None:
+        assert found.used <= budget or not found.text
+    for entry in found.entries:
+        assert entry.state in {WHOLE, CUT, NAME_ONLY, LEFT_OUT, NOT_READ}
+        assert (entry.state == WHOLE) <= (len(entry.text) <= entry.chars)
+        assert (entry.state in {NAME_ONLY, LEFT_OUT, NOT_READ}) <= (entry.text == "")
+    assert "\x00" not in found.text
+    if found.budget is None or found.needed <= found.budget:
+        assert found.count(WHOLE) + found.count(NOT_READ) == len(skills)
+
+
+@given(libraries(), st.integers(0, 400))
+def test_codex_gives_every_description_the_same_but_for_a_token(
+    skills: sy.Catalog, budget: int
+) -> None:
+    found = host_listing(skills, CODEX, budget=budget)
+    cut = [len(entry.text) for entry in found.entries if entry.state == CUT]
+    # They grow in turns, so they differ by one when the tokens are used up; then each may fill the
+    # token it is in (three bytes at most), and a blank at the end is not shown.
+    assert not cut or max(cut) - min(cut) <= 1 + 3 + 1

@@ -1,0 +1,1 @@
+"""Tests of the decision log: lines, spans, reading back."""

@@ -1,0 +1,1 @@
+"""Tests of the prompt hook: payloads, trust, answers, settings files."""

@@ -1,0 +1,123 @@
+"""``hook install``, ``hook uninstall`` and ``trust`` as people type them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run, plain_surroundings, run
+from tests.hook.conftest import Hook, add_skill, payload
+
+__all__ = ["plain_surroundings", "run"]
+
+
+def command_in(path: Path) -> str:
+    (group,) = json.loads(path.read_text(encoding="utf-8"))["hooks"]["UserPromptSubmit"]
+    return str(group["hooks"][0]["command"])
+
+
+def test_installing_covers_every_host_that_is_there_and_makes_the_index(
+    run: Run, home: Path, hook: Hook
+) -> None:
+    add_skill(home / ".claude" / "skills", "bisect", "Finds the commit that broke the build.")
+    done = run("hook", "install", "--json")
+    assert done.code == 0
+    assert done.json["schema"] == "skillyard.hook-install/1"
+    assert [(one["host"], one["state"]) for one in done.json["settings"]] == [
+        ("claude-code", "installed"),
+        ("codex", "installed"),
+    ]
+    assert "hook codex" in command_in(home / ".codex" / "hooks.json")
+    assert hook(payload("/")).skill == "bisect"
+    assert "unchanged" in run("hook", "install").out
+    gone = run("hook", "uninstall", "--json").json
+    assert gone["schema"] == "skillyard.hook-uninstall/1"
+    assert {one["state"] for one in gone["settings"]} == {"removed"}
+    assert run("hook", "uninstall").code == 1
+    assert not (home / ".claude" / "settings.json").exists()
+
+
+def test_the_options_go_into_the_command_and_roots_are_whole_paths(
+    run: Run, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    options = ("--max-chars", "900", "--min-score", "0.7", "--budget-ms", "900", "--no-refresh")
+    assert run("hook", "install", "claude-code", *options, "--root", ".").code == 0
+    command = command_in(home / ".claude" / "settings.json")
+    words = shlex.split(command, comments=True)
+    assert words[-2:] == ["exit", "0"]
+    after = words[words.index("claude-code") + 1 : -3]
+    assert after == ["--root", str(project), *options]
+    assert not (home / ".codex" / "hooks.json").exists()
+
+
+def test_what_cannot_be_meant_is_wrong_use(run: Run, home: Path) -> None:
+    assert run("hook", "install", "--file", "x.json").code == 2
+    assert run("hook", "install", "emacs").code == 2
+    for folder in (".claude/skills", ".claude", ".codex"):
+        (home / folder).rmdir()
+    answer = run("hook", "install")
+    assert answer.code == 2
+    assert "name the host" in answer.err
+    assert run("trust", ".", "--list").code == 2
+
+
+def test_a_settings_file_that_is_not_json_is_named_and_left(run: Run, home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.write_text("// mine", encoding="utf-8")
+    answer = run("hook", "install", "claude-code")
+    assert answer.code == 2
+    assert str(path) in answer.err
+    assert "not JSON" in answer.err
+    assert path.read_text(encoding="utf-8") == "// mine"
+
+
+def test_trust_lists_what_it_approves_and_what_has_changed_since(
+    run: Run, project: Path, home: Path
+) -> None:
+    first = run("trust", str(project))
+    assert first.code == 0
+    assert "1 skill" in first.out
+    assert "added  .claude/skills/git-bisect/SKILL.md" in first.out
+    assert "added" not in run("trust", str(project)).out
+    (path,) = project.rglob("SKILL.md")
+    path.write_text(path.read_text(encoding="utf-8") + "x\n", encoding="utf-8")
+    add_skill(project / "skills", "new", "A new one.")
+    shape = run("trust", str(project), "--json").json
+    assert shape["schema"] == "skillyard.trust/1"
+    assert shape["changed"] == [".claude/skills/git-bisect/SKILL.md"]
+    assert shape["added"] == ["skills/new/SKILL.md"]
+    assert (shape["removed"], shape["refused"]) == ([], [])
+    listed = run("trust", "--list")
+    assert f"{project}  2 skills, since " in listed.out
+    assert run("trust", "--list", "--json").json["projects"][0]["project"] == str(project)
+    assert run("trust", str(project), "--revoke").code == 0
+    assert run("trust", str(project), "--revoke").code == 1
+    assert "no project" in run("trust", "--list").err
+
+
+def test_trust_names_what_it_cannot_approve(run: Run, project: Path) -> None:
+    import os
+
+    (path,) = project.rglob("SKILL.md")
+    os.mkfifo(path.parent / "pipe")
+    done = run("trust", str(project))
+    assert "not approved  .claude/skills/git-bisect/SKILL.md: 'pipe' is no regular file" in done.out
+    assert run("trust", str(project / "nothing")).code == 2
+
+
+def test_the_hooks_own_log_is_shown(run: Run, hook: Hook, home: Path) -> None:
+    assert "nothing to say" in run("log", "show", "--hook").err
+    assert run("log", "show", "--hook", "--json").json["entries"] == []
+    hook(b"junk")
+    assert "bad_input" in run("log", "show", "--hook").out
+
+
+def test_what_a_skill_is_called_reaches_no_terminal(run: Run, project: Path) -> None:
+    add_skill(project / "skills" / "a\x1b[2Jb", "x", "y")
+    for arguments in (("trust", str(project)), ("trust", "--list")):
+        answer = run(*arguments)
+        assert "\x1b" not in answer.out + answer.err

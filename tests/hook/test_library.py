@@ -1,0 +1,154 @@
+"""The index of the hook: opened as it is, looked after in the background, one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.hook.library import LOOKED_AT_S, library_place, open_library, start_refreshing
+from skillyard.hook.refreshing import bring_up_to_date, main
+from skillyard.index.manifest import NAME
+from skillyard.index.place import index_folder
+from tests.hook.conftest import add_skill
+
+PLACE = library_place((), None)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The processes that would have been started."""
+    found: list[list[str]] = []
+
+    def spawn(path: str, arguments: list[str], environment: Any, **how: Any) -> int:
+        assert path == sys.executable
+        assert how["setsid"] is True
+        assert {action[1] for action in how["file_actions"]} == {0, 1, 2}
+        found.append(arguments)
+        return 1
+
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    return found
+
+
+def manifest() -> Path:
+    return Path(index_folder(PLACE)) / NAME
+
+
+def test_without_an_index_one_is_started_and_nobody_waits_for_it(started: list[Any]) -> None:
+    assert open_library(PLACE) is None
+    assert started == [[sys.executable, "-P", "-m", "skillyard.hook.refreshing", "[]"]]
+    assert not manifest().exists()
+
+
+def test_an_index_that_was_just_looked_at_is_left_alone(
+    users_skill: Path, started: list[Any]
+) -> None:
+    assert bring_up_to_date(PLACE)
+    catalog = open_library(PLACE)
+    assert catalog is not None
+    assert len(catalog) == 1
+    assert started == []
+
+
+def test_an_older_one_answers_and_is_looked_after(users_skill: Path, started: list[Any]) -> None:
+    then = manifest().stat().st_mtime - LOOKED_AT_S
+    os.utime(manifest(), (then, then))
+    assert open_library(PLACE) is not None
+    assert len(started) == 1
+    assert open_library(PLACE, refresh=False) is not None
+    assert len(started) == 1
+
+
+def test_an_index_from_the_future_is_looked_after(users_skill: Path, started: list[Any]) -> None:
+    os.utime(manifest(), (4e9, 4e9))
+    assert open_library(PLACE) is not None
+    assert len(started) == 1
+
+
+def test_the_process_in_the_background_brings_the_index_up_to_date(
+    home: Path, users_skill: Path
+) -> None:
+    add_skill(home / ".claude" / "skills", "second", "Another one.")
+    before = open_library(PLACE, refresh=False)
+    assert before is not None
+    assert len(before) == 1
+    assert main(["[]"]) == 0
+    after = open_library(PLACE, refresh=False)
+    assert after is not None
+    assert len(after) == 2
+
+
+def test_what_is_damaged_is_made_anew(users_skill: Path) -> None:
+    manifest().write_bytes(b"junk")
+    assert open_library(PLACE, refresh=False) is None
+    assert main(["[]"]) == 0
+    assert open_library(PLACE, refresh=False) is not None
+
+
+def test_one_process_at_a_time(users_skill: Path) -> None:
+    lock = os.open(f"{index_folder(PLACE)}.refreshing", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    assert bring_up_to_date(PLACE) is False
+    os.close(lock)
+    assert bring_up_to_date(PLACE) is True
+
+
+@pytest.mark.parametrize("arguments", [[], ["x"], ["3"], ["{"]])
+def test_roots_that_are_none_are_wrong_use(arguments: list[str]) -> None:
+    assert main(arguments) == 2
+
+
+def test_a_root_that_is_gone_ends_in_silence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([json.dumps([str(tmp_path / "gone")])]) == 0
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_process_that_cannot_be_started_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> int:
+        raise OSError(11, "no more processes")
+
+    monkeypatch.setattr(os, "posix_spawn", refuse)
+    assert start_refreshing(PLACE) is False
+    assert open_library(PLACE) is None
+
+
+def test_a_system_without_sessions_gives_it_a_group_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[Any] = []
+
+    def spawn(*_: Any, **how: Any) -> int:
+        if "setsid" in how:
+            raise NotImplementedError
+        seen.append(how["setpgroup"])
+        return 1
+
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    assert start_refreshing(PLACE) is True
+    assert seen == [0]
+
+
+def test_the_real_process_makes_the_index(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.shared_data import REPOSITORY
+
+    add_skill(home / ".claude" / "skills", "only", "The only one.")
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY / "src"))
+    spawned: list[int] = []
+    real = os.posix_spawn
+
+    def spawn(*given: Any, **how: Any) -> int:
+        spawned.append(real(*given, **how))
+        return spawned[-1]
+
+    monkeypatch.setattr(os, "posix_spawn", spawn)
+    assert open_library(PLACE) is None
+    assert os.waitpid(spawned[0], 0)[1] == 0
+    assert open_library(PLACE, refresh=False) is not None

@@ -1,0 +1,201 @@
+"""A person's surroundings for one test: settings, tokens and folders; every source a stand-in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from skillyard.sources.settings import GITHUB_TOKENS
+from skillyard.sources.transport import Transport
+from skillyard.standin import Upstreams, faults
+from skillyard.standin.answers import json_answer
+from tests.shared_data import REPOSITORY
+
+__all__ = ["EVERY", "SKILLS_SH_TOKEN", "Done", "World", "skill", "world"]
+
+GITHUB_TOKEN = "standin-github-token"
+SKILLS_SH_TOKEN = "standin-skills-sh-token"
+EVERY = frozenset({"pdf-market", "pdf-ours", "pdf-site", "pdf-listed", "pdf-server"})
+"""What the five sources have, by id."""
+DEADLINE_S = 0.8
+"""Of one request, in this process; the stand-in is far quicker, and a hang costs no more."""
+
+
+def skill(name: str, description: str = "Fills in PDF forms.", body: str = "Do it so.") -> str:
+    return f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n"
+
+
+class Done(NamedTuple):
+    """What one command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The document on standard output, read as strictly as JSON is."""
+
+        def refuse(word: str) -> None:
+            raise AssertionError(f"{word} is no JSON")
+
+        return json.loads(self.out, parse_constant=refuse)
+
+    def source(self, name: str) -> dict[str, Any]:
+        (found,) = [one for one in self.json["sources"] if one["name"].startswith(name)]
+        return dict(found)
+
+    @property
+    def ids(self) -> set[str]:
+        return {one["id"] for one in self.json["skills"]}
+
+
+class World:
+    """The stand-ins, and the command line as a person has it."""
+
+    def __init__(self, up: Upstreams, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.up = up
+        self.folder = folder
+        self.into = folder / "work" / "skills"
+        self._capsys = capsys
+        self._honest = False
+
+    def environment(self) -> dict[str, str]:
+        """Return what a person would have set."""
+        return {
+            "HOME": str(self.folder / "home"),
+            "TMPDIR": str(self.folder / "tmp"),
+            "SKILLYARD_CONFIG": str(self.folder / "home" / "config.toml"),
+            "SKILLYARD_CACHE": str(self.folder / "cache"),
+            "GITHUB_TOKEN": GITHUB_TOKEN,
+            "SKILLYARD_SKILLS_SH_TOKEN": SKILLS_SH_TOKEN,
+            "SKILLYARD_DEBUG": "1",
+            "COLUMNS": "200",
+        }
+
+    def configure(self, **more: str) -> None:
+        """Write the settings; ``more`` are lines for a table of their name."""
+        up = self.up
+        text = f"""
+[sources.skills_sh]
+url = "{up.skills_sh}"
+
+[sources.github]
+api_url = "{up.github_api}"
+raw_url = "{up.github_raw}"
+repositories = ["acme/skills"]
+
+[sources.registry]
+files = ["{self.folder}/home/registry.md"]
+shipped = false
+
+[sources.well_known]
+sites = ["{up.well_known}"]
+
+[sources.servers]
+urls = ["{up.other}"]
+
+[search]
+source_timeout_s = 8
+{more.get("search", "")}
+"""
+        (self.folder / "home" / "config.toml").write_text(text)
+
+    def _be_honest(self) -> None:
+        """Let the skillyard server answer as one does; behind every fault that a test added."""
+        if not self._honest:
+            self._honest = True
+            item = {"source": "far/skills", "id": "pdf-server", "title": "pdf-server",
+                    "description": "Fills in PDF forms.", "install_count": 0}  # fmt: skip
+            listed = faults.said(json_answer({"skills": [item]}))
+            self.up.faults.add("other", "/search*", listed, times=None)
+            whole = faults.said(json_answer({**item, "raw_content": skill("pdf-server")}))
+            self.up.faults.add("other", "/skills/*", whole, times=None)
+
+    def run(self, *arguments: str) -> Done:
+        """Run a command in this process."""
+        from skillyard.cli import main
+
+        self._be_honest()
+        self._capsys.readouterr()
+        code = main(arguments)
+        left = self._capsys.readouterr()
+        return Done(code, left.out, left.err)
+
+    def process(self, *arguments: str, **more: str) -> Done:
+        """Run a command as a process of its own."""
+        self._be_honest()
+        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-m", "skillyard", *arguments],
+            env={**kept, **self.environment(), "PYTHONPATH": str(REPOSITORY / "src"), **more},
+            cwd=self.folder / "work",
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def files(self) -> Mapping[str, bytes | str]:
+        """Return everything below the person's folders but what is kept of answers."""
+        found: dict[str, bytes | str] = {}
+        for path in sorted(self.folder.rglob("*")):
+            name = path.relative_to(self.folder).as_posix()
+            if name.split("/")[0] != "cache":
+                plain = path.is_file() and not path.is_symlink()
+                found[name] = path.read_bytes() if plain else "folder"
+        return found
+
+    def check_tokens(self) -> None:
+        """Fail if a token reached a server that it is not for."""
+        own = {
+            "github_api": f"Bearer {GITHUB_TOKEN}",
+            "github_raw": f"Bearer {GITHUB_TOKEN}",
+            "skills_sh": f"Bearer {SKILLS_SH_TOKEN}",
+        }
+        for request in self.up.requests:
+            headers = {name.lower(): value for name, value in request.headers.items()}
+            assert headers.get("authorization") == own.get(request.server), request.path
+            rest = " ".join(value for name, value in headers.items() if name != "authorization")
+            assert GITHUB_TOKEN not in rest + request.path
+            assert SKILLS_SH_TOKEN not in rest + request.path
+
+
+@contextmanager
+def world(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[World]:
+    """Start the stand-ins with one skill for each source, and point the surroundings to them."""
+    for name in ("home", "work", "tmp"):
+        (folder / name).mkdir()
+    with Upstreams() as up:
+        up.add_repository("market/skills", {"skills/pdf-market/SKILL.md": skill("pdf-market")})
+        up.list_skill("market/skills", "pdf-market", installs=50)
+        up.add_repository("acme/skills", {"skills/pdf-ours/SKILL.md": skill("pdf-ours")})
+        up.add_repository("listed/skills", {"skills/pdf-listed/SKILL.md": skill("pdf-listed")})
+        up.add_well_known("pdf-site", {"SKILL.md": skill("pdf-site")})
+        (folder / "home" / "registry.md").write_text(
+            "## Documents\n\n- pdf-listed | listed/skills | skills/pdf-listed | Fills PDF forms.\n"
+        )
+        made = World(up, folder, capsys)
+        made.configure()
+        for name in [*os.environ]:
+            if name.startswith(("SKILLYARD_", "XDG_")) or name in GITHUB_TOKENS:
+                monkeypatch.delenv(name)
+        for name, value in made.environment().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("tempfile.tempdir", None)
+        monkeypatch.chdir(folder / "work")
+        defaults = Transport.__init__.__kwdefaults__
+        assert defaults is not None
+        monkeypatch.setitem(defaults, "deadline_s", DEADLINE_S)
+        yield made

@@ -1,0 +1,258 @@
+"""Hostile networks against the command line, as a person runs it: settings, environment, exit code.
+
+One bad server costs its own results, is named, learns no token, and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skillyard.standin import Answer, faults
+from skillyard.standin.answers import json_answer
+from skillyard.text import find_hidden
+from tests.hostile.network import EVERY, World, skill, world
+from tests.hostile.network_cases import ANSWERS, BEFORE_ALL, CONTENTS, SEARCHES
+from tests.sources.clients import Dialled, count_dialling, resolve
+from tests.sources.test_addresses import REFUSED, bracketed
+
+pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
+
+
+@pytest.fixture
+def here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[World]:
+    with world(tmp_path, monkeypatch, capsys) as made:
+        yield made
+
+
+@pytest.fixture
+def dialled(monkeypatch: pytest.MonkeyPatch) -> Dialled:
+    return count_dialling(monkeypatch)
+
+
+def assert_printable(text: str) -> None:
+    assert find_hidden(text.replace("\n", " ")) is None
+
+
+def test_there_are_as_many_cases_as_the_specification_lists() -> None:
+    assert (len(REFUSED), len(ANSWERS)) == (43, 12)
+
+
+def test_without_hostility_all_five_sources_are_there(here: World) -> None:
+    done = here.run("search", "pdf forms")
+    assert (done.code, done.err) == (0, "")
+    assert all(name in done.out for name in EVERY)
+    assert "no content" not in done.out
+    here.check_tokens()
+    assert here.run("search", "pdf forms", "--json").ids == EVERY
+
+
+# --- 43 addresses ---
+
+
+@pytest.mark.parametrize("address", REFUSED)
+def test_an_address_on_the_command_line_is_refused_by_name(
+    here: World, dialled: Dialled, address: str
+) -> None:
+    before = here.files()
+    for into in ((), ("--into", str(here.into))):
+        done = here.run("add", f"https://{bracketed(address)}#pdf", *into)
+        assert (done.code, done.out) == (2 if "%" in address else 4, "")
+        assert address in done.err
+    assert dialled == []
+    assert here.files() == before
+
+
+@pytest.mark.parametrize("address", REFUSED)
+def test_a_name_that_leads_to_such_an_address_is_refused_by_name(
+    here: World, dialled: Dialled, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    resolve(monkeypatch, [address])
+    done = here.run("add", "https://innocent.test#pdf", "--into", str(here.into))
+    assert (done.code, done.out) == (4, "")
+    assert "innocent.test does not lie on the public internet" in done.err
+    assert dialled == []
+    assert not here.into.exists()
+
+
+@pytest.mark.parametrize("address", REFUSED)
+def test_a_redirect_to_such_an_address_costs_one_source(
+    here: World, dialled: Dialled, address: str
+) -> None:
+    target = f"http://{bracketed(address)}:8080/latest/meta-data/"
+    here.up.faults.add("skills_sh", "*search*", faults.redirect(target, 302), times=None)
+    done = here.run("search", "pdf forms", "--json")
+    assert (done.code, done.ids) == (0, set(EVERY - {"pdf-market"}))
+    failed = done.source("skills.sh")
+    assert (failed["state"], failed["code"]) == ("failed", "refused")
+    assert address in failed["message"]
+    assert {where[0] for where in dialled} == {"127.0.0.1"}
+    assert 8080 not in {where[1] for where in dialled}
+    here.check_tokens()
+
+
+@pytest.mark.parametrize("address", REFUSED)
+def test_an_index_that_names_such_an_address_is_refused_by_name(
+    here: World, dialled: Dialled, address: str
+) -> None:
+    url = f"http://{bracketed(address)}:8080/SKILL.md"
+    here.up.add_well_known("pdf-evil", {"SKILL.md": skill("pdf-evil")}, fields={"url": url})
+    before = here.files()
+    done = here.run("add", "pdf-evil", "--into", str(here.into))
+    assert (done.code, done.out) == (4, "")
+    assert address in done.err
+    assert 8080 not in {where[1] for where in dialled}
+    assert here.files() == before
+
+
+# --- 12 answers ---
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("place", SEARCHES)
+def test_a_hostile_answer_to_a_search_costs_one_source(
+    here: World, dialled: Dialled, place: str, answer: str
+) -> None:
+    where, hostile = SEARCHES[place], ANSWERS[answer]
+    hostile.make(here.up, where)
+    before = here.files()
+    done = here.run("search", "pdf forms")
+    assert done.code == 0
+    assert {name for name in EVERY if name in done.out} == EVERY - {where.lost}
+    (said,) = done.err.splitlines()
+    assert said.startswith(f"{where.source}:" if where.source != "server" else "server:http")
+    assert_printable(done.out + done.err)
+    shape = here.run("search", "pdf forms", "--json")
+    failed = shape.source(where.source)
+    assert failed["state"] == "failed"
+    assert failed["code"] in hostile.codes
+    assert {one["state"] for one in shape.json["sources"]} == {"ok", "failed"}
+    assert shape.json["partial"] is True
+    assert here.files() == before
+    assert {where[0] for where in dialled} == {"127.0.0.1"}
+    assert not any("stolen" in request.path for request in here.up.requests)
+    here.check_tokens()
+
+
+@pytest.mark.parametrize("answer", [name for name in ANSWERS if ANSWERS[name].files])
+@pytest.mark.parametrize("place", CONTENTS)
+def test_a_hostile_answer_for_a_skill_costs_its_content_alone(
+    here: World, place: str, answer: str
+) -> None:
+    where, hostile = CONTENTS[place], ANSWERS[answer]
+    hostile.make(here.up, where)
+    before = here.files()
+    done = here.run("search", "pdf forms", "--json")
+    assert (done.code, done.ids) == (0, set(EVERY))
+    for one in done.json["skills"]:
+        assert (one["content"] is None) == (one["id"] == where.lost), one["id"]
+        assert (one["fetch_error"] is not None) == (one["id"] == where.lost)
+    shown = here.run("search", "pdf forms")
+    codes = hostile.codes | ({"refused"} if where.source == "well-known" else set())  # by digest
+    assert any(f"no content: {code}]" in shown.out for code in codes)
+    added = here.run("add", where.lost, "--into", str(here.into))
+    assert added.code in (2, 4)
+    assert added.err
+    assert here.files() == before
+    assert not any("stolen" in request.path for request in here.up.requests)
+    here.check_tokens()
+
+
+@pytest.mark.parametrize("what", ["*index.json", "*/pdf-site/SKILL.md"])
+def test_what_is_not_what_the_index_promises_is_not_taken(here: World, what: str) -> None:
+    here.up.faults.add("well_known", what, faults.wrong_digest(), times=None)
+    before = here.files()
+    done = here.run("search", "pdf forms", "--json")
+    (site,) = [one for one in done.json["skills"] if one["id"] == "pdf-site"]
+    assert (site["content"], "its digest differs" in site["fetch_error"]) == (None, True)
+    added = here.run("add", "pdf-site", "--into", str(here.into))
+    assert (added.code, "its digest differs" in added.err) == (4, True)
+    assert here.files() == before
+
+
+def test_when_every_server_is_hostile_each_is_named_and_the_exit_code_is_4(here: World) -> None:
+    for name, place in SEARCHES.items():
+        ANSWERS[list(ANSWERS)[len(name) % 3]].make(here.up, place)
+    asked = [word for name in ("skills.sh", "github", "well-known", "servers")
+             for word in ("--source", name)]  # fmt: skip
+    done = here.run("search", "pdf forms", *asked)
+    assert (done.code, len(done.err.splitlines())) == (4, 4)
+    assert "No skill was found" in done.out
+
+
+def test_numbers_that_are_none_are_read_and_never_written(here: World) -> None:
+    """Python reads and writes NaN; JSON has none."""
+    here.up.list_skill("market/skills", "pdf-nan", installs=float("nan"))
+    here.up.list_skill("market/skills", "pdf-inf", installs=float("inf"))
+    item = {"source": "far/skills", "id": "pdf-server", "install_count": float("nan"),
+            "relevance_score": float("inf"), "description": "PDF forms."}  # fmt: skip
+    here.up.faults.add("other", "/search*", faults.said(json_answer({"skills": [item]})))
+    done = here.run("search", "pdf forms", "--json", "--explain")
+    assert done.code == 0
+    assert done.ids >= EVERY | {"pdf-nan", "pdf-inf"}
+    assert {type(one["install_count"]) for one in done.json["skills"]} == {int}
+
+
+def test_what_a_server_says_never_reaches_the_terminal_raw(here: World) -> None:
+    loud = "pdf \x1b]0;owned\x07\x1b[2J\u202e\u200b\x9b31m\r"
+    item = {"source": f"far/{loud}", "id": f"pdf-{loud}", "title": loud, "description": loud}
+    other = {"source": "far/skills", "id": "pdf-\ud800", "title": "\udfff", "description": "pdf"}
+    answer = json_answer({"skills": [item, other, {**item, "title": "x" * 100_000}]})
+    here.up.faults.add("other", "/search*", faults.said(answer), times=None)
+    here.up.faults.add("other", "/skills/*", faults.said(json_answer({"raw_content": loud})))
+    page = Answer(200, b"<\x1b]0;x\x07>", {"content-type": "text/html\x1b"})
+    here.up.faults.add("well_known", "*index.json", faults.said(page), times=None)
+    done = here.run("search", "pdf forms")
+    assert done.code == 0
+    assert_printable(done.out + done.err)
+    assert len(done.out) < 10_000
+    shape = here.run("search", "pdf forms", "--json")
+    assert shape.out.isascii()
+    assert shape.ids >= EVERY - {"pdf-server", "pdf-site"}
+
+
+# --- tokens and processes ---
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("server", ["skills_sh", "github_api", "github_raw", "well_known", "other"])
+def test_no_redirect_carries_a_token_to_another_host(here: World, server: str, code: int) -> None:
+    """Each host of the settings may be asked, but never with what is another's."""
+    up = here.up
+    for target in (up.other, up.skills_sh, up.github_api, up.github_raw, up.well_known):
+        if target != up.url(server):
+            up.faults.add(server, "*", faults.redirect(f"{target}/stolen?token=yours", code))
+    here.run("search", "pdf forms")
+    here.run("add", "pdf-ours", "--into", str(here.into))
+    led = [request for request in up.requests if "stolen" in request.path]
+    for request in led:
+        assert "authorization" not in {name.lower() for name in request.headers}, request.server
+    assert led  # hosts of the settings are followed to, so this could fail
+
+
+@pytest.mark.parametrize("answer", BEFORE_ALL)
+def test_a_process_meets_a_hostile_answer_as_well(here: World, answer: str) -> None:
+    """With its own deadlines: what one source may take is set by the settings."""
+    here.configure(search="over_fetch_floor = 5")
+    text = (here.folder / "home" / "config.toml").read_text()
+    (here.folder / "home" / "config.toml").write_text(
+        text.replace("source_timeout_s = 8", "source_timeout_s = 1.5")
+    )
+    ANSWERS[answer].make(here.up, SEARCHES["well-known"])
+    before = here.files()
+    done = here.process("search", "pdf forms", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert done.ids == EVERY - {"pdf-site"}
+    assert done.source("well-known")["code"] in ANSWERS[answer].codes
+    assert here.files() == before
+    here.check_tokens()
+
+
+def test_a_process_refuses_a_private_address_without_a_trace(here: World) -> None:
+    done = here.process("add", "https://169.254.169.254#pdf", SKILLYARD_DEBUG="")
+    assert (done.code, done.out) == (4, "")
+    assert done.err == "skillyard: 169.254.169.254 does not lie on the public internet\n"

@@ -1,0 +1,107 @@
+"""Hostile archives (22) through the command line: published on a site, found, fetched, refused."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skillyard.install.locks import read_project_lock
+from skillyard.text import find_hidden
+from tests.hostile.archive_cases import CASES, SCRIPT, ArchiveCase
+from tests.hostile.case import LOAD, REJECT
+from tests.hostile.network import World, skill, world
+
+pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
+
+_REFUSED = pytest.mark.parametrize(
+    "case", [case for case in CASES if case.verdict == REJECT], ids=lambda case: case.id
+)
+
+
+@pytest.fixture
+def here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[World]:
+    with world(tmp_path, monkeypatch, capsys) as made:
+        yield made
+
+
+def publish(here: World, case: ArchiveCase) -> None:
+    """Publish an archive with the digest of what it is: only its content is at fault."""
+    ending = "zip" if case.kind == "zip" else "tar.gz"
+    here.up.add_well_known(
+        "pencil", {}, "archive", ending=ending, artifact=case.make(), description="Pencils."
+    )
+
+
+@_REFUSED
+def test_adding_a_hostile_archive_is_refused_by_name_and_leaves_everything(
+    here: World, case: ArchiveCase
+) -> None:
+    """In the folder lies what was installed before, which the archive would replace."""
+    publish(here, case)
+    (here.into / "other").mkdir(parents=True)
+    (here.into / "other" / "SKILL.md").write_text(skill("other"))
+    before = here.files()
+    done = here.run("add", "pencil", "--into", str(here.into))
+    assert (done.code, done.out) == (4, "")
+    assert "the archive of " in done.err
+    assert case.entry[:40] in done.err
+    assert find_hidden(done.err.rstrip("\n")) is None
+    assert done.err.count("\n") == 1
+    assert here.files() == before
+    assert not any("evil" in name or "pwned" in name for name in here.files())
+
+
+@_REFUSED
+def test_a_hostile_archive_costs_a_search_one_content(here: World, case: ArchiveCase) -> None:
+    publish(here, case)
+    before = here.files()
+    done = here.run("search", "pencils pdf", "--json")
+    assert done.code == 0
+    found = {one["id"]: one for one in done.json["skills"]}
+    assert found["pencil"]["content"] is None
+    assert "the archive of " in found["pencil"]["fetch_error"]
+    assert found["pdf-site"]["content"] == "Do it so."
+    assert here.files() == before
+
+
+def test_an_update_by_a_hostile_archive_leaves_the_installed_skill(here: World) -> None:
+    files = {"SKILL.md": skill("pencil", "Pencils."), "notes.md": "Notes.\n"}
+    here.up.add_well_known("pencil", files, "archive")
+    assert here.run("add", "pencil", "--into", str(here.into)).code == 0
+    before = here.files()
+    here.run("cache", "clear")
+    for case in (case for case in CASES if case.verdict == REJECT and case.kind == "zip"):
+        publish(here, case)
+        here.run("cache", "clear")
+        assert here.run("add", "pencil", "--into", str(here.into)).code == 4, case.id
+        assert here.files() == before
+
+
+def test_a_setuid_script_is_installed_as_a_script_and_nothing_more(here: World) -> None:
+    (case,) = [case for case in CASES if case.verdict == LOAD]
+    publish(here, case)
+    os.umask(0o022)
+    shape = here.run("add", "pencil", "--into", str(here.into), "--json").json
+    assert shape["files"] == ["SKILL.md", "scripts/run.sh"]
+    script = here.into / "pencil" / "scripts" / "run.sh"
+    assert script.read_bytes() == SCRIPT
+    assert stat.S_IMODE(script.stat().st_mode) == 0o755
+    assert stat.S_IMODE((here.into / "pencil" / "SKILL.md").stat().st_mode) == 0o644
+    (locked,) = read_project_lock(shape["lock"]).skills
+    assert (locked.name, locked.source_type) == ("pencil", "well-known")
+    assert locked.well_known_digest is not None
+
+
+def test_a_process_refuses_a_bomb_in_one_line(here: World) -> None:
+    publish(here, next(case for case in CASES if case.id.endswith("-bomb")))
+    before = here.files()
+    done = here.process("add", "pencil", "--into", str(here.into), SKILLYARD_DEBUG="")
+    assert (done.code, done.out, done.err.count("\n")) == (4, "", 1)
+    assert "assets/log.txt" in done.err
+    assert here.files() == before

@@ -1,0 +1,260 @@
+"""Every fault of upstreams that spec/skyll.md §3.3 lists, through ``skillyard search --json``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.sources.transport import AT_ONCE, Transport
+from skillyard.standin import Answer, Budget, faults
+from tests.hostile.network import EVERY, Done, World, skill, world
+
+pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
+
+TREE = "/repos/acme/skills/git/trees/*"
+
+
+@pytest.fixture
+def here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[World]:
+    with world(tmp_path, monkeypatch, capsys) as made:
+        yield made
+
+
+def searched(here: World, *more: str) -> Done:
+    """Return the answer of one search, which is there whatever a fault costs."""
+    done = here.run("search", "pdf forms", "--json", *more)
+    assert (done.code, done.err) == (0, "")
+    here.check_tokens()
+    return done
+
+
+def found(done: Done, skill_id: str) -> dict[str, Any]:
+    (one,) = [one for one in done.json["skills"] if one["id"] == skill_id]
+    return dict(one)
+
+
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a day go by for the client."""
+    defaults = Transport.__init__.__kwdefaults__
+    assert defaults is not None
+    now = time.time() + 90_000
+    monkeypatch.setitem(defaults, "clock", lambda: now)
+
+
+# --- statuses and silence ---
+
+STATUSES: Mapping[str, tuple[faults.Fault, str]] = {
+    "301": (faults.redirect("http://localhost:9/x", 301), "refused"),
+    "304": (faults.said(Answer(304)), "bad_answer"),
+    "401": (faults.status(401), "denied"),
+    "403": (faults.status(403), "denied"),
+    "404": (faults.status(404), "not_found"),
+    "409": (faults.status(409), "status"),
+    "429": (faults.status(429, retry_after=9), "rate_limited"),
+    "500": (faults.status(500), "status"),
+    "HTML with 200": (faults.html(), "bad_answer"),
+    "a hang": (faults.hang(), "timeout"),
+}
+
+
+@pytest.mark.parametrize("name", STATUSES)
+@pytest.mark.parametrize(
+    ("source", "server", "pattern", "lost"),
+    [("github", "github_api", TREE, "pdf-ours"),
+     ("skills.sh", "skills_sh", "*search*", "pdf-market")],
+)  # fmt: skip
+def test_a_status_is_named_and_costs_one_source(
+    here: World, source: str, server: str, pattern: str, lost: str, name: str
+) -> None:
+    fault, code = STATUSES[name]
+    here.up.faults.add(server, pattern, fault, times=None)
+    done = searched(here)
+    assert done.ids == EVERY - {lost}
+    failed = done.source(source)
+    assert failed["state"] == "failed"
+    # the marketplace's search is a route, not a thing: that it is missing is a bad answer
+    assert failed["code"] in (code, "bad_answer" if (source, name) == ("skills.sh", "404") else "")
+    assert ("retry_after_s" in failed) == (name == "429")
+    assert failed["message"]
+
+
+@pytest.mark.parametrize("name", ["401", "403", "429", "500", "HTML with 200", "a hang"])
+def test_what_is_kept_answers_instead_and_says_its_age(
+    here: World, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A day later, when nothing that is kept is fresh."""
+    fresh = searched(here)
+    here.up.faults.clear()
+    here.up.faults.add("*", "*", STATUSES[name][0], times=None)
+    later(monkeypatch)
+    stale = searched(here)
+    assert stale.ids == fresh.ids == EVERY
+    for one in stale.json["skills"]:
+        assert one["content"] == "Do it so."
+        assert one["age_s"] >= 80_000, one["id"]
+
+
+def test_a_304_with_a_copy_is_that_copy(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = searched(here)
+    later(monkeypatch)
+    before = len(here.up.requests)
+    second = searched(here)
+    assert second.json["skills"] == first.json["skills"]
+    again = here.up.requests[before:]
+    assert 304 in {request.status for request in again}
+
+
+def test_a_renamed_repository_is_followed(here: World) -> None:
+    here.up.add_repository("new/skills", {"skills/pdf-ours/SKILL.md": skill("pdf-ours")})
+    here.up.add_repository("acme/skills", renamed_to="new/skills")
+    done = searched(here)
+    assert done.source("github")["state"] in ("ok", "failed")
+    assert done.ids >= EVERY - {"pdf-ours"}
+
+
+def test_an_empty_repository_fails_alone(here: World) -> None:
+    here.up.add_repository("acme/empty")
+    text = (here.folder / "home" / "config.toml").read_text()
+    (here.folder / "home" / "config.toml").write_text(
+        text.replace('["acme/skills"]', '["acme/empty", "acme/skills"]')
+    )
+    done = searched(here)
+    assert done.ids == EVERY
+    assert done.source("github")["state"] in ("ok", "partial")
+
+
+def test_latency_of_every_call_costs_time_alone(here: World) -> None:
+    here.up.switches.latency_s = 0.05
+    assert searched(here).ids == EVERY
+
+
+def test_a_budget_that_runs_out_is_named_with_its_end(here: World) -> None:
+    """Three calls are left for twelve repositories."""
+    for number in range(12):
+        name = f"o{number}/skills"
+        here.up.add_repository(name, {f"skills/pdf-{number}/SKILL.md": skill(f"pdf-{number}")})
+        here.up.list_skill(name, f"pdf-{number}", installs=number + 100)
+    here.up.switches.downloads = False
+    here.up.switches.budgets["github_api"] = Budget(authorised=3)
+    done = searched(here, "--limit", "30")
+    without = [one for one in done.json["skills"] if one["content"] is None]
+    assert len(done.json["skills"]) == 12 + len(EVERY)
+    assert without
+    assert all("quota is spent" in one["fetch_error"] for one in without)
+    assert all("ask again in" in one["fetch_error"] for one in without)
+    assert here.up.count("github_api") <= 12 + 3
+
+
+def test_no_more_than_a_roomful_waits_for_a_host_that_is_silent(here: World) -> None:
+    """Else seventy skills of one host would take three deadlines, and a person's patience."""
+    for number in range(70):
+        here.up.list_skill(f"o{number}/skills", f"pdf-{number}", installs=number)
+    here.up.faults.add("skills_sh", "/api/download/*", faults.hang(), times=None)
+    here.up.faults.add("github_api", "/repos/o*", faults.hang(), times=None)
+    done = searched(here, "--limit", "50")
+    assert done.json["count"] == 50
+    assert here.up.count("skills_sh", "/api/download/") <= AT_ONCE
+    assert here.up.count("github_api", "/repos/o") <= AT_ONCE
+
+
+# --- trees ---
+
+
+def test_a_truncated_tree_is_said_to_be_one(here: World) -> None:
+    files = {f"skills/pdf-{n}/SKILL.md": skill(f"pdf-{n}") for n in range(6)}
+    here.up.add_repository("acme/skills", files)
+    here.up.faults.add("github_api", TREE, faults.truncated_tree(), times=None)
+    done = searched(here)
+    github = done.source("github")
+    assert (github["state"], github["code"]) == ("partial", "too_large")
+    assert github["found"] >= 1
+
+
+def test_a_tree_of_fifty_thousand_entries_is_searched(here: World) -> None:
+    here.up.add_big_tree("acme/skills", 50_000)
+    done = here.run("search", "skill-00042", "--json", "--limit", "3", "--source", "github")
+    assert done.code == 0
+    assert found(done, "skill-00042")["content"]
+
+
+# --- documents ---
+
+BOM = b"\xef\xbb\xbf"
+DOCUMENTS: Mapping[str, tuple[bytes, Mapping[str, Any]]] = {
+    "BOM": (BOM + skill("pdf-ours").encode(), {"content": "Do it so."}),
+    "CRLF": (skill("pdf-ours").replace("\n", "\r\n").encode(), {"content": "Do it so."}),
+    "no frontmatter": (b"# PDF\n\nOnly text.\n", {"content": "# PDF\n\nOnly text."}),
+    "a number as version": (
+        b"---\nname: pdf-ours\ndescription: PDF.\nversion: 1.10\n---\n\nBody.\n",
+        {"version": "1.10", "content": "Body."},
+    ),
+    "a list as description": (
+        b"---\nname: pdf-ours\ndescription: [a, b]\n---\n\nBody.\n", {"content": "Body."},
+    ),
+    "invalid UTF-8": (b"---\nname: pdf-ours\ndescription: x\n---\n\nBody \xff\n",
+                      {"content": "Body \ufffd"}),
+    "a bomb of aliases": (
+        b"---\nname: pdf-ours\na: &a [x, x]\nb: [*a, *a]\ndescription: d\n---\n\nBody.\n",
+        {"content": "Body."},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_an_odd_document_keeps_its_body(here: World, name: str) -> None:
+    data, expected = DOCUMENTS[name]
+    here.up.add_repository("acme/skills", {"skills/pdf-ours/SKILL.md": data})
+    one = found(searched(here), "pdf-ours")
+    assert {field: one[field] for field in expected} == expected
+    assert one["name"] == "pdf-ours"
+    assert bool(one["diagnostics"]) == (name in ODDITIES)
+
+
+ODDITIES = {"no frontmatter", "a list as description", "invalid UTF-8", "a bomb of aliases"}
+
+
+def test_a_pointer_is_not_taken_for_the_file(here: World) -> None:
+    here.up.faults.add("github_raw", "/acme/skills/*", faults.lfs_pointer(), times=None)
+    one = found(searched(here), "pdf-ours")
+    assert one["content"] is None
+    assert "Git LFS" in one["fetch_error"]
+
+
+# --- listings ---
+
+
+@pytest.mark.parametrize(
+    ("installs", "count"), [(None, 0), ("123", 123), (-5, 0), (7.9, 7), ("many", 0), ([], 0)]
+)
+def test_odd_installs_are_a_count(here: World, installs: Any, count: int) -> None:
+    here.up.list_skill("market/skills", "pdf-market", installs=installs)
+    one = found(searched(here), "pdf-market")
+    assert one["install_count"] == count
+    assert one["content"] == "Do it so."
+
+
+@pytest.mark.parametrize("shape", ["current", "old"])
+def test_both_shapes_of_a_search_give_the_same(
+    here: World, shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a token, which leads to the documented route."""
+    monkeypatch.delenv("SKILLYARD_SKILLS_SH_TOKEN")
+    here.up.search_shape = shape
+    done = here.run("search", "pdf forms", "--json")
+    one = found(done, "pdf-market")
+    assert (one["source"], one["install_count"], one["content"]) == (
+        "market/skills", 50, "Do it so.",
+    )  # fmt: skip
+
+
+def test_a_bare_domain_is_a_pointer_that_nobody_follows(here: World) -> None:
+    here.up.list_skill("skills.example.com", "pdf-domain", installs=7)
+    one = found(searched(here), "pdf-domain")
+    assert (one["source"], one["content"]) == ("skills.example.com", None)
+    assert "skills.example.com" in one["fetch_error"]
