@@ -225,9 +225,9 @@ def test_no_pattern_takes_more_than_its_length(piece: str) -> None:
         text = (piece * (size // len(piece) + 1))[:size]
         best = 9.0
         for _ in range(3):
-            started = time.perf_counter()
+            started = time.process_time()
             parse_registry(text)
-            best = min(best, time.perf_counter() - started)
+            best = min(best, time.process_time() - started)
         return best
 
     small, large = seconds(50_000), seconds(200_000)
