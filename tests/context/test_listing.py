@@ -53,6 +53,11 @@ class TestClaudeCode:
         assert found.text.endswith("\n- c")
         assert (found.needed, found.used) == (78, 56)
 
+    def test_a_description_that_just_fits_stays(self) -> None:
+        found = host_listing(THREE, CLAUDE, budget=4 * 3 + 22 * 2)
+        assert states(found) == {"a": WHOLE, "b": WHOLE, "c": NAME_ONLY}
+        assert found.used == 56
+
     def test_what_is_used_most_keeps_its_description(self) -> None:
         found = host_listing(THREE, CLAUDE, budget=40, used={"/s/c/SKILL.md": 3})
         assert states(found) == {"a": NAME_ONLY, "b": NAME_ONLY, "c": WHOLE}
@@ -100,6 +105,11 @@ class TestCodex:
         assert abs(shown["a"] - shown["b"]) <= 4  # a token
         assert 100 < shown["a"] < 400
         assert found.used <= 100
+
+    def test_the_budget_is_used_up_to_the_last_token(self) -> None:
+        skills = catalog(made("a", "x" * 400), made("b", "y" * 400))
+        for budget in range(20, 60):
+            assert host_listing(skills, CODEX, budget=budget).used == budget
 
     def test_where_not_even_the_names_fit_the_last_are_left_out_without_a_description(self) -> None:
         line = estimate_tokens("- a: (file: /s/a/SKILL.md)\n")
@@ -164,8 +174,9 @@ class TestFitting:
     def test_a_description_that_does_not_fit_is_shortened_and_a_stump_is_none(self) -> None:
         skills = catalog(made("a", "word " * 40), made("b", "word " * 40))
         order = list(skills)
-        found = fitted(skills, CLAUDE, order, budget=8 + 202 + 45)
+        found = fitted(skills, CLAUDE, order, budget=8 + 202 + 48)
         assert states(found) == {"a": WHOLE, "b": CUT}
+        assert set(found.entries[1].text.split(" ")) == {"word"}
         assert not found.entries[1].text.endswith(" ")
         found = fitted(skills, CLAUDE, order, budget=8 + 202 + 20)
         assert states(found) == {"a": WHOLE, "b": NAME_ONLY}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +18,9 @@ from skillyard.sources.database import Database
 from skillyard.sources.responses import MemoryCache, ResponseCache, Stored
 from tests.sources.clients import python
 from tests.sources.test_responses import NOW, bodies, database, filled, key, stored
+
+MOMENT_NS = 600 * 10**9
+"""A moment that no test outlasts."""
 
 
 @pytest.fixture(params=["written a moment ago", "written long ago"])
@@ -59,7 +63,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[tupl
 
 
 def test_the_file_is_opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = counted(monkeypatch, database_module.sqlite3, "connect")
+    opened = counted(monkeypatch, sqlite3, "connect")
     cache = filled(tmp_path)
     for number in range(4):
         cache.get(key(number), NOW)
@@ -94,13 +98,31 @@ def test_a_list_that_nobody_has_written_is_not_asked(
 def test_a_list_that_was_written_a_moment_ago_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The next change might leave the same time behind."""
     cache = warm(tmp_path, settled=False)
     asked = counted(monkeypatch, Database, "row")
-    os.utime(database(tmp_path))
-    cache.get(key(0), NOW)
-    os.utime(database(tmp_path), (NOW * 2, NOW * 2))  # a clock that is ahead of ours
-    cache.get(key(0), NOW)
-    assert len(asked) == 2
+    monkeypatch.setattr(database_module, "SETTLED_NS", MOMENT_NS)
+    for ahead in (-60, 3_600):  # by the clock of the file system, which may not be ours
+        at = time.time() + ahead
+        os.utime(database(tmp_path), (at, at))
+        for _ in range(2):
+            cache.get(key(0), NOW)
+    assert len(asked) == 4
+
+
+def test_a_change_that_leaves_the_same_time_behind_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "SETTLED_NS", MOMENT_NS)
+    cache = warm(tmp_path, settled=False)
+    at = time.time_ns()
+    os.utime(database(tmp_path), ns=(at, at))
+    assert cache.get(key(1), NOW) == stored(1)
+    ResponseCache(str(tmp_path)).put(key(1), stored(1, b"another body"))
+    os.utime(database(tmp_path), ns=(at, at))
+    found = cache.get(key(1), NOW)
+    assert found is not None
+    assert found.body == b"another body"
 
 
 # --- what it must see ---
@@ -110,6 +132,8 @@ def test_another_answer_is_seen(tmp_path: Path, settled: bool) -> None:
     cache = warm(tmp_path, settled)
     changed = stored(1, b"another body", NOW + 1)._replace(headers={"etag": '"other"'})
     ResponseCache(str(tmp_path)).put(key(1), changed)
+    if settled:
+        aged(tmp_path)
     assert cache.get(key(1), NOW + 1) == changed
     assert cache.get(key(0), NOW + 1) == stored(0)
 
@@ -277,6 +301,8 @@ keys = [sha256(b"%d" % number).digest() for number in range(2)]
 cache.put(keys[0], Stored("https://a.test/0", 200, {}, b"parent", 1.8e9, 1.8e9))
 child = os.fork()
 if child == 0:
+    if cache._database._held.connection is not None:
+        os._exit(2)  # it is the parent's
     found = cache.get(keys[0], 1.8e9)
     cache.put(keys[1], Stored("https://a.test/1", 200, {}, b"child", 1.8e9, 1.8e9))
     os._exit(0 if found is not None and found.body == b"parent" else 1)

@@ -417,11 +417,17 @@ COMMANDS = (
     ),
     Command(
         ("serve",),
-        "answer over HTTP: search, rank, select, evaluate, why, and the skills themselves",
+        "answer over HTTP and MCP: search, rank, select, evaluate, why, and the skills themselves",
         "serving:serve",
         (
             Option("PLACE", "the library, before --root (default: .)", "maybe", "ROOT", "folder"),
-            Option("--http", "serve HTTP (what it does anyhow)", "flag"),
+            Option(
+                "--mcp",
+                "serve MCP alone: stdio for one client, http at /mcp for many",
+                metavar="HOW",
+                choices=("stdio", "http"),
+            ),
+            Option("--http", "serve HTTP with a page, and MCP at /mcp (the default)", "flag"),
             Option(
                 "--host",
                 "the address to listen on (default: 127.0.0.1)",
@@ -451,7 +457,11 @@ COMMANDS = (
         ),
         "Listens on this machine alone unless SKILLYARD_HTTP_TOKEN is set. Stops on SIGINT and "
         "SIGTERM, after the requests that are running.",
-        ("skillyard serve", "skillyard serve ~/skills --local-only --port 9000"),
+        (
+            "skillyard serve",
+            "skillyard serve ~/skills --local-only --port 9000",
+            "skillyard serve --mcp stdio ~/skills",
+        ),
     ),
     Command(
         ("hook", "claude-code"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.agentskills import Document, parse_document
@@ -11,7 +13,13 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference, Skill
 from skillyard.sources.protocol import Hit, Package
 
-__all__ = ["Content", "pointer", "read_package"]
+if TYPE_CHECKING:
+    from skillyard.sources.remembering import Parsed
+
+__all__ = ["Content", "own", "pointer", "read_again", "read_package", "shown"]
+
+SKILL_BYTES = 8_192
+"""What a skill takes in memory beside its texts: its fields, and how they are found again."""
 
 
 class Content(NamedTuple):
@@ -72,6 +80,44 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
     return Content(skill, text, tuple(diagnostics))
 
 
+def read_again(hit: Hit, package: Package, known: Parsed) -> Content:
+    """Return :func:`read_package` of the two, from what is known where nothing has changed."""
+    texts = tuple(
+        (path, package.files.get(path, b"")) for path in ("SKILL.md", *_markdown(package))
+    )
+    said = (hit.source, hit.id, hit.name, hit.description, hit.install_count, hit.curated)
+    key = ("content", said, texts)
+    content = known.get(key)
+    if not isinstance(content, Content):
+        content = read_package(hit, package)
+        taken = sum(len(data) for _, data in texts) + sys.getsizeof(content.raw)
+        known.put(key, content, taken + sum(map(sys.getsizeof, said)) + _size(content.skill))
+    return content._replace(skill=own(content.skill))
+
+
+def shown(skill: Skill, known: Parsed) -> Skill:
+    """Return a skill as whoever looks for it sees it: nothing is hidden from them."""
+    key = ("shown", skill)
+    found = known.get(key)
+    if not isinstance(found, Skill):
+        found = skill.replace(trigger=False, disable_model_invocation=False)
+        known.put(key, found, 2 * _size(skill))
+    return own(found)
+
+
+def own(skill: Skill) -> Skill:
+    """Return the skill, or a copy of one in which somebody could change something."""
+    plain = all(isinstance(value, str | int | float | None) for value in skill.metadata.values())
+    return skill if plain else type(skill)(**skill.fields())  # metadata is copied
+
+
+def _size(skill: Skill) -> int:
+    """Return about how many bytes a skill takes in memory."""
+    texts = sys.getsizeof(skill.body) + 4 * sys.getsizeof(skill.frontmatter)
+    texts += sum(map(sys.getsizeof, (part for each in skill.references for part in each)))
+    return texts + sys.getsizeof(skill.description) + SKILL_BYTES
+
+
 def _body(text: str, shown: str, limits: Limits) -> str:
     unified = unify_lines(text)
     try:
@@ -99,6 +145,12 @@ def _references(package: Package, limits: Limits) -> tuple[Reference, ...]:
             path,
             package.files[path][: limits.resource_bytes].decode("utf-8", "replace"),
         )
-        for path in sorted(package.files)
-        if path != "SKILL.md" and path.lower().endswith((".md", ".markdown", ".mdx"))
+        for path in _markdown(package)
     )
+
+
+def _markdown(package: Package) -> Iterator[str]:
+    """Yield the paths of a package's references, sorted."""
+    for path in sorted(package.files):
+        if path != "SKILL.md" and path.lower().endswith((".md", ".markdown", ".mdx")):
+            yield path

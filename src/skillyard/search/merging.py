@@ -38,6 +38,8 @@ def merged(listed: Iterable[Sequence[Hit]]) -> list[Candidate]:
 
 
 def _one(hits: list[Hit]) -> Candidate:
+    if len(hits) == 1:
+        return Candidate(hits[0], (hits[0],))
     ordered = sorted(hits, key=_preference)
     best = ordered[0]
     return Candidate(

@@ -122,10 +122,18 @@ class FoundSkill(NamedTuple):
 def _encodable(value: Any) -> Any:
     """Return a JSON value without lone surrogates, which no encoding of text has."""
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+        return value if value.isascii() else _text(value)
     if isinstance(value, dict):
         return {_encodable(key): _encodable(item) for key, item in value.items()}
     return [_encodable(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _text(value: str) -> str:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "replace").decode()
+    return value
 
 
 def _marketplace(hit: Hit) -> str | None:
@@ -139,7 +147,7 @@ def _beside(raw_url: str, path: str) -> str | None:
     return f"{base}/{quote(path)}" if name == "SKILL.md" else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchResult:
     """The answer to one search."""
 
@@ -151,6 +159,10 @@ class SearchResult:
     ranker: str
     considered: int = 0
     """Different skills that the sources named."""
+
+    def __repr__(self) -> str:
+        # Without the texts: an event loop makes this of every result that it hands on.
+        return f"SearchResult({self.query!r}, {self.count} of {self.considered} skills)"
 
     @property
     def count(self) -> int:

@@ -12,7 +12,7 @@ from skillyard.ranking.match import Match, eligible, in_order
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import bind, resolve
 from skillyard.ranking.scorer import Scorer, level_of
-from skillyard.search.content import pointer, read_package
+from skillyard.search.content import own, pointer, read_again, shown
 from skillyard.search.merging import Candidate, merged
 from skillyard.search.result import FoundSkill, SearchResult, SourceStatus
 from skillyard.skill import Skill
@@ -102,9 +102,7 @@ class SearchService:
             *(self._ask(source, text, self.per_source(limit)) for source in self.sources)
         )
         candidates = merged(hits for hits, _ in answers)
-        found = await asyncio.gather(
-            *(self._content(c, include_content, include_references) for c in candidates)
-        )
+        found = await self._contents(candidates, include_content, include_references)
         ranked = self._ranked(text, _once_each(found), include_references)
         statuses = tuple(status for _, status in answers)
         return SearchResult(
@@ -188,34 +186,52 @@ class SearchService:
             return hits, SourceStatus(source.name, "partial", len(hits), *told)
         return hits, SourceStatus(source.name, "ok", len(hits))
 
+    async def _contents(
+        self, candidates: Sequence[Candidate], include_content: bool, references: bool
+    ) -> list[FoundSkill]:
+        """Return the candidates with their contents; what is at hand takes no task."""
+        found = [_without_asking(each, include_content, references) for each in candidates]
+        fetched = iter(
+            await asyncio.gather(
+                *(
+                    self._content(candidate, include_content, references)
+                    for candidate, each in zip(candidates, found, strict=True)
+                    if each is None
+                )
+            )
+        )
+        return [next(fetched) if each is None else each for each in found]
+
     async def _content(
         self, candidate: Candidate, include_content: bool, references: bool
     ) -> FoundSkill:
         """Return the candidate with its content, from the first source that has it."""
-        hit = candidate.hit
-        empty = FoundSkill(pointer(hit), hit, candidate.found_by)
-        if not include_content:
-            return empty
+        at_hand = _without_asking(candidate, include_content, references)
+        if at_hand is not None:
+            return at_hand
+        hit, found_by = candidate.hit, candidate.found_by
         failure: SourceFailed | None = None
         for record in candidate.hits:
             if record.skill is not None and record.skill.body and not references:
-                return empty._replace(skill=_at_hand(record.skill, hit))
+                return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
             asked = record._replace(path=record.path if record.path is not None else hit.path)
             try:
                 package = await self._fetched(asked, references)
             except SourceFailed as error:
                 failure = _worse(failure, error)
                 if record.skill is not None and record.skill.body:
-                    return empty._replace(skill=_at_hand(record.skill, hit))
+                    return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
                 continue
-            content = read_package(hit, package)
-            return empty._replace(
-                skill=content.skill,
+            content = read_again(hit, package, self.transport.parsed)
+            return FoundSkill(
+                content.skill,
+                hit,
+                found_by,
                 package=package,
                 raw=content.raw,
                 diagnostics=content.diagnostics,
             )
-        return empty._replace(failure=failure)
+        return FoundSkill(pointer(hit), hit, found_by, failure=failure)
 
     async def _fetched(self, hit: Hit, references: bool) -> Package:
         """Return what the source that found a skill has of it. Raises SourceFailed."""
@@ -234,10 +250,7 @@ class SearchService:
 
     def _ranked(self, text: str, found: Sequence[FoundSkill], references: bool) -> list[FoundSkill]:
         """Return the skills in order: those with content first, then as the ranker has them."""
-        # Hidden from automatic choice is not hidden from who looks for it.
-        skills = [
-            each.skill.replace(trigger=False, disable_model_invocation=False) for each in found
-        ]
+        skills = [shown(each.skill, self.transport.parsed) for each in found]
         query = Query(text, include_references=references)
         scored = bind(skills, self.ranker).prepare(query)
         pairs = in_order(eligible(skills, query, zeros=True, scored=scored), scored)
@@ -271,8 +284,23 @@ def _worse(one: SourceFailed | None, other: SourceFailed) -> SourceFailed:
     return min(one, other, key=lambda error: _GRAVITY.get(error.code, most))
 
 
+def _without_asking(
+    candidate: Candidate, include_content: bool, references: bool
+) -> FoundSkill | None:
+    """Return a candidate that no source has to be asked for; None where one has."""
+    hit, record = candidate.hit, candidate.hits[0]
+    if not include_content:
+        return FoundSkill(pointer(hit), hit, candidate.found_by)
+    if record.skill is None or not record.skill.body or references:
+        return None
+    return FoundSkill(_at_hand(record.skill, hit), hit, candidate.found_by)
+
+
 def _at_hand(skill: Skill, hit: Hit) -> Skill:
     """Return a skill that a source holds itself, with what all of them say of it."""
+    said = (hit.source, hit.id, hit.install_count, hit.curated)
+    if (skill.source, skill.slug, skill.install_count, skill.curated) == said:
+        return own(skill)
     return skill.replace(
         source=hit.source, slug=hit.id, install_count=hit.install_count, curated=hit.curated
     )

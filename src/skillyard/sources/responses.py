@@ -127,31 +127,29 @@ class ResponseCache:
         """Return what is kept and sound; an entry whose body is damaged is forgotten."""
         known = self._known.get(key)
         state = self._database.state()
-        if known is not None and state is not None and known.state == state:
-            row, stored = known.row, known.stored
+        if known is None or state is None or known.state != state:
+            row = self._database.row(key)
+            if row is None:
+                self._known.drop(key)
+                return None
+            stored = self._read_again(key, row, known, state)
         else:
-            row, stored = self._looked_up(key, known, state)
-        if row is None:
-            return None
+            row, stored = known.row, known.stored
         if stored is None or now - stored.checked > self.oldest_s:
             self._delete(key, row)
             return None
         return stored
 
-    def _looked_up(
-        self, key: bytes, known: _Known | None, state: State | None
-    ) -> tuple[tuple[object, ...] | None, Stored | None]:
-        """Return the row of the list, and what it says; what is sound is known from then on."""
-        row = self._database.row(key)
-        if row is None:
-            self._known.drop(key)
-            return None, None
+    def _read_again(
+        self, key: bytes, row: tuple[object, ...], known: _Known | None, state: State | None
+    ) -> Stored | None:
+        """Return what a row says, which is known from then on; None for a damaged one."""
         same = known is not None and known.row == row
         stored = known.stored if known is not None and same else self._read(key, row, known)
         if stored is not None:
             taken = len(stored.body) + sum(map(sys.getsizeof, row)) + ENTRY_BYTES
             self._known.put(key, _Known(row, stored, state), taken)
-        return row, stored
+        return stored
 
     def _read(self, key: bytes, row: tuple[object, ...], known: _Known | None) -> Stored | None:
         """Return what a row says with its body, both checked; None for a damaged one."""

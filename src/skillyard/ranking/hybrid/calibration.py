@@ -2,22 +2,38 @@
 
 Fused points order skills but say nothing of whether the best one is any good: they are stretched
 for each request. So the level comes from facts that are not stretched: how much of the request
-the best skill covers, how near it lies, and which named things it lacks.
+the best skill covers, how near it lies, which named and which strange things it lacks, and whether
+words and meaning agree.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp, log
 
 from skillyard.index.marks import IN_NAME
 from skillyard.index.searcher import Searcher
+from skillyard.index.table import Table
 from skillyard.ranking.hybrid.constants import FEW_TERMS, HALF, Calibration
-from skillyard.ranking.hybrid.evidence import Evidence, Found
-from skillyard.ranking.hybrid.question import Question
+from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found
+from skillyard.ranking.hybrid.question import BACKGROUND, Question, Term
 from skillyard.summing import added
 from skillyard.value import NamedTuple
 
 __all__ = ["Facts", "facts", "in_name", "logit", "probability"]
+
+
+RARE = 5.8
+"""The rarity of a term that three skills in a thousand hold: a skill that lacks what is rarer than
+that may be about something else."""
+HARDLY = 0.00075
+"""The share of public skills below which a term is unheard of among them."""
+MANY = 8
+"""Terms that are unheard of: a long request may have that many, and more say no more."""
+USUAL = 2.0
+"""Names in a thousand: a term that stands in more is usual, and no more is learned from them."""
+LEAD = 1.8
+"""The logarithm of the lead by words that requests without a fitting skill have now and then."""
 
 
 class Facts(NamedTuple):
@@ -30,29 +46,39 @@ class Facts(NamedTuple):
 
     covered: float
     """Share of the terms that the skill holds."""
-    best_words: float
-    """The best score by words, of the most that the request could give."""
     best_meaning: float
     """The best cosine."""
     named_missing: float
     """Share of named things that the skill lacks."""
-    rarest_missing: float
-    """Weight of the heaviest missing term, of the heaviest of all."""
     terms: float
     """Logarithm of the number of terms."""
-    asked: float
-    """Logarithm of the weight of the request."""
-    held: float
-    """Logarithm of the weight of the terms that the skill holds."""
     strength: float
     """Logarithm of its score by words."""
+    plain: float
+    """The same by rarity alone, whatever the terms say in requests."""
     heaviest: float
     """What its best single term gives."""
-    phrase: float
-    """1 when a name or trigger phrase of it stands in the request."""
+    strange: float
+    """By how much the rarest missing term is rarer than :data:`RARE`. Here and in the next, in
+    English requests only: in others every word may be rare."""
+    strangers: float
+    """Logarithm of the number of missing terms that hardly any public skill holds: the first one
+    counts nothing, more than :data:`MANY` no more."""
+    in_names: float
+    """How usual the terms are in names of skills, of any skill: the mean, by weight, of the
+    logarithm of one plus how many names in a thousand hold the term, :data:`USUAL` at most. 0 for
+    mere talk."""
+    lacking: float
+    """The cosine of the missing terms alone: words that it lacks but that are near to it."""
+    lead: float
+    """How far the logarithm of the best score's lead by words goes beyond :data:`LEAD`."""
+    agreed: float
+    """Share of the best by words that are among the best by meaning too (:attr:`Found.agreed`)."""
 
 
-def facts(best: int, evidence: Evidence, found: Found, asked: Question, lib: Searcher) -> Facts:
+def facts(
+    best: int, evidence: Evidence, found: Found, asked: Question, lib: Searcher, table: Table
+) -> Facts:
     """Return the facts about the best skill."""
     terms = asked.terms
     total = added([term.weight for term in terms])
@@ -61,23 +87,42 @@ def facts(best: int, evidence: Evidence, found: Found, asked: Question, lib: Sea
     missing = [term for term, impact in zip(terms, impacts, strict=True) if not impact]
     lacking = added([term.weight for term in missing])
     named = added([term.weight for term in missing if term.text in asked.named])
-    most = terms[0].weight if terms else 1.0
+    pairs = list(zip(terms, impacts, strict=True))
+    plainly = missing if asked.english else ()
+    unheard = sum(table.share(term.text) < HARDLY for term in plainly)
     return Facts(
         covered=1.0 - lacking * share if terms else 0.0,
-        best_words=found.words[0] * share,
         best_meaning=found.meaning[0],
         named_missing=named * share,
-        rarest_missing=missing[0].weight / most if missing else 0.0,
         terms=log(1.0 + len(terms)),
-        asked=log(1.0 + total),
-        held=log(1.0 + max(0.0, total - lacking)),
         strength=log(1.0 + evidence.words),
-        heaviest=max(
-            [term.weight * impact for term, impact in zip(terms, impacts, strict=True)],
-            default=0.0,
-        ),
-        phrase=1.0 if evidence.phrases else 0.0,
+        plain=log(1.0 + added([term.rarity * impact for term, impact in pairs])),
+        heaviest=max([term.weight * impact for term, impact in pairs], default=0.0),
+        strange=max([0.0, *(term.rarity - RARE for term in plainly)]),
+        strangers=log(min(unheard, MANY)) if unheard else 0.0,
+        in_names=0.0 if asked.talk else _in_names(terms, lib) * share,
+        lacking=_lacking(best, missing, asked, lib, table),
+        lead=max(0.0, log(1.0 + found.lead) - LEAD),
+        agreed=found.agreed,
     )
+
+
+def _in_names(terms: Sequence[Term], lib: Searcher) -> float:
+    """Return Σ weight · log(1 + names in a thousand that hold the term, USUAL at most)."""
+    scale = 1_000.0 / (lib.size + BACKGROUND)
+    held = [lib.frequency(IN_NAME + term.text) for term in terms]
+    pairs = [(t, min(USUAL, scale * n)) for t, n in zip(terms, held, strict=True) if n]
+    return added([term.weight * log(1.0 + number) for term, number in pairs])
+
+
+def _lacking(
+    best: int, missing: Sequence[Term], asked: Question, lib: Searcher, table: Table
+) -> float:
+    """Return the cosine of the skill and what the request says beside it; 0 for nothing."""
+    texts = {term.text for term in missing}
+    heard = [pair for pair in asked.heard if pair[0] in texts]
+    vector = table.vector([(1.0, heard)], query=True) if heard else b""
+    return lib.dots(vector, [best])[0] / WHOLE if vector else 0.0
 
 
 def in_name(best: int, asked: Question, searcher: Searcher) -> bool:

@@ -45,19 +45,21 @@ class Calibration(NamedTuple):
     skill, over libraries of several sizes; never on the development queries.
     """
 
-    bias: float = -11.1362
-    covered: float = 3.3088
-    best_words: float = 1.6112
-    best_meaning: float = 3.5398
-    named_missing: float = -2.7834
-    rarest_missing: float = 0.7412
-    terms: float = 1.2990
-    asked: float = 0.2756
-    held: float = -0.0754
-    strength: float = 1.8825
-    heaviest: float = -0.2179
-    phrase: float = 0.3140
-    gap: float = 9.1289
+    bias: float = -8.4955
+    covered: float = 1.3743
+    best_meaning: float = 1.3696
+    named_missing: float = -3.1092
+    terms: float = 1.1976
+    strength: float = 1.4577
+    plain: float = 1.0294
+    heaviest: float = -0.2127
+    strange: float = -0.3082
+    strangers: float = -1.0324
+    in_names: float = 2.8095
+    lacking: float = 3.3563
+    lead: float = 1.0813
+    agreed: float = 0.9752
+    gap: float = 9.0373
     """What one point behind the best skill costs, in logits."""
 
     called: float = 4.0

@@ -18,6 +18,8 @@ __all__ = ["Beside", "Evidence", "Found", "find", "named_by"]
 
 LONGEST_NAME = 12
 """Words of a request that may be nothing but a name."""
+FIRST = 10
+"""Skills by words among which one that fits stands out."""
 MANY = 1_000_000_000
 """As a limit: all that there are."""
 WHOLE = UNIT * UNIT
@@ -75,6 +77,10 @@ class Found(NamedTuple):
     by_embedder: Mapping[int, float] = {}
     """The cosine of each by an embedder; empty without one."""
     embedder: tuple[float, float] = (0.0, 0.0)
+    lead: float = 0.0
+    """How far the best score of words lies before the tenth, or before nothing."""
+    agreed: float = 0.0
+    """Share of the shorter of the two lists, by words and by meaning, that the other holds too."""
 
     def evidence(self, ordinal: int, words: float) -> Evidence:
         """Return what is known of a candidate; ``words`` is its score where it is not ranked."""
@@ -111,6 +117,7 @@ def find(
     embedded = [] if dense is None else dense.nearest(direction, fusion.depth, allowed)
     scores = dict(words)
     near = {ordinal: dot / WHOLE for ordinal, dot in meaning}
+    agreed = len(scores.keys() & near.keys()) / max(1, min(len(scores), len(near)))
     said = dict.fromkeys(
         [
             *calls,
@@ -133,7 +140,15 @@ def find(
         _span([dot / WHOLE for _, dot in meaning], fusion.depth),
         {} if dense is None else dense.cosines(direction, ordinals),
         _span([cosine for _, cosine in embedded], fusion.depth),
+        _lead([score for _, score in words]),
+        agreed,
     )
+
+
+def _lead(scores: Sequence[float]) -> float:
+    """Return the best score less the tenth; less 0 where the list is shorter."""
+    best, tenth = _span(scores, FIRST)
+    return best - tenth
 
 
 def _span(scores: Sequence[float], depth: int) -> tuple[float, float]:

@@ -30,6 +30,8 @@ BACKGROUND = 1_000
 library too: document frequencies are those of the library plus this many typical skills."""
 MOST_WORDS = 120
 """Words of a request in which names and phrases are looked up."""
+ENGLISH = "en"
+"""What a request is in when nothing tells otherwise."""
 MOSTLY_LATIN = 0.5
 """Below this share of Latin letters the text's own words say nothing to an English table."""
 
@@ -78,6 +80,9 @@ class Question(NamedTuple):
     """Terms of what looks like a name: capitals inside a sentence, acronyms, words with digits."""
     words: tuple[str, ...]
     """Its words, in which names and trigger phrases are looked up."""
+    english: bool = True
+    """False when it is in a language that the word list covers: then words that no skill holds say
+    nothing about what it asks for."""
 
     @property
     def talk(self) -> bool:
@@ -106,7 +111,8 @@ def question(query: Query, searcher: Searcher, table: Table) -> Question:
     spoken = counts if latin_share(text) >= MOSTLY_LATIN else _latin(counts)
     heard = tuple({**spoken, **foreign_terms}.items())
     vector = table.vector([(1.0, heard)], query=True) if heard else b""
-    return Question(tuple(terms), heard, vector, _named(text), phrase_words(text)[:MOST_WORDS])
+    words = phrase_words(text)[:MOST_WORDS]
+    return Question(tuple(terms), heard, vector, _named(text), words, reading.language == ENGLISH)
 
 
 def spelling(text: str) -> dict[str, str]:

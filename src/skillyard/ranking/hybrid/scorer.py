@@ -234,8 +234,8 @@ class ScoredHybrid(Scored):
         """What the probability of the best skill is worked out from."""
         if self.best is None:
             return None
-        evidence = self._evidence(self.best)
-        return facts(self.best, evidence, self.found, self.asked, self._bound.library.searcher)
+        library, evidence = self._bound.library, self._evidence(self.best)
+        return facts(self.best, evidence, self.found, self.asked, library.searcher, library.table)
 
     @cached_property
     def _top(self) -> tuple[float, float, float]:

@@ -1,0 +1,258 @@
+"""The skills that are served: what the files say now, and the last good version of a broken one.
+
+:class:`~skillyard.http.live.LiveCatalog` reads the files. Here an edit that broke a skill is
+laid aside: the version before it goes on being served, marked with what is wrong. Whoever asks
+gets a :class:`View` that is at most a second old, and no view shows a skill whose file is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
+
+from skillyard.catalog import Catalog
+from skillyard.digest import sha256
+from skillyard.errors import Diagnostic
+from skillyard.http.errors import unavailable
+from skillyard.http.live import Snapshot
+from skillyard.http.service import Service
+from skillyard.skill import Skill
+
+__all__ = ["Change", "Library", "View"]
+
+T = TypeVar("T")
+
+FRESH_S = 0.6
+"""A view older than this is looked at again before it answers …"""
+SHORT_S = 0.25
+"""… where a look takes no longer than this. A larger library is followed beside the answers …"""
+OLD_S = 5.0
+"""… until the view is older than this, or than four looks."""
+PATIENCE_S = 1.0
+"""How long an answer waits for a look."""
+EVERY_S = 0.4
+"""Pause between two looks …"""
+SHARE = 3
+"""… and at least so many times what a look takes, so that following costs a quarter of a core …"""
+QUIET_SHARE = 15
+"""… and a sixteenth when nobody asks: the first request then looks by itself."""
+QUIET_S = 60.0
+"""After so long without a request nobody asks."""
+ROUNDS = 3
+"""Answers that are worked out again because a file they show had gone meanwhile."""
+
+
+class View:
+    """One state of the library. Immutable; everything that an answer shows comes from one view."""
+
+    def __init__(
+        self, seen: Snapshot, shown: Snapshot, kept: Mapping[str, Diagnostic], generation: int
+    ) -> None:
+        self.seen = seen
+        """The snapshot of the files."""
+        self.snapshot = shown
+        """The same with the kept versions, for what ranks and searches."""
+        self.catalog = shown.whole
+        self.kept = MappingProxyType(dict(kept))
+        """By path: what is wrong with the file whose version before is served."""
+        self.generation = generation
+        """1 for the first; grows by one with each change."""
+        self.digest = _digest(seen, self.catalog, self.kept)
+        self._remembered: dict[Any, Any] = {}
+
+    def remembered(self, name: Any, made: Callable[[], T]) -> T:
+        """Return what ``made`` makes of this view, made once. Two threads may both make it."""
+        if name not in self._remembered:
+            self._remembered[name] = made()
+        found: T = self._remembered[name]
+        return found
+
+    def shown_path(self, path: str) -> str:
+        """Return a path below its root, with ``/``: never one of this machine."""
+        for root in self.seen.whole.roots:
+            start = root.rstrip("/\\") + os.sep
+            if path.startswith(start):
+                return path[len(start) :].replace("\\", "/")
+        parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
+        return "/".join(parts[-3:])
+
+
+def _digest(seen: Snapshot, catalog: Catalog, kept: Mapping[str, Diagnostic]) -> str:
+    if catalog is seen.whole:
+        return seen.digest
+    lines = [seen.digest, *(f"{path}\t{found.message}" for path, found in sorted(kept.items()))]
+    lines += sorted(f"{skill.path}\t{skill.hash}" for skill in catalog)
+    return str(sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hex())
+
+
+class Change(NamedTuple):
+    """What a new view shows differently. Skills are those of the new view, or of the old one."""
+
+    added: tuple[Skill, ...]
+    changed: tuple[Skill, ...]
+    removed: tuple[Skill, ...]
+
+
+class Library:
+    """Holds the newest view. Belongs to one event loop, that of the service's catalog."""
+
+    def __init__(self, service: Service, clock: Callable[[], float] = time.monotonic) -> None:
+        self._service = service
+        self._live = service.live
+        self._clock = clock
+        self._view: View | None = None
+        self._looked = float("-inf")
+        self._took = 0.0
+        self._asked = clock()
+        self._wake = asyncio.Event()
+        self._lock = asyncio.Lock()
+        self._watchers: list[Callable[[Change], None]] = []
+
+    @property
+    def held(self) -> View | None:
+        """The newest view, None before the first."""
+        return self._view
+
+    def watch(self, watcher: Callable[[Change], None]) -> None:
+        """Call ``watcher`` with every change, on the loop."""
+        self._watchers.append(watcher)
+
+    async def current(self) -> View:
+        """Return a view that is a second old at most. Raises Refused (503) when there is none.
+
+        Of a library whose files take long to look at, the view may be some looks old.
+        """
+        self._asked = self._clock()
+        self._wake.set()
+        if self._view is None:
+            await self.look()
+        elif self._clock() - self._looked > self._allowed():
+            await self.look(PATIENCE_S)
+        if self._view is None:
+            raise unavailable()
+        return self._view
+
+    def _allowed(self) -> float:
+        """Return how old a view may be that answers."""
+        return FRESH_S if self._took <= SHORT_S else max(OLD_S, 4 * self._took)
+
+    async def look(self, patience_s: float | None = None) -> None:
+        """Look at the files and take over what they say; give up waiting after a while."""
+        began = self._clock()
+        task = self._live.look()
+        done, _ = await asyncio.wait({task}, timeout=patience_s)
+        if done:
+            self._looked = began
+            self._took = self._clock() - began
+        await self._take_over()
+
+    async def answer(self, work: Callable[[View], tuple[T, Iterable[Skill]]]) -> T:
+        """Return what ``work`` makes of the current view, in a thread.
+
+        ``work`` says which skills its result shows. When the file of one of them is gone, the files
+        are looked at and it works again, at last on a view without the skills that are gone.
+        Raises what ``work`` raises, and Refused (503).
+        """
+        view = await self.current()
+        result: T
+        for last in (False,) * ROUNDS + (True,):
+            result, gone = await self._service.in_thread(_worked, work, view)
+            if not gone or last:
+                break
+            await self.look()
+            view = self._view or view
+            if gone & {skill.path for skill in view.catalog}:  # its root has gone as a whole
+                view = await self._service.in_thread(_without, view, gone)
+        return result
+
+    async def follow(self) -> None:
+        """Look at the files again and again, until cancelled."""
+        while True:
+            began = self._clock()
+            await self.look()
+            took = self._clock() - began
+            if began - self._asked <= QUIET_S:
+                await asyncio.sleep(max(EVERY_S, SHARE * took))
+                continue
+            self._wake.clear()
+            try:
+                await asyncio.wait_for(self._wake.wait(), max(EVERY_S, QUIET_SHARE * took))
+            except TimeoutError:
+                continue
+
+    async def _take_over(self) -> None:
+        """Make the view of the newest snapshot, and tell who watches what it changed."""
+        async with self._lock:
+            before, seen = self._view, self._live.held
+            if seen is None or (before is not None and before.seen is seen):
+                return
+            self._view = await self._service.in_thread(_followed, before, seen)
+        if before is None or before.digest == self._view.digest:
+            return
+        change = _change(before.catalog, self._view.catalog)
+        for watcher in self._watchers:
+            watcher(change)
+
+
+def _worked(
+    work: Callable[[View], tuple[T, Iterable[Skill]]], view: View
+) -> tuple[T, frozenset[str]]:
+    """Return the result, and the paths of the skills that it shows and that are gone."""
+    result, shown = work(view)
+    gone = {skill.path for skill in shown if skill.path and not os.path.lexists(skill.path)}
+    return result, frozenset(gone)
+
+
+def _followed(before: View | None, seen: Snapshot) -> View:
+    """Return the view of a snapshot, with the last good version of what no longer loads."""
+    if before is None:
+        return View(seen, seen, {}, 1)
+    loaded = {skill.path for skill in seen.whole}
+    missing = [skill for skill in before.catalog if skill.path not in loaded]
+    broken = {found.path: found for found in seen.whole.diagnostics if found.severity == "error"}
+    kept = [s for s in missing if s.path in broken and os.path.lexists(s.path)]
+    shown = seen if not kept else _joined(seen, kept)
+    view = View(seen, shown, {s.path: broken[s.path] for s in kept}, before.generation)
+    if view.digest != before.digest:
+        view.generation += 1
+    return view
+
+
+def _joined(seen: Snapshot, kept: Iterable[Skill]) -> Snapshot:
+    whole = seen.whole
+    catalog = Catalog((*whole.skills, *kept), whole.diagnostics, whole.shadowed)
+    return _ranked_as_before(catalog, seen)
+
+
+def _without(view: View, gone: frozenset[str]) -> View:
+    """Return the view without the skills of those paths."""
+    whole = view.catalog
+    left = [skill for skill in whole if skill.path not in gone]
+    shadowed = {
+        loser: winner
+        for loser, winner in whole.shadowed.items()
+        if not {loser.path, winner.path} & gone
+    }
+    shown = _ranked_as_before(Catalog(left, whole.diagnostics, shadowed), view.seen)
+    kept = {path: found for path, found in view.kept.items() if path not in gone}
+    return View(view.seen, shown, kept, view.generation)
+
+
+def _ranked_as_before(catalog: Catalog, seen: Snapshot) -> Snapshot:
+    shown = Snapshot(catalog, catalog, seen.generation)
+    shown.make_ready(seen.used)
+    return shown
+
+
+def _change(before: Catalog, after: Catalog) -> Change:
+    old = {skill.path: skill for skill in before}
+    new = {skill.path: skill for skill in after}
+    return Change(
+        tuple(skill for path, skill in new.items() if path not in old),
+        tuple(s for path, s in new.items() if path in old and old[path].hash != s.hash),
+        tuple(skill for path, skill in old.items() if path not in new),
+    )

@@ -1,0 +1,167 @@
+"""Running the server: for one client over standard input and output, or for many over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import anyio
+import uvicorn
+from mcp.server.stdio import stdio_server
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from skillyard.errors import InvalidSkillsRoot
+from skillyard.http.errors import Refused
+from skillyard.http.guards import HEAD_BYTES
+from skillyard.http.logging import Log, ServerHandler
+from skillyard.http.options import ServiceOptions
+from skillyard.http.service import Service
+from skillyard.http.serving import SIGNALS, _patient, listening
+from skillyard.http.serving import Server as HttpServer
+from skillyard.mcp.http_app import McpApp, mcp_app, refusal
+from skillyard.mcp.server import create_server
+from skillyard.mcp.stdio import Lines, answering
+
+__all__ = ["PATH", "McpServer", "http_application", "serve_http", "serve_stdio"]
+
+PATH = "/mcp"
+
+
+def serve_stdio(options: ServiceOptions | None = None) -> None:
+    """Serve the client at standard input until it closes it, or until SIGTERM or SIGINT.
+
+    Only JSON-RPC goes to standard output; the log goes to standard error. Raises
+    InvalidSkillsRoot for a root that is no folder, and SkillyardError for settings that cannot be
+    used.
+    """
+    options = options or ServiceOptions()
+    _check_roots(options)
+    log = Log(options.log_format)
+    _redirect(log, "mcp")
+    service = Service(options, (), log)
+    anyio.run(_stdio, service)
+
+
+async def _stdio(service: Service) -> None:
+    try:
+        await _served(service)
+    except* (BrokenPipeError, anyio.BrokenResourceError):
+        pass  # the client is gone
+    finally:
+        await service.close()
+
+
+async def _served(service: Service) -> None:
+    server = create_server(service, show_folders=True)
+    task = asyncio.current_task()
+    assert task is not None
+    for number in SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    lines = cast("Any", Lines(sys.stdin.fileno(), service.options.limits.body_bytes))
+    try:
+        async with (
+            stdio_server(stdin=lines) as (incoming, outgoing),
+            answering(incoming, outgoing) as messages,
+        ):
+            await server.run(messages, outgoing, server.create_initialization_options())
+    except asyncio.CancelledError:  # a signal: what was asked is not waited for
+        task.uncancel()
+
+
+def serve_http(options: ServiceOptions | None = None) -> None:
+    """Serve MCP at ``/mcp`` over streamable HTTP until SIGTERM or SIGINT.
+
+    The address, the token, the names and the origins are the options' and are checked as they are
+    for the HTTP service. Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for
+    an address that cannot be listened on, SkillyardError for settings that cannot be used.
+    """
+    options = options or ServiceOptions()
+    _check_roots(options)
+    log = Log(options.log_format)
+    server = McpServer(options, log)
+    with listening(options) as sock:
+        host, port = sock.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        url = f"http://{shown}:{port}{PATH}"
+        log.write("listening", url=url, token=bool(options.token))
+        server.run([sock])
+    log.write("stopped")
+
+
+def _check_roots(options: ServiceOptions) -> None:
+    for root in options.roots:
+        if not os.path.isdir(root):
+            raise InvalidSkillsRoot("not a folder", path=root, hint="name one that holds skills")
+
+
+def _redirect(log: Log, *names: str) -> None:
+    """Send what a library says to our log, and nowhere else: no trace reaches a terminal."""
+    for name in names:
+        logger = logging.getLogger(name)
+        logger.handlers = [ServerHandler(log)]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING)
+
+
+class McpServer(HttpServer):
+    """uvicorn with the HTTP service's patience, log and end, serving MCP alone."""
+
+    def __init__(self, options: ServiceOptions, log: Log) -> None:
+        _redirect(log, "mcp", "uvicorn.error")
+        self.service = Service(options, (), log)
+        config = uvicorn.Config(
+            http_application(self.service),
+            http=_patient(options.limits),
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=max(1, round(options.limits.drain_s)),
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
+        uvicorn.Server.__init__(self, config)
+
+
+def http_application(service: Service) -> ASGIApp:
+    """Return the application of :func:`serve_http`: guards, then MCP at its one path."""
+    app = mcp_app(service)
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _lifespan(service, app, receive, send)
+            return
+        try:
+            service.guard.check(scope)
+            if scope["path"].rstrip("/") != PATH:
+                raise Refused(404, "no_route", f"there is nothing at this path but {PATH}")
+        except Refused as refused:
+            await refusal(refused)(scope, receive, send)
+            return
+        await app(scope, receive, send)
+
+    return application
+
+
+async def _lifespan(service: Service, app: McpApp, receive: Receive, send: Send) -> None:
+    await receive()
+    async with _open(service, app):
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+@asynccontextmanager
+async def _open(service: Service, app: McpApp) -> AsyncIterator[None]:
+    service.live.look()
+    try:
+        async with app.running():
+            yield
+    finally:
+        await service.close()

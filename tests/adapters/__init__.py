@@ -1,0 +1,1 @@
+"""Tests of the adapters, each against its real framework with a model that is a script."""

@@ -1,0 +1,81 @@
+"""The facts behind the probability of ``hybrid``: what tells a near miss from what fits."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+
+from skillyard.ranking.hybrid import HYBRID
+from skillyard.ranking.hybrid.calibration import USUAL, Facts
+from skillyard.ranking.query import Query
+from tests.worked_examples.making import catalog, skill
+
+LIBRARY = catalog(
+    skill("git-bisect", "Finds the commit that broke the build, by halving."),
+    skill("git-revert", "Takes back a commit that was merged."),
+    skill("csv-cleaning", "Repairs messy CSV files before an import."),
+    skill("test-writer", "Writes tests for code that has none."),
+)
+
+
+def facts(text: str) -> Facts:
+    found = HYBRID.bind(LIBRARY).prepare(Query(text)).facts
+    assert found is not None
+    return found
+
+
+class TestStrange:
+    def test_a_thing_that_nobody_knows_is_missing(self) -> None:
+        assert facts("which commit broke the build").strange == 0.0
+        assert facts("which commit broke the vielle").strange > 0.0
+
+    def test_the_first_is_not_counted_and_the_others_are(self) -> None:
+        one, two = facts("repair the csv of zorbles"), facts("repair the csv of zorbles and quaxes")
+        assert one.strangers == 0.0 < two.strangers
+
+    def test_a_word_that_the_skill_holds_is_not_strange(self) -> None:
+        library = catalog(skill("zorbles", "Counts zorbles and quaxes."))
+        found = HYBRID.bind(library).prepare(Query("count zorbles and quaxes")).facts
+        assert found is not None
+        assert (found.strange, found.strangers) == (0.0, 0.0)
+
+    def test_in_another_language_every_word_may_be_rare(self) -> None:
+        found = facts("Wie finde ich den Commit, der den Build kaputt gemacht hat?")
+        assert (found.strange, found.strangers) == (0.0, 0.0)
+
+
+class TestInNames:
+    def test_words_that_name_skills_count(self) -> None:
+        assert facts("tidy the csv").in_names > facts("tidy the hedge").in_names == 0.0
+
+    def test_mere_talk_names_none(self) -> None:
+        assert facts("test").in_names == 0.0 < facts("git test").in_names
+
+    @pytest.mark.parametrize("number", [3, 30])
+    def test_more_names_than_are_usual_say_no_more(self, number: int) -> None:
+        many = catalog(*(skill(f"git-{place}", "Does something.") for place in range(number)))
+        found = HYBRID.bind(many).prepare(Query("git")).facts
+        assert found is not None
+        assert found.in_names == pytest.approx(log(1.0 + USUAL))
+
+
+class TestWordsAndMeaning:
+    def test_what_is_missing_may_be_near(self) -> None:
+        near, far = facts("a commit and a regression"), facts("a commit and an omelette")
+        assert near.lacking > far.lacking
+
+    def test_nothing_missing_is_near_nothing(self) -> None:
+        assert facts("commit").lacking == 0.0
+
+    @pytest.mark.parametrize("text", ["which commit broke the build", "csv", "git commit", ""])
+    def test_agreement_is_a_share(self, text: str) -> None:
+        found = HYBRID.bind(LIBRARY).prepare(Query(text)).found
+        assert 0.0 <= found.agreed <= 1.0
+
+    def test_the_lead_is_over_the_tenth(self) -> None:
+        library = catalog(*(skill(f"csv-{place}", "Repairs CSV files.") for place in range(12)))
+        among_many = HYBRID.bind(library).prepare(Query("csv")).found
+        alone = HYBRID.bind(LIBRARY).prepare(Query("csv")).found
+        assert among_many.lead < 0.1 * among_many.words[0]
+        assert alone.lead == alone.words[0] > 0.0
