@@ -200,11 +200,17 @@ class Skill(Value):
         """Return a copy with the named fields changed.
 
         Changed content gets a hash and an id of its own, a changed name a slug, unless they are
-        given too. Raises TypeError for an unknown field.
+        given too; a field that is given what it holds is not changed. Raises TypeError for an
+        unknown field.
         """
-        if not _CONTENT.isdisjoint(changes):
+        changed = {
+            name
+            for name, value in changes.items()
+            if name in _NAMES and value is not getattr(self, name)
+        }
+        if not _CONTENT.isdisjoint(changed):
             changes = {"hash": None, "id": None, **changes}
-        if "name" in changes and self.slug == self.name:
+        if "name" in changed and self.slug == self.name:
             changes = {"slug": None, **changes}
         return super().replace(**changes)
 
@@ -234,6 +240,7 @@ _CONTENT = frozenset(
     | {"tags", "keywords", "triggers", "allowed_tools", "priority"}
 )
 """The fields that :func:`_content_hash` looks at."""
+_NAMES = frozenset(Skill.__slots__)
 
 
 def _rebuilt(fields: dict[str, Any]) -> Skill:

@@ -10,7 +10,7 @@ import pytest
 
 from skillyard import __version__
 from skillyard.http.routes import choosing
-from tests.http.running import Running, raw, request, running
+from tests.http.running import Running, raw, request, running, until
 from tests.http.shapes import conforms
 from tests.parity.trees import write_tree
 
@@ -69,6 +69,8 @@ def test_the_log_has_one_line_for_each_request_and_holds_no_secret(tmp_path: Pat
         server.get("/rank?q=something+private", headers={"X-Request-Id": "mine-1"})
         server.post("/select", {"text": "something private"}, headers={"X-Request-Id": "a b"})
         server.get("/rank?q=x", headers={"Authorization": "Bearer wrong-secret"})
+        # A line is written when its answer has been sent.
+        until(lambda: sum(line["event"] == "request" for line in server.lines()) >= 3)
         lines = server.lines()
     requests = [line for line in lines if line["event"] == "request"]
     assert [(r["method"], r["route"], r["status"]) for r in requests] == [

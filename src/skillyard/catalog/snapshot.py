@@ -43,6 +43,7 @@ class Catalog:
         "__weakref__",
         "_by_id",
         "_by_name",
+        "_by_slug",
         "_digest",
         "_entries",
         "_limits",
@@ -71,6 +72,7 @@ class Catalog:
         self._scanned: tuple[Diagnostic, ...] = ()
         self._by_name: dict[str, list[Skill]] | None = None
         self._by_id: dict[str, Skill] | None = None
+        self._by_slug: dict[str, list[Skill]] | None = None
         self._digest: str | None = None
         self.bound: dict[Any, Any] = {}
         """What scorers made of these skills, by scorer; see ``ranking.registry.bind``."""
@@ -153,11 +155,7 @@ class Catalog:
         if name_or_id in ids:
             return ids[name_or_id]
         if not found:
-            found = [
-                skill
-                for skill in self._skills
-                if skill.slug == name_or_id and skill not in self._shadowed
-            ]
+            found = self._slugs().get(name_or_id, [])
             if len(found) == 1:
                 return found[0]
         if found:
@@ -210,6 +208,15 @@ class Catalog:
                 ids.setdefault(skill.id or "", skill)
             self._by_name, self._by_id = names, ids
         return self._by_name, self._by_id
+
+    def _slugs(self) -> dict[str, list[Skill]]:
+        """Return the skills that may be chosen by slug, in catalog order."""
+        if self._by_slug is None:
+            slugs: dict[str, list[Skill]] = {}
+            for skill in self.candidates:
+                slugs.setdefault(skill.slug, []).append(skill)
+            self._by_slug = slugs
+        return self._by_slug
 
     def _not_found(self, name: str) -> SkillNotFound:
         from difflib import get_close_matches

@@ -248,6 +248,8 @@ class _Resource:
                 f"{scope['scheme']}://{scope[AUTHORITY]}",
                 header_of(scope, b"origin"),
                 header_of(scope, b"accept"),
+                header_of(scope, b"if-none-match"),
+                accepts_gzip(header_of(scope, b"accept-encoding")),
             )
             if route.free:
                 return await route.handler(service, asked)
@@ -277,7 +279,9 @@ class _Resource:
         reply = reply.with_headers(Vary=vary)
         if not accepts_gzip(header_of(scope, b"accept-encoding")):
             return reply
-        if len(reply.body) < COMPRESSED_IN_THREAD:
+        if reply.packed:
+            body = reply.packed
+        elif len(reply.body) < COMPRESSED_IN_THREAD:
             body = compressed(reply.body)
         else:
             body = await self._service.in_thread(compressed, reply.body)

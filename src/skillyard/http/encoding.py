@@ -38,6 +38,8 @@ class Reply(NamedTuple):
     """True where an entity tag lets clients ask whether it is still the same."""
     basis: bytes = b""
     """What the entity tag names, where that is not the body: the body without its age."""
+    packed: bytes = b""
+    """The body as gzip, where a route that works in a thread of its own has made it there."""
 
     def with_headers(self, **headers: str) -> Reply:
         """Return the answer with further headers; underscores in names become hyphens."""

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from threading import Lock
 
 from skillyard.catalog import Catalog
@@ -19,6 +20,8 @@ from skillyard.http.options import ServiceOptions
 from skillyard.index.indexed import IndexedCatalog, open_catalog
 from skillyard.index.records import card_in
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
+from skillyard.skill import Skill
+from skillyard.sources.protocol import Hit
 
 __all__ = ["LiveCatalog", "Snapshot"]
 
@@ -41,6 +44,10 @@ class Snapshot:
         self.generation = generation
         """1 for the first; grows by one with each change."""
         self.digest = whole.digest
+        self.identity = _identity(whole)
+        """Names what any search of it answers: two snapshots with one identity answer alike."""
+        self.hits: dict[str, tuple[Skill, Hit]] = {}
+        """The skills that were found so far, as a search shows them; see ``local.hit_of``."""
         self._catalog = catalog
         self.used = {DEFAULT_SCORER}
         """Names of the scorers that have ranked it: those that the next one is made ready for."""
@@ -78,6 +85,13 @@ class Snapshot:
             return None if self._same_index(found) else found
         after = self.whole.reload().catalog
         return None if after is self.whole else after
+
+
+def _identity(whole: Catalog) -> str:
+    """Return a hash over the digest and what it does not tell: which skill of a name wins."""
+    shadowed = whole.shadowed
+    listed = "".join(f"\n{skill.hash}{'-' * (skill in shadowed)}" for skill in whole.skills)
+    return sha256((whole.digest + listed).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _generation(catalog: IndexedCatalog) -> tuple[int, str]:

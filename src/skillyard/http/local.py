@@ -33,17 +33,19 @@ MARKDOWN = (".md", ".markdown", ".mdx")
 
 
 class CatalogSource:
-    """The skills of one snapshot, found by ``hybrid``; work is done in the threads of a pool.
+    """The skills of one snapshot, found by ``hybrid``.
 
-    With ``raw`` a skill is read from its file once more, so that its text comes with it; else the
-    snapshot's own is at hand.
+    Work is done in the threads of a pool; without one in the thread that asks, which then serves
+    nobody else. With ``raw`` a skill is read from its file once more, so that its text comes with
+    it; else the snapshot's own is at hand.
     """
 
     name = LOCAL
 
-    def __init__(self, snapshot: Snapshot, pool: Executor, *, raw: bool = False) -> None:
+    def __init__(self, snapshot: Snapshot, pool: Executor | None, *, raw: bool = False) -> None:
         self._snapshot = snapshot
         self._pool = pool
+        self.at_hand = pool is None
         self._raw = raw
         self._found: dict[str, Skill] = {}
 
@@ -74,26 +76,36 @@ class CatalogSource:
         return Package(files, hit.source)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
+        if self._pool is None:
+            return work()
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
 
 def hit_of(snapshot: Snapshot, skill: Skill) -> Hit:
     """Return a skill as a search knows it; its id is the slug where that names it alone."""
-    skill_id = skill.slug
+    kept = snapshot.hits.get(skill.path)
+    if kept is None or kept[0] is not skill:
+        kept = snapshot.hits[skill.path] = (skill, _made(snapshot, skill))
+    return kept[1]
+
+
+def _made(snapshot: Snapshot, skill: Skill) -> Hit:
+    source, skill_id = skill.source or LOCAL, skill.slug
     try:
         alone = snapshot.whole.get(skill_id).path == skill.path
     except SkillError:
         alone = False
+    skill_id = skill_id if alone else skill.id
     return Hit(
-        skill.source or LOCAL,
-        skill_id if alone else skill.id,
+        source,
+        skill_id,
         LOCAL,
         name=skill.name,
         description=skill.description,
         install_count=skill.install_count,
         curated=skill.curated,
         # What lies beside it comes with its texts, when it is asked for.
-        skill=skill.replace(references=()),
+        skill=skill.replace(references=(), source=source, slug=skill_id),
     )
 
 

@@ -62,6 +62,8 @@ class Watched:
         self._source = source
         self._board = board
         self.name = source.name
+        self.at_hand: bool = getattr(source, "at_hand", False)
+        """True for one that waits for nobody and may be asked in any thread."""
         self.failure: dict[str, Any] | None = None
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]:

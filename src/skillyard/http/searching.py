@@ -6,10 +6,10 @@ Ranking what a search found takes milliseconds of computing; here they hold up n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Executor, Future
 from threading import Lock, Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from skillyard.errors import InvalidInput
 from skillyard.http.live import Snapshot
@@ -50,6 +50,9 @@ class Searching:
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
+        self._closed = False
+        self._free: list[asyncio.Runner] = []
+        """Loops for searches of the catalog alone that no thread uses at the moment."""
 
     @property
     def default_names(self) -> tuple[str, ...]:
@@ -80,9 +83,10 @@ class Searching:
         ``raw`` where the text of each SKILL.md is wanted too.
         """
         found: list[Source] = []
+        pool = self._pool if set(names) != {LOCAL} else None
         for name in dict.fromkeys(names):
             if name == LOCAL:
-                found.append(CatalogSource(snapshot, self._pool, raw=raw))
+                found.append(CatalogSource(snapshot, pool, raw=raw))
             elif self._local_only:
                 raise InvalidInput(f"source {name!r}: this service asks its own catalog only")
             else:
@@ -95,8 +99,11 @@ class Searching:
                 self._remotes[name] = build_sources(self.settings, self._transport, [name])
             return self._remotes[name]
 
-    async def run(self, search: Search[T], sources: Sequence[Source], ranker: str | None) -> T:
-        """Return what ``search`` returns, run on the loop of the searches."""
+    async def run(self, search: Search[T], sources: Sequence[Watched], ranker: str | None) -> T:
+        """Return what ``search`` returns, run on the loop of the searches.
+
+        A search of the catalog alone waits for nobody: one thread of the pool does all of it.
+        """
 
         async def searched() -> T:
             service = SearchService(
@@ -104,9 +111,25 @@ class Searching:
             )
             return await search(service)
 
-        loop = await asyncio.get_running_loop().run_in_executor(self._pool, self._running)
+        here = asyncio.get_running_loop()
+        if all(source.at_hand for source in sources):
+            return await here.run_in_executor(self._pool, self._in_this_thread, searched)
+        loop = await here.run_in_executor(self._pool, self._running)
         running: Future[T] = asyncio.run_coroutine_threadsafe(searched(), loop)
         return await asyncio.wrap_future(running)
+
+    def _in_this_thread(self, searched: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a search on a loop of its own, which is kept for the next one."""
+        with self._lock:
+            runner = self._free.pop() if self._free else asyncio.Runner()
+        try:
+            return runner.run(searched())
+        finally:
+            with self._lock:
+                if not self._closed:
+                    self._free.append(runner)
+            if self._closed:
+                runner.close()
 
     def _running(self) -> asyncio.AbstractEventLoop:
         """Return the loop, started where it is not."""
@@ -127,6 +150,10 @@ class Searching:
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
+            self._closed, free = True, self._free
+            self._free = []
+        for runner in free:
+            runner.close()
         if loop is None or thread is None:
             return
         asyncio.run_coroutine_threadsafe(self._ended(), loop).result()

@@ -35,6 +35,10 @@ class Asked(NamedTuple):
     """The web origin that asks, empty for none."""
     accept: str = ""
     """Which media the client wants."""
+    known: str = ""
+    """The entity tags of what the client has, as it named them."""
+    gzip: bool = False
+    """True where the client takes a compressed answer."""
 
 
 class Service:

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexedCatalog", "current", "open_catalog"]
 
-_LAZY = ("_skills", "_shadowed", "_entries", "_scanned", "_by_id", "_by_name", "_digest")
+_LAZY = (
+    "_skills",
+    "_shadowed",
+    "_entries",
+    "_scanned",
+    "_by_id",
+    "_by_name",
+    "_by_slug",
+    "_digest",
+)
 
 
 class _Whole:
@@ -136,9 +145,9 @@ class _DiskLibrary(Library):
         except (ValueError, TypeError):
             raise self._unreadable() from None
         if self._whole.read is not None:  # one object for each skill, whoever asks
-            for skill in self._whole.read.skills:
-                if skill.path == card.path:
-                    return skill
+            entry = self._whole.read._entries.get(card.path)
+            if entry is not None and entry.skill is not None:
+                return entry.skill
         return card
 
     def whole(self, ordinal: int) -> Skill:

@@ -14,7 +14,7 @@ from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.scorer import BoundScorer, Scorer
 from skillyard.skill import Skill
 
-__all__ = ["DEFAULT_SCORER", "bind", "resolve", "scorer_names"]
+__all__ = ["DEFAULT_SCORER", "bind", "is_built_in", "resolve", "scorer_names"]
 
 ENTRY_POINT_GROUP = "skillyard.scorers"
 
@@ -28,6 +28,11 @@ _BUILT_IN = {
 
 DEFAULT_SCORER = "hybrid"
 """What answers where a caller names no scorer."""
+
+
+def is_built_in(name: str) -> bool:
+    """True for a scorer of this package without an embedder: its version says what it does."""
+    return name in _BUILT_IN
 
 
 def scorer_names() -> tuple[str, ...]:

@@ -5,38 +5,78 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from skillyard import __version__
 from skillyard.context.budget import estimate_tokens
-from skillyard.http.encoding import Reply, json_bytes
+from skillyard.http.encoding import Reply, compressed, json_bytes, matches, tag_of
 from skillyard.http.errors import failed
 from skillyard.http.fields import refuse_field
+from skillyard.http.live import Snapshot
 from skillyard.http.local import LOCAL
+from skillyard.http.long_texts import LongTexts
 from skillyard.http.service import Asked, Service
+from skillyard.ranking.registry import is_built_in
 from skillyard.search import FoundSkill, SearchResult, SearchService
+from skillyard.sources.settings import Settings
 
 __all__ = ["scorer_of", "search", "skill_shape"]
+
+_OPTIONS = ("limit", "include_content", "explain", "cards")
+"""What changes the answer beside the query, the sources and the scorer."""
 
 
 async def search(service: Service, asked: Asked) -> Reply:
     """Answer a search. Raises Refused (502) when every source that was asked failed."""
     values = asked.values
     query = values["q"] if "q" in values else values["query"]
+    scorer = scorer_of(values)
     snapshot = await service.snapshot()
     names = values["source"] or service.searching.default_names
-    raw = values["include_raw"]
-    sources = await service.in_thread(service.searching.watched, names, snapshot, raw)
+    # Only what is here can be told to be the same without asking anybody.
+    local = set(names) == {LOCAL}
+    basis = _basis(service.searching.settings, snapshot, query, values) if local else b""
+    headers = {"Skillyard-Catalog": snapshot.digest[:16]}
+    if basis and asked.known and matches(tag_of(basis), asked.known):
+        return Reply(b"", tagged=True, basis=basis, headers=headers)
+    raw, watched = values["include_raw"], service.searching.watched
+    # Remotes are made from settings and files when they are first named.
+    sources = (
+        watched(names, snapshot, raw)
+        if local
+        else await service.in_thread(watched, names, snapshot, raw)
+    )
+    whole = True
 
-    async def run(searcher: SearchService) -> bytes:
+    async def run(searcher: SearchService) -> tuple[bytes, bytes]:
+        nonlocal whole
         found = await searcher.search(
             query, values["limit"], values["include_content"], values["include_references"]
         )
         if found.failed:
             raise failed([status.to_dict() for status in found.sources])
-        return json_bytes(_shape(found, values))
+        whole = all(each.failure is None for each in found.skills)
+        texts = LongTexts()
+        body = texts.json_bytes(_shape(found, values, texts))
+        # Remotes share one thread, which is not kept busy with that.
+        return body, compressed(body) if local and asked.gzip else b""
 
-    body = await service.searching.run(run, sources, scorer_of(values))
-    # Only what is here can be told to be the same without asking anybody.
-    local = all(source.name == LOCAL for source in sources)
-    return Reply(body, tagged=local, headers={"Skillyard-Catalog": snapshot.digest[:16]})
+    body, packed = await service.searching.run(run, sources, scorer)
+    # An answer that lacks what could not be read at the moment is not the one that the basis names.
+    named = basis if whole else b""
+    return Reply(body, tagged=local, basis=named, packed=packed, headers=headers)
+
+
+def _basis(settings: Settings, snapshot: Snapshot, query: str, values: Mapping[str, Any]) -> bytes:
+    """Return what a search of the catalog alone follows from; empty where that cannot be told.
+
+    Files are not in it: what is read from them for this answer has to be read to be compared.
+    """
+    scorer = values["scorer"] or settings.ranker
+    if values["include_raw"] or values["include_references"] or not is_built_in(scorer):
+        return b""
+    options = {name: values[name] for name in _OPTIONS}
+    return json_bytes(
+        [__version__, snapshot.identity, settings.over_fetch_floor, query.strip(), scorer, options]
+    )
 
 
 def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
@@ -52,9 +92,9 @@ def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
     return name
 
 
-def _shape(found: SearchResult, values: Mapping[str, Any]) -> dict[str, Any]:
+def _shape(found: SearchResult, values: Mapping[str, Any], texts: LongTexts) -> dict[str, Any]:
     shape = found.to_dict(
-        include_content=values["include_content"],
+        include_content=False,  # put in below
         include_raw=values["include_raw"],
         explain=values["explain"],
     )
@@ -65,6 +105,8 @@ def _shape(found: SearchResult, values: Mapping[str, Any]) -> dict[str, Any]:
         item["omitted"] = False
         if left is not None:
             left = _budgeted(item, left)
+        if values["include_content"] and not item["omitted"]:
+            item["content"] = texts.put(each.skill.body)
     return shape
 
 

@@ -1,0 +1,203 @@
+"""The words of one skill's fields, ready to be asked for terms, and kept for the next question.
+
+Splitting, folding and stemming a skill's texts costs a hundred times what asking them does, and a
+search ranks a handful of skills that the last one may have ranked too.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Iterable
+from sys import intern
+from threading import Lock
+from typing import Any, NamedTuple
+
+from skillyard.ranking.overlap import tokens
+from skillyard.skill import Skill
+from skillyard.text import stream_safe
+
+__all__ = [
+    "BODY",
+    "DESCRIPTION",
+    "ID",
+    "KEPT",
+    "MIN_PREFIX",
+    "TITLE",
+    "FieldWords",
+    "KeptWords",
+    "Texts",
+    "plain_id",
+    "stems",
+    "terms",
+    "texts_of",
+]
+
+BODY_CHARS = 2_000
+MIN_PREFIX = 4
+"""A query term of this many letters also matches the words that it begins."""
+ID, TITLE, DESCRIPTION, BODY = 1, 2, 4, 8
+"""One bit for each field."""
+_ALL = ID | TITLE | DESCRIPTION | BODY
+_FIELDS = (ID, TITLE, DESCRIPTION, BODY)
+KEPT_BYTES = 64_000_000
+"""If no two skills had a word in common; of real ones some 1,500 fit, and take a third of it."""
+_WORD_BYTES = 200
+"""A word, its stem and their places, where no other skill holds the same word."""
+
+# Scripts written without blanks: kana, Han, Thai, Lao, Myanmar, Khmer.
+_UNSPACED = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+)
+_WORD = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
+_SPACED_WORD = re.compile(r"[^\W_]+")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_FIRST_UNSPACED = "\u0e00"
+_BREAKS = re.compile(r"[\s\-_/]+")
+
+
+def _fold(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", stream_safe(text)).casefold()
+    return unicodedata.normalize("NFKC", folded)
+
+
+def terms(text: str) -> list[str]:
+    """Return the words, folded, in order: letters and digits; unspaced scripts as pairs."""
+    if text.isascii():
+        return tokens(text)
+    folded = _fold(text)
+    if _IS_UNSPACED.search(folded) is None:
+        return _SPACED_WORD.findall(folded)
+    words: list[str] = []
+    for run in _WORD.findall(folded):
+        if run[0] < _FIRST_UNSPACED or not _is_unspaced(run[0]) or len(run) <= 2:
+            words.append(run)
+        else:
+            words.extend(run[start : start + 2] for start in range(len(run) - 1))
+    return words
+
+
+def _is_unspaced(char: str) -> bool:
+    return _IS_UNSPACED.fullmatch(char) is not None
+
+
+def plain_id(text: str) -> str:
+    """Return an id folded, with each run of blanks, hyphens, underscores, slashes as one blank."""
+    return _BREAKS.sub(" ", _fold(text)).strip()
+
+
+_stemming = Lock()
+_stemmer: Any = None
+
+
+def stems(words: list[str]) -> list[str]:
+    """Return the words' stems by Snowball's English stemmer, in the same order."""
+    global _stemmer  # noqa: PLW0603 - loaded when the first word is stemmed, not at import
+    with _stemming:  # one stemmer keeps a buffer between its calls
+        if _stemmer is None:
+            import Stemmer  # here, because only this scorer and confidence stem
+
+            _stemmer = Stemmer.Stemmer("english", 0)  # without a cache: words are kept here
+        found: list[str] = _stemmer.stemWords(words)
+    return found
+
+
+class Texts(NamedTuple):
+    """What the scorer reads of a skill: equal texts have the same words."""
+
+    id: str
+    title: str
+    description: str
+    body: str
+    """As much of it as is read."""
+
+
+def texts_of(skill: Skill) -> Texts:
+    """Return the texts of a skill's fields."""
+    return Texts(
+        skill.slug or skill.name,
+        skill.title if skill.title is not None else skill.name,
+        skill.description,
+        (skill.body or "")[:BODY_CHARS],
+    )
+
+
+class FieldWords:
+    """The words of the four fields of one skill. Never changed once made."""
+
+    __slots__ = ("_fields", "_stems", "_words", "id_words", "plain_id", "size")
+
+    def __init__(self, texts: Texts) -> None:
+        fields: dict[str, int] = {}
+        for bit, text in zip(_FIELDS, texts, strict=True):
+            for word in terms(text):
+                fields[word] = fields.get(word, 0) | bit
+        words = sorted(map(intern, fields))
+        self._words = tuple(words)
+        self._fields = bytes([fields[word] for word in words])
+        self._stems: dict[str, int] = {}
+        for word, stem in zip(words, stems(words), strict=True):
+            stem = word if stem == word else intern(stem)
+            self._stems[stem] = self._stems.get(stem, 0) | fields[word]
+        self.id_words = tuple(dict.fromkeys(terms(texts.id)))
+        self.plain_id = plain_id(texts.id)
+        self.size = sum(map(len, texts)) + sum(map(len, words)) + _WORD_BYTES * len(words)
+        """Bytes that it takes, its texts among them, at most."""
+
+    def holding(self, term: str, stem: str) -> int:
+        """Return the fields with a word that is the term: equal stems, or begun by it."""
+        found = self._stems.get(stem, 0)
+        if len(term) < MIN_PREFIX:
+            return found
+        words = self._words
+        place = bisect_left(words, term)
+        while found != _ALL and place < len(words) and words[place].startswith(term):
+            found |= self._fields[place]
+            place += 1
+        return found
+
+
+class KeptWords:
+    """The words of the skills that were asked for last, within a bound. Safe for threads."""
+
+    def __init__(self, most: int = KEPT_BYTES) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[Texts, FieldWords] = OrderedDict()
+        self._size = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is kept, at most."""
+        return self._size
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def of(self, skills: Iterable[Skill]) -> list[FieldWords]:
+        """Return the words of each skill."""
+        return [self._one(texts_of(skill)) for skill in skills]
+
+    def _one(self, texts: Texts) -> FieldWords:
+        with self._lock:
+            words = self._kept.get(texts)
+            if words is not None:
+                self._kept.move_to_end(texts)
+                return words
+        words = FieldWords(texts)
+        with self._lock:
+            if texts not in self._kept and words.size <= self._most:
+                self._kept[texts] = words
+                self._size += words.size
+                while self._size > self._most:
+                    self._size -= self._kept.popitem(last=False)[1].size
+        return words
+
+
+KEPT = KeptWords()
+"""By text, not by hash: a hash may be given to a skill by whoever makes it."""

@@ -1,0 +1,69 @@
+"""A copy of a skill keeps its hash as long as its content is the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+
+SKILL = sy.Skill(
+    "pdf-tables",
+    "Extract tables.",
+    "Use a ruler.",
+    hash="f" * 64,
+    id="pdf-tables-given",
+    metadata={"list": [1]},
+)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"trigger": False, "disable_model_invocation": False},
+        {"body": SKILL.body},
+        {"name": SKILL.name, "description": SKILL.description},
+        {"source": "a/b", "slug": "other", "install_count": 7},
+        {"tags": SKILL.tags, "curated": True},
+    ],
+)
+def test_a_field_that_is_given_what_it_holds_changes_no_identity(same: dict[str, Any]) -> None:
+    copy = SKILL.replace(**same)
+    assert (copy.hash, copy.id) == (SKILL.hash, SKILL.id)
+    assert copy is not SKILL
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"body": "Use a rule."}, {"trigger": True}, {"priority": 1}, {"title": "T"}, {"body": None}],
+)
+def test_changed_content_does(change: dict[str, Any]) -> None:
+    copy = SKILL.replace(**change)
+    assert copy.hash != SKILL.hash
+    assert copy.id != SKILL.id
+    assert copy.hash == sy.Skill("pdf-tables", **{**_content(), **change}).hash
+
+
+def _content() -> dict[str, Any]:
+    return {"description": SKILL.description, "body": SKILL.body}
+
+
+def test_what_is_given_beside_changed_content_stays() -> None:
+    copy = SKILL.replace(body="other", hash=SKILL.hash, id=SKILL.id)
+    assert (copy.hash, copy.id) == (SKILL.hash, SKILL.id)
+
+
+def test_a_copy_shares_nothing_that_can_be_changed() -> None:
+    assert SKILL.replace().metadata["list"] is not SKILL.metadata["list"]
+
+
+@pytest.mark.parametrize("unknown", ["hidden", "key", "nothing"])
+def test_an_unknown_field_is_refused(unknown: str) -> None:
+    with pytest.raises(TypeError):
+        SKILL.replace(**{unknown: getattr(SKILL, unknown, None)})
+
+
+def test_a_value_of_the_wrong_type_is_refused_though_it_is_equal() -> None:
+    with pytest.raises(sy.InvalidInput):
+        SKILL.replace(trigger=0)
