@@ -23,6 +23,7 @@ NAMES = (
     "federated",
     "serving",
     "load",
+    "mcp",
 )
 
 

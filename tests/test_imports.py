@@ -37,14 +37,17 @@ LEVELS = {
     "ranking": 5, "sources": 5,
     "selection": 6, "search": 6,
     "context": 7,
-    "decisions": 8, "evals": 8, "service": 8,
+    "decisions": 8, "evals": 8, "service": 8, "hosting": 8,
     "cli": 9, "mcp": 9, "http": 9, "web": 9, "hook": 9, "adapters": 9, "standin": 9, "__main__": 9,
     "client": 9,
     "": 10,
 }  # fmt: skip
 SURFACE = 9
 CORE_DEPENDENCIES = {"yaml", "Stemmer"}
-STARTERS = {f"{PACKAGE}.cli.{name}" for name in ("hooking", "logs", "serving", "trusting")}
+STARTERS = {f"{PACKAGE}.cli.{name}" for name in ("hooking", "logs", "serving", "trusting")} | {
+    f"{PACKAGE}.http.app",  # MCP at one path of the service
+    f"{PACKAGE}.mcp.serving",  # the HTTP service's socket, patience and end
+}
 """The modules of the command line that start another surface, or show what it keeps."""
 OF_EXTRAS = {"embedding", "sources"}
 """Rooms below the surfaces that only work with an extra, and say so."""

@@ -25,8 +25,8 @@ from skillyard.errors import (
     ServiceUnavailable,
     SkillyardError,
 )
-from skillyard.http.errors import Fault, Refused, failed, unavailable, wrong_field
-from skillyard.http.guards import busy
+from skillyard.hosting.errors import Fault, Refused, failed, unavailable, wrong_field
+from skillyard.hosting.guards import busy
 from skillyard.sources.settings import Settings
 from skillyard.standin import Upstreams, faults
 from skillyard.text import clean

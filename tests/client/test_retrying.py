@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from skillyard.client import Retries
 from skillyard.client.retrying import after_s
 from skillyard.errors import InvalidInput, ServiceFailed, ServiceUnavailable
-from skillyard.http.errors import unavailable
-from skillyard.http.guards import Places, busy
-from skillyard.http.options import ServiceLimits
+from skillyard.hosting.errors import unavailable
+from skillyard.hosting.guards import Places, busy
+from skillyard.hosting.options import ServiceLimits
 from tests.client.asking import Question, Way, answer, lying, raised
 from tests.http.running import Running, running, until
 

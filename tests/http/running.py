@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import httpx2
 
-from skillyard.http.logging import Log
-from skillyard.http.options import ServiceOptions
-from skillyard.http.service import Service
+from skillyard.hosting.logging import Log
+from skillyard.hosting.options import ServiceOptions
+from skillyard.hosting.service import Service
 from skillyard.http.serving import Server, listening
 from skillyard.sources.settings import Settings
 from tests.parity.trees import write_tree

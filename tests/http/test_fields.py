@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.http.errors import Refused
+from skillyard.hosting.errors import Refused
 from skillyard.http.fields import Field, from_json, from_query
 from skillyard.http.parameters import EVALUATE, RANK, SEARCH, SEARCH_BODY, SELECT, WHY
 

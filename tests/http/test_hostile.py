@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.http.errors import Refused
-from skillyard.http.guards import Guard
-from skillyard.http.options import ServiceLimits, ServiceOptions, is_loopback
+from skillyard.hosting.errors import Refused
+from skillyard.hosting.guards import Guard
+from skillyard.hosting.options import ServiceLimits, ServiceOptions, is_loopback
 from tests.http.running import Running, answer_of, raw, request, running
 
 JSON = "Content-Type: application/json"

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 import skillyard as sy
-from skillyard.http.options import ServiceLimits
+from skillyard.hosting.options import ServiceLimits
 from skillyard.http.well_known import INDEX_PATH
 from tests.http.running import LIBRARY, Running, running, until
 from tests.parity.trees import write_tree

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from skillyard.http.options import ServiceLimits
+from skillyard.hosting.options import ServiceLimits
 from skillyard.http.routes import choosing
 from skillyard.service import rank_skills
 from tests.http.running import Running, running, until

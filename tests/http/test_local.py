@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.http.options import ServiceLimits
+from skillyard.hosting.options import ServiceLimits
 from tests.http.running import LIBRARY, Running, running, until
 from tests.http.shapes import conforms
 from tests.parity.trees import write_tree

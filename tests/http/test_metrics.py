@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from skillyard.http.metrics import Figure, Metrics, rendered
+from skillyard.hosting.metrics import Figure, Metrics, rendered
 
 SAMPLE = re.compile(r'[a-z_]+(\{([a-z]+="(\\.|[^"\\\n])*",?)+\})? -?[0-9.e+-]+')
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from skillyard.errors import InvalidInput
+from skillyard.hosting.options import TOKEN, is_loopback
 from skillyard.http import ServiceLimits, ServiceOptions, create_app
-from skillyard.http.options import TOKEN, is_loopback
 from tests.http.running import options_of
 
 

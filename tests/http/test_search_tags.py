@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from skillyard.hosting.live import Snapshot
+from skillyard.hosting.local import CatalogSource, hit_of
+from skillyard.hosting.options import ServiceLimits
 from skillyard.http.encoding import COMPRESSED_FROM
-from skillyard.http.live import Snapshot
-from skillyard.http.local import CatalogSource, hit_of
-from skillyard.http.options import ServiceLimits
 from skillyard.http.routes import search
 from skillyard.search import SearchService
 from skillyard.sources.settings import Settings

@@ -17,8 +17,8 @@ import httpx2
 import pytest
 
 from skillyard.errors import InvalidInput, InvalidSkillsRoot
+from skillyard.hosting.logging import Log
 from skillyard.http import serve
-from skillyard.http.logging import Log
 from skillyard.http.serving import listening
 from tests.http.running import LIBRARY, answer_of, options_of, request, until
 from tests.parity.trees import write_tree

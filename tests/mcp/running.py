@@ -19,9 +19,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Request, RequestParams, Result, TextContent
 from pydantic import ConfigDict
 
-from skillyard.http.logging import Log
-from skillyard.http.options import ServiceOptions
-from skillyard.http.service import Service
+from skillyard.hosting.logging import Log
+from skillyard.hosting.options import ServiceOptions
+from skillyard.hosting.service import Service
 from skillyard.http.serving import listening
 from skillyard.mcp.server import SkillServer, create_server
 from skillyard.mcp.serving import PATH, McpServer

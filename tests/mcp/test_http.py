@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.http.options import ServiceLimits
+from skillyard.hosting.options import ServiceLimits
 from tests.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
 from tests.mcp.running import (
     ERAS,

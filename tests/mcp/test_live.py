@@ -14,8 +14,8 @@ from mcp import Client
 from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
-from skillyard.http.logging import Log
-from skillyard.http.service import Service
+from skillyard.hosting.logging import Log
+from skillyard.hosting.service import Service
 from skillyard.mcp.library import Library
 from tests.mcp.running import (
     LIBRARY,

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.http.errors import Fault, failed, not_found, wrong_field
+from skillyard.hosting.errors import Fault, failed, not_found, wrong_field
 from skillyard.search import FoundSkill
 from skillyard.sources.protocol import Hit
 from skillyard.text import clean_line

@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from skillyard.hosting.options import ServiceLimits
 from skillyard.http.encoding import prefers_html
-from skillyard.http.options import ServiceLimits
 from skillyard.sources.settings import Settings
 from skillyard.standin import Upstreams, faults
 from tests.hostile import tree

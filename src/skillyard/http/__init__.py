@@ -12,17 +12,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skillyard.hosting.options import ServiceLimits, ServiceOptions
     from skillyard.http.app import create_app
-    from skillyard.http.options import ServiceLimits, ServiceOptions
     from skillyard.http.serving import serve
 
 __all__ = ["ServiceLimits", "ServiceOptions", "create_app", "serve"]
 
 _ROOMS = {
-    "ServiceLimits": "options",
-    "ServiceOptions": "options",
-    "create_app": "app",
-    "serve": "serving",
+    "ServiceLimits": "hosting.options",
+    "ServiceOptions": "hosting.options",
+    "create_app": "http.app",
+    "serve": "http.serving",
 }
 
 
@@ -31,4 +31,4 @@ def __getattr__(name: str) -> Any:
 
     if name not in _ROOMS:
         raise AttributeError(f"module 'skillyard.http' has no attribute {name!r}")
-    return getattr(import_module(f"skillyard.http.{_ROOMS[name]}"), name)
+    return getattr(import_module(f"skillyard.{_ROOMS[name]}"), name)

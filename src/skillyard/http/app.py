@@ -7,8 +7,9 @@ import secrets
 import time
 import traceback
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, nullcontext
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,6 +19,11 @@ from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skillyard.errors import SkillyardError
+from skillyard.hosting.errors import Refused, refusal_of
+from skillyard.hosting.guards import header_of
+from skillyard.hosting.logging import Log
+from skillyard.hosting.options import ServiceOptions
+from skillyard.hosting.service import Asked, Service
 from skillyard.http.encoding import (
     COMPRESSED_FROM,
     Reply,
@@ -26,18 +32,17 @@ from skillyard.http.encoding import (
     matches,
     tag_of,
 )
-from skillyard.http.errors import Refused, refusal_of
 from skillyard.http.fields import from_json, from_path, from_query
-from skillyard.http.guards import header_of
-from skillyard.http.logging import Log
-from skillyard.http.options import ServiceOptions
 from skillyard.http.routes.pages import refusal_reply
 from skillyard.http.routes.route import Route
 from skillyard.http.routes.table import ROUTES
-from skillyard.http.service import Asked, Service
+
+if TYPE_CHECKING:
+    from skillyard.mcp.http_app import McpApp
 
 __all__ = ["create_app"]
 
+MCP_PATH = "/mcp"
 ROUTE = "skillyard.route"
 """Where the scope holds the template of the path, for the log and the figures."""
 AUTHORITY = "skillyard.authority"
@@ -67,16 +72,21 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
     by_pattern: dict[str, dict[str, Route]] = {}
     for route in ROUTES:
         by_pattern.setdefault(route.pattern, {})[route.method] = route
+    routes: list[StarletteRoute] = [
+        StarletteRoute(pattern, _Resource(service, methods))
+        for pattern, methods in by_pattern.items()
+    ]
+    mcp = _mcp(service)
+    if mcp is not None:
+        routes.append(StarletteRoute(MCP_PATH, _Mounted(mcp)))
     app = Starlette(
-        routes=[
-            StarletteRoute(pattern, _Resource(service, methods))
-            for pattern, methods in by_pattern.items()
-        ],
+        routes=routes,
         exception_handlers={HTTPException: _not_routed},
         lifespan=_lifespan,
     )
     app.router.redirect_slashes = False  # one address for one thing, and no redirect to follow
     app.state.service = service
+    app.state.mcp = mcp
     app.add_middleware(_Gate, service=service)
     return app
 
@@ -86,9 +96,30 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     service: Service = app.state.service
     service.live.look()  # requests wait for it; /health says meanwhile that we are starting
     try:
-        yield
+        async with nullcontext() if app.state.mcp is None else app.state.mcp.running():
+            yield
     finally:
         await service.close()
+
+
+def _mcp(service: Service) -> McpApp | None:
+    """Return the MCP server over the same service; None where the SDK is not installed."""
+    if find_spec("mcp") is None:
+        return None
+    from skillyard.mcp.http_app import mcp_app
+
+    return mcp_app(service)
+
+
+class _Mounted:
+    """An ASGI application of its own at one path."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[ROUTE] = MCP_PATH
+        await self._app(scope, receive, send)
 
 
 async def _not_routed(request: Request, error: Exception) -> Response:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from skillyard.http.errors import Fault, Refused, wrong_field
+from skillyard.hosting.errors import Fault, Refused, wrong_field
 
 __all__ = ["Field", "from_json", "from_path", "from_query", "refuse_field"]
 

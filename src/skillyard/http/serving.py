@@ -15,10 +15,10 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from skillyard.errors import InvalidInput, InvalidSkillsRoot
+from skillyard.hosting.guards import HEAD_BYTES
+from skillyard.hosting.logging import Log, ServerHandler
+from skillyard.hosting.options import ServiceLimits, ServiceOptions
 from skillyard.http.app import create_app
-from skillyard.http.guards import HEAD_BYTES
-from skillyard.http.logging import Log, ServerHandler
-from skillyard.http.options import ServiceLimits, ServiceOptions
 
 __all__ = ["Server", "listening", "serve"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from skillyard.catalog import Catalog
-from skillyard.http.local import is_document
+from skillyard.hosting.local import is_document
 from skillyard.skill import Origin, Skill
 from skillyard.sources.paths import is_inside
 from skillyard.sources.well_known import SCHEMA

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from skillyard.errors import Diagnostic
-from skillyard.http.local import LOCAL
-from skillyard.http.service import Service
+from skillyard.hosting.local import LOCAL
+from skillyard.hosting.service import Service
 from skillyard.mcp.library import Library, View
 from skillyard.mcp.manifests import Manifests
 from skillyard.skill import Skill

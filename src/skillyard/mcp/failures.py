@@ -11,8 +11,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from skillyard.errors import InvalidInput, ResourceRefused, SkillyardError
-from skillyard.http.errors import Refused, refusal_of
-from skillyard.http.logging import Log
+from skillyard.hosting.errors import Refused, refusal_of
+from skillyard.hosting.logging import Log
 from skillyard.text import clean_line, shorten
 
 __all__ = ["ToolFailed", "failure_of", "invalid", "noted", "protocol_error"]

@@ -12,10 +12,10 @@ from typing import Any
 
 from skillyard.context.budget import estimate_tokens
 from skillyard.errors import AmbiguousName, SkillNotFound
-from skillyard.http.errors import Refused, failed, not_found, refusal_of
-from skillyard.http.local import LOCAL, found_in
-from skillyard.http.outcomes import Watched
-from skillyard.http.routes.skills import found_by_source
+from skillyard.hosting.errors import Refused, failed, not_found, refusal_of
+from skillyard.hosting.fetching import found_by_source
+from skillyard.hosting.local import LOCAL, found_in
+from skillyard.hosting.outcomes import Watched
 from skillyard.mcp.call import Answer, Call, notice_of, origin_of
 from skillyard.mcp.failures import ToolFailed
 from skillyard.mcp.library import View

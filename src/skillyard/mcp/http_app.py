@@ -17,8 +17,8 @@ from mcp_types import INVALID_REQUEST
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from skillyard.http.errors import Refused
-from skillyard.http.service import Service
+from skillyard.hosting.errors import Refused
+from skillyard.hosting.service import Service
 from skillyard.mcp.server import SkillServer, create_server
 
 __all__ = ["McpApp", "mcp_app", "refusal"]

@@ -1,6 +1,6 @@
 """The skills that are served: what the files say now, and the last good version of a broken one.
 
-:class:`~skillyard.http.live.LiveCatalog` reads the files. Here an edit that broke a skill is
+:class:`~skillyard.hosting.live.LiveCatalog` reads the files. Here an edit that broke a skill is
 laid aside: the version before it goes on being served, marked with what is wrong. Whoever asks
 gets a :class:`View` that is at most a second old, and no view shows a skill whose file is gone.
 """
@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, TypeVar
 from skillyard.catalog import Catalog
 from skillyard.digest import sha256
 from skillyard.errors import Diagnostic
-from skillyard.http.errors import unavailable
-from skillyard.http.live import Snapshot
-from skillyard.http.service import Service
+from skillyard.hosting.errors import unavailable
+from skillyard.hosting.live import Snapshot
+from skillyard.hosting.service import Service
 from skillyard.skill import Skill
 
 __all__ = ["Change", "Library", "View"]

@@ -18,7 +18,7 @@ from skillyard.errors import SkillError
 from skillyard.formats.frontmatter import decode, split, unify_lines
 from skillyard.formats.nodes import plain_value
 from skillyard.formats.yaml_guard import read_mapping
-from skillyard.http.local import file_of, is_document
+from skillyard.hosting.local import file_of, is_document
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.mcp.library import View
 from skillyard.mcp.naming import SKILL_FILE, Published, published, segment

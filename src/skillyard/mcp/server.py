@@ -19,7 +19,7 @@ from mcp.server.subscriptions import ListenHandler
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from skillyard import __version__
-from skillyard.http.service import Service
+from skillyard.hosting.service import Service
 from skillyard.mcp import extension
 from skillyard.mcp.announcing import Announcer
 from skillyard.mcp.call import Call, Shared

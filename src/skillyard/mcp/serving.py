@@ -16,11 +16,11 @@ from mcp.server.stdio import stdio_server
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillyard.errors import InvalidSkillsRoot
-from skillyard.http.errors import Refused
-from skillyard.http.guards import HEAD_BYTES
-from skillyard.http.logging import Log, ServerHandler
-from skillyard.http.options import ServiceOptions
-from skillyard.http.service import Service
+from skillyard.hosting.errors import Refused
+from skillyard.hosting.guards import HEAD_BYTES
+from skillyard.hosting.logging import Log, ServerHandler
+from skillyard.hosting.options import ServiceOptions
+from skillyard.hosting.service import Service
 from skillyard.http.serving import SIGNALS, _patient, listening
 from skillyard.http.serving import Server as HttpServer
 from skillyard.mcp.http_app import McpApp, mcp_app, refusal

@@ -7,11 +7,11 @@ from typing import Any
 
 from skillyard.catalog import Catalog
 from skillyard.errors import SkillError
+from skillyard.hosting.errors import refusal_of
+from skillyard.hosting.service import Asked, Service
 from skillyard.http.encoding import Reply, json_bytes
-from skillyard.http.errors import refusal_of
 from skillyard.http.fields import refuse_field
 from skillyard.http.routes.search import scorer_of
-from skillyard.http.service import Asked, Service
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from skillyard.hosting.errors import Refused, not_found
+from skillyard.hosting.local import file_of
+from skillyard.hosting.service import Asked, Service
 from skillyard.http.encoding import Reply, json_reply
-from skillyard.http.errors import Refused, not_found
-from skillyard.http.local import file_of
-from skillyard.http.service import Asked, Service
 from skillyard.http.well_known import index_of, published
 from skillyard.sources.protocol import SourceFailed
 

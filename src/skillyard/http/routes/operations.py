@@ -7,11 +7,11 @@ from typing import Any
 
 from skillyard import __version__
 from skillyard.errors import SkillyardError
+from skillyard.hosting.metrics import MEDIA, Figure, rendered
+from skillyard.hosting.service import Asked, Service
 from skillyard.http.documentation import POLICY, page
 from skillyard.http.encoding import Reply, json_bytes, json_reply
-from skillyard.http.metrics import MEDIA, Figure, rendered
 from skillyard.http.openapi import document
-from skillyard.http.service import Asked, Service
 from skillyard.sources.responses import CacheStats
 
 __all__ = ["docs", "health", "metrics", "openapi", "root"]

@@ -9,14 +9,14 @@ are sent along with the requests that other sites make.
 from __future__ import annotations
 
 from skillyard.errors import SkillError, SkillyardError
+from skillyard.hosting.errors import Refused, failed, refusal_of
+from skillyard.hosting.fetching import found_by_source
+from skillyard.hosting.live import Snapshot
+from skillyard.hosting.local import LOCAL
+from skillyard.hosting.service import Asked, Service
 from skillyard.http.encoding import Reply, json_reply, prefers_html
-from skillyard.http.errors import Refused, failed, refusal_of
-from skillyard.http.live import Snapshot
-from skillyard.http.local import LOCAL
 from skillyard.http.routes import operations
 from skillyard.http.routes.search import scorer_of
-from skillyard.http.routes.skills import found_by_source
-from skillyard.http.service import Asked, Service
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
 from skillyard.resources import Resource, list_resources

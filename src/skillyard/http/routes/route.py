@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
+from skillyard.hosting.service import Asked, Service
 from skillyard.http.encoding import JSON, Reply
 from skillyard.http.fields import Field
-from skillyard.http.service import Asked, Service
 
 __all__ = ["Handler", "Route"]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from skillyard import __version__
 from skillyard.context.budget import estimate_tokens
+from skillyard.hosting.errors import failed
+from skillyard.hosting.live import Snapshot
+from skillyard.hosting.local import LOCAL
+from skillyard.hosting.service import Asked, Service
 from skillyard.http.encoding import Reply, compressed, json_bytes, matches, tag_of
-from skillyard.http.errors import failed
 from skillyard.http.fields import refuse_field
-from skillyard.http.live import Snapshot
-from skillyard.http.local import LOCAL
 from skillyard.http.long_texts import LongTexts
-from skillyard.http.service import Asked, Service
 from skillyard.ranking.registry import is_built_in
 from skillyard.search import FoundSkill, SearchResult, SearchService
 from skillyard.sources.settings import Settings

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from skillyard.hosting.metrics import MEDIA as METRICS
 from skillyard.http import parameters
-from skillyard.http.metrics import MEDIA as METRICS
 from skillyard.http.routes import choosing, discovery, operations, pages, search, skills
 from skillyard.http.routes.route import Route
 from skillyard.http.well_known import INDEX_PATH, SKILL_PATH

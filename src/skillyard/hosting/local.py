@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from skillyard.digest import sha256
 from skillyard.errors import SkillError
-from skillyard.http.live import Snapshot
+from skillyard.hosting.live import Snapshot
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.match import rank
 from skillyard.ranking.registry import DEFAULT_SCORER

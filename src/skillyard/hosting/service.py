@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from skillyard.http.guards import Bodies, Guard, Places
-from skillyard.http.live import LiveCatalog, Snapshot
-from skillyard.http.logging import Log
-from skillyard.http.metrics import Metrics
-from skillyard.http.options import ServiceOptions
-from skillyard.http.outcomes import Board
-from skillyard.http.searching import Searching
+from skillyard.hosting.guards import Bodies, Guard, Places
+from skillyard.hosting.live import LiveCatalog, Snapshot
+from skillyard.hosting.logging import Log
+from skillyard.hosting.metrics import Metrics
+from skillyard.hosting.options import ServiceOptions
+from skillyard.hosting.outcomes import Board
+from skillyard.hosting.searching import Searching
 from skillyard.sources.settings import load_settings
 
 if TYPE_CHECKING:

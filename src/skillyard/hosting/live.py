@@ -14,9 +14,9 @@ from hashlib import sha256
 from threading import Lock
 
 from skillyard.catalog import Catalog
-from skillyard.http.errors import unavailable
-from skillyard.http.logging import Log
-from skillyard.http.options import ServiceOptions
+from skillyard.hosting.errors import unavailable
+from skillyard.hosting.logging import Log
+from skillyard.hosting.options import ServiceOptions
 from skillyard.index.indexed import IndexedCatalog, open_catalog
 from skillyard.index.records import card_in
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve

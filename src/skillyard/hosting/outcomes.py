@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from skillyard.http.errors import error_dict
+from skillyard.hosting.errors import error_dict
 from skillyard.sources.protocol import Hit, Hits, Package, Source, SourceFailed
 
 __all__ = ["Board", "Watched"]

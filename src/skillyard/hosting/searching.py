@@ -12,9 +12,9 @@ from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from skillyard.errors import InvalidInput
-from skillyard.http.live import Snapshot
-from skillyard.http.local import LOCAL, CatalogSource
-from skillyard.http.outcomes import Board, Watched
+from skillyard.hosting.live import Snapshot
+from skillyard.hosting.local import LOCAL, CatalogSource
+from skillyard.hosting.outcomes import Board, Watched
 from skillyard.search import SearchService
 from skillyard.sources.protocol import Source
 from skillyard.sources.registry import build_sources, build_transport, response_cache

@@ -15,8 +15,8 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from skillyard.http.errors import Refused
-from skillyard.http.options import ServiceLimits, ServiceOptions, is_loopback
+from skillyard.hosting.errors import Refused
+from skillyard.hosting.options import ServiceLimits, ServiceOptions, is_loopback
 
 __all__ = ["HEAD_BYTES", "Bodies", "Guard", "Places", "header_of"]
 
