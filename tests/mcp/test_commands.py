@@ -54,15 +54,13 @@ async def _whole_way(where: Any) -> None:
 def test_stdio_end_to_end_as_the_readme_configures_it(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
     command = ["-m", "skillyard", "serve", "--mcp", "stdio", str(root), "--local-only", "--quiet"]
-    where = StdioServerParameters(
-        command=sys.executable, args=command, env=environment(tmp_path)
-    )
+    where = StdioServerParameters(command=sys.executable, args=command, env=environment(tmp_path))
     run(_whole_way(where))
 
 
 def test_http_alone_end_to_end(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
-    command = "-m skillyard serve --mcp http --local-only --port 0".split()
+    command = ["-m", "skillyard", "serve", "--mcp", "http", "--local-only", "--port", "0"]
     with subprocess.Popen(
         [sys.executable, *command, str(root)],
         env=environment(tmp_path),
