@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from skillyard.catalog import has_tag
+from skillyard.context.budget import estimate_tokens
 from skillyard.digest import sha256
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.frontmatter import unify_lines
@@ -26,7 +27,6 @@ from skillyard.mcp.naming import SKILL_FILE
 from skillyard.mcp.wrapping import framed_file, framed_skill, safe_text
 from skillyard.resources import Resource, list_resources, read_resource
 from skillyard.service import show_skill
-from skillyard.service.reading import Card, card
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural
 
@@ -83,8 +83,8 @@ def _in_order(view: View, hidden: bool) -> dict[str, Skill]:
 
 def _listing(view: View, shared: Shared, page: list[Skill], total: int, more: str | None) -> Answer:
     roots = shared.manifests.published(view).roots
-    cards = [_card(view, card(view.catalog, skill), roots.get(skill.path)) for skill in page]
-    problems = _problems(view)
+    cards = [_card(view, skill, roots.get(skill.path)) for skill in page]
+    problems = view.remembered("problems", lambda: _problems(view))
     lines = [f"{plural(total, 'skill')} in this library; load_skill(name) brings one."]
     lines += [f"- {each['name']}: {each['description']}" for each in cards]
     if more is not None:
@@ -98,8 +98,7 @@ def _listing(view: View, shared: Shared, page: list[Skill], total: int, more: st
     )
 
 
-def _card(view: View, found: Card, root: str | None) -> dict[str, Any]:
-    skill = found.skill
+def _card(view: View, skill: Skill, root: str | None) -> dict[str, Any]:
     shape: dict[str, Any] = {
         "name": skill.name,
         "id": skill.id,
@@ -107,7 +106,7 @@ def _card(view: View, found: Card, root: str | None) -> dict[str, Any]:
         "description": safe_text(clean_line(skill.description)),
         "tags": [safe_text(tag) for tag in skill.tags],
         "origin": origin_of(view, skill),
-        "tokens": found.tokens,
+        "tokens": estimate_tokens(skill.body or ""),
         "hidden": skill.hidden,
         "digest": f"sha256:{skill.hash}",
         "uri": None if root is None else f"{root}/{SKILL_FILE}",
