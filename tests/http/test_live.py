@@ -174,8 +174,9 @@ def test_looks_that_find_nothing_open_nothing(
     opened = len(os.listdir("/proc/self/fd"))
     gc.disable()
     try:
-        for _ in range(20):
+        for _ in range(40):
             names(server)
-        assert len(os.listdir("/proc/self/fd")) <= opened + 1
+        # Others of this process come and go; a look that holds one would hold forty.
+        assert len(os.listdir("/proc/self/fd")) <= opened + 10
     finally:
         gc.enable()

@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+from skillyard.http.app import MCP_PATH
 from skillyard.http.openapi import STATUSES, document
 from skillyard.http.routes.table import ROUTES
 from skillyard.http.schemas import SCHEMAS
@@ -65,7 +66,8 @@ def test_the_routes_are_those_that_are_served(served: Running) -> None:
     tag = {"If-None-Match": answer.headers["etag"]}
     assert served.get("/openapi.json", headers=tag).status_code == 304
     served_paths = {route.path for route in served.server.config.app.routes}  # type: ignore[union-attr]
-    assert served_paths == {route.pattern for route in ROUTES}
+    # MCP is described by itself, to those who speak it.
+    assert served_paths == {route.pattern for route in ROUTES} | {MCP_PATH}
 
 
 def test_every_status_that_a_route_may_give_is_explained() -> None:

@@ -40,7 +40,7 @@ from skillyard.http.routes.table import ROUTES
 if TYPE_CHECKING:
     from skillyard.mcp.http_app import McpApp
 
-__all__ = ["create_app"]
+__all__ = ["MCP_PATH", "create_app"]
 
 MCP_PATH = "/mcp"
 ROUTE = "skillyard.route"
