@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from abc import ABC, abstractmethod
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -70,14 +71,14 @@ class Waiting:
         return list(skills)
 
 
-class AdapterContract:
+class AdapterContract(ABC):
     """Subclasses say how an agent is run; ``keeps_block`` is what they promise of the history."""
 
     keeps_block = False
 
+    @abstractmethod
     async def run(self, skills: AgentSkills, message: str, call: Call | None = None) -> Run:
         """Run an agent on one message; its model first makes ``call``, if any, then answers."""
-        raise NotImplementedError
 
     def ran(self, skills: AgentSkills, message: str, call: Call | None = None) -> Run:
         return asyncio.run(self.run(skills, message, call))

@@ -64,7 +64,7 @@ class Scripted(Model):
         return ModelResponse(output=[output], usage=Usage(), response_id=number)
 
     def stream_response(self, *rest: Any, **options: Any) -> Any:
-        raise NotImplementedError
+        raise AssertionError("no test streams: the runner must not ask for it")
 
 
 def user_words(items: Any) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from importlib.util import find_spec
@@ -27,7 +28,7 @@ T = TypeVar("T")
 PATIENCE = Retries()
 
 
-class _Asking:
+class _Asking(ABC):
     """What both clients hold: where the service is, how patient they are, what they keep."""
 
     def __init__(
@@ -63,8 +64,9 @@ class _Asking:
         self._sleep = sleep or self._pause
         self._http = self._opened(self.service.settings())
 
+    @abstractmethod
     def _opened(self, settings: dict[str, Any]) -> Any:
-        raise NotImplementedError
+        """Return the HTTP client of this kind of waiting."""
 
     _pause: Callable[[float], Any]
 

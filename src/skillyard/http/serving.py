@@ -20,7 +20,7 @@ from skillyard.hosting.logging import Log, ServerHandler
 from skillyard.hosting.options import ServiceLimits, ServiceOptions
 from skillyard.http.app import create_app
 
-__all__ = ["Server", "listening", "serve"]
+__all__ = ["Server", "configured", "listening", "serve"]
 
 BACKLOG = 2_048
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -67,24 +67,28 @@ def listening(options: ServiceOptions) -> Iterator[socket.socket]:
         yield sock
 
 
+def configured(app: Any, options: ServiceOptions) -> uvicorn.Config:
+    """Return how uvicorn serves an application of ours: our log, our limits, no more said."""
+    return uvicorn.Config(
+        app,
+        http=_patient(options.limits),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=max(1, round(options.limits.drain_s)),
+        h11_max_incomplete_event_size=HEAD_BYTES,
+    )
+
+
 class Server(uvicorn.Server):
     """uvicorn with our log, our patience, and an ordinary return after a signal."""
 
     def __init__(self, options: ServiceOptions, log: Log) -> None:
         _redirect(log)
-        config = uvicorn.Config(
-            create_app(options, log=log),
-            http=_patient(options.limits),
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=max(1, round(options.limits.drain_s)),
-            h11_max_incomplete_event_size=HEAD_BYTES,
-        )
-        super().__init__(config)
+        super().__init__(configured(create_app(options, log=log), options))
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

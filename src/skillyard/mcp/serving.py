@@ -17,11 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillyard.errors import InvalidSkillsRoot
 from skillyard.hosting.errors import Refused
-from skillyard.hosting.guards import HEAD_BYTES
 from skillyard.hosting.logging import Log, ServerHandler
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.service import Service
-from skillyard.http.serving import SIGNALS, _patient, listening
+from skillyard.http.serving import SIGNALS, configured, listening
 from skillyard.http.serving import Server as HttpServer
 from skillyard.mcp.http_app import McpApp, mcp_app, refusal
 from skillyard.mcp.server import create_server
@@ -114,19 +113,7 @@ class McpServer(HttpServer):
     def __init__(self, options: ServiceOptions, log: Log) -> None:
         _redirect(log, "mcp", "uvicorn.error")
         self.service = Service(options, (), log)
-        config = uvicorn.Config(
-            http_application(self.service),
-            http=_patient(options.limits),
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=max(1, round(options.limits.drain_s)),
-            h11_max_incomplete_event_size=HEAD_BYTES,
-        )
-        uvicorn.Server.__init__(self, config)
+        uvicorn.Server.__init__(self, configured(http_application(self.service), options))
 
 
 def http_application(service: Service) -> ASGIApp:
