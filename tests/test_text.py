@@ -17,6 +17,7 @@ from skillyard.text import (
     shorten,
     stream_safe,
     unescape_frame,
+    without_passwords,
     xml_escape,
 )
 from tests.hostile.watchdog import hang_bound
@@ -59,6 +60,14 @@ def test_a_hidden_character_is_found_and_written_out(char: str, written: str) ->
 def test_what_people_write_is_left_as_it_is(text: str) -> None:
     assert clean(text) == text
     assert find_hidden(text) is None
+
+
+def test_what_prints_and_comes_before_the_selectors_hides_nothing() -> None:
+    """A text of such characters is passed without a look at the pattern of what hides."""
+    passed = [char for char in map(chr, range(0xFE00)) if char.isprintable()]
+    assert len(passed) > 50_000
+    assert [char for char in passed if find_hidden(char) is not None] == []
+    assert find_hidden("a\ufe00\ufe00") is not None
 
 
 def test_a_flag_is_whole_or_its_tags_are_written_out() -> None:
@@ -269,3 +278,21 @@ def test_runs_of_combining_marks_are_bounded_before_normalising() -> None:
     safe = stream_safe(text)
     assert safe == "a" + "\u0315\u0300" * 15 + "b" + "e\u0301" * 600
     assert stream_safe("x\u0301" * 10) == "x\u0301" * 10
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("at postgresql://u:pw@h:5/db: away", "at postgresql://u:***@h:5/db: away"),
+        ("'postgresql://u:p/w@x@h/db'", "'postgresql://u:***@h/db'"),
+        ("https://u:pw@h/a", "https://u:***@h/a"),
+        ("https://h:80/@scope/a", "https://h:80/@scope/a"),
+        ("postgresql://u@h/db?password=pw&x=1", "postgresql://u@h/db?password=***&x=1"),
+        ("a://b:c@d  e://f:g@h", "a://b:***@d  e://f:***@h"),
+        ("mail a@b or c://d", "mail a@b or c://d"),
+        ("password= is empty", "password= is empty"),
+    ],
+)
+def test_the_password_of_an_address_is_not_shown(given: str, shown: str) -> None:
+    assert without_passwords(given) == shown
+    assert without_passwords(shown) == shown

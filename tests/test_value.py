@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
+import typing
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import skillyard as sy
-from skillyard.value import Value, put
+from skillyard.value import NamedTuple, Value, put
 
 VALUES: list[Any] = [
     sy.Query("x", ("a.py",), include_references=True),
@@ -79,3 +82,90 @@ def test_a_value_made_anew_from_its_fields_is_the_same(value: Any) -> None:
     for name in value.fields():
         with pytest.raises(AttributeError):
             setattr(value, name, None)
+
+
+class Made(NamedTuple):
+    """A tuple with a docstring."""
+
+    first: int
+    second: str = "x"
+    third: tuple[int, ...] = ()
+
+    def doubled(self) -> int:
+        return 2 * self.first
+
+    @classmethod
+    def of(cls, text: str) -> Made:
+        return cls(len(text), second=text)
+
+
+class Peer(typing.NamedTuple):
+    """A tuple with a docstring."""
+
+    first: int
+    second: str = "x"
+    third: tuple[int, ...] = ()
+
+
+def test_a_tuple_of_ours_behaves_as_a_named_tuple_does() -> None:
+    for ours, theirs in zip(_uses(Made), _uses(Peer), strict=True):
+        assert str(ours).replace("Made", "Peer") == str(theirs)
+    assert Made.__doc__ == Peer.__doc__
+    assert (Made.__module__, Made.__qualname__) == (__name__, "Made")
+    assert Made(4).doubled() == 8
+    assert Made.of("four") == (4, "four", ())
+    assert not hasattr(Made(1), "__dict__")
+
+
+def _uses(made: Any) -> list[object]:
+    """Return what comes of each use of a tuple of three fields: a value or an error."""
+    uses: list[Callable[[], object]] = [
+        lambda: made(1),
+        lambda: made(1, "b", (3,)),
+        lambda: made(third=(1,), first=2),
+        lambda: made(),
+        lambda: made(1, 2, 3, 4),
+        lambda: made(1, fourth=2),
+        lambda: made(1, first=2),
+        lambda: made(1)._replace(second="y"),
+        lambda: made(1)._asdict(),
+        lambda: made._make([1, 2, 3]),
+        lambda: made._make([1]),
+        lambda: made._fields,
+        lambda: made._field_defaults,
+        lambda: made.__match_args__,
+        lambda: made.second.__doc__,
+        lambda: made(1) == (1, "x", ()),
+        lambda: hash(made(1)) == hash((1, "x", ())),
+        lambda: list(inspect.signature(made).parameters),
+        lambda: made(5)[0] + made(5).first,
+        lambda: setattr(made(1), "first", 2),
+        lambda: copy.deepcopy(made(1, [2])),
+        lambda: pickle.loads(pickle.dumps(made(1))) == made(1),
+    ]
+    found: list[object] = []
+    for use in uses:
+        try:
+            found.append(use())
+        except (TypeError, AttributeError) as error:
+            found.append(f"{type(error).__name__}: {error}")
+    with pytest.raises((TypeError, ValueError), match="fourth"):
+        made(1)._replace(fourth=2)
+    return found
+
+
+@pytest.mark.parametrize("count", range(20))
+def test_a_tuple_may_have_any_number_of_fields(count: int) -> None:
+    names = [f"field_{number}" for number in range(count)]
+    body = "".join(f"    {name}: int = {place}\n" for place, name in enumerate(names))
+    space: dict[str, Any] = {"NamedTuple": NamedTuple, "__name__": __name__}
+    source = (
+        "from __future__ import annotations\nclass Many(NamedTuple):\n    __annotations__ = {}\n"
+    )
+    exec(source + body, space)
+    many = space["Many"]
+    assert many() == tuple(range(count))
+    assert many(**dict.fromkeys(names, -1)) == (-1,) * count
+    assert many(*([7] * count))._asdict() == dict.fromkeys(names, 7)
+    with pytest.raises(TypeError):
+        many(*range(count + 1))

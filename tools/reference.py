@@ -92,9 +92,10 @@ plain text, the same bytes for the same input.
 
 The negative answers: `rank` and `evaluate` found nothing, `select` abstained, `check` has a finding
 of the severity `error`. `inject` exits with 0 when no skill fits: the prompt comes out as it went
-in. A generalist taken by `--fallback` is an answer, so `select` exits with 0. When `bench run` is
-interrupted, what was done stands beside `--out`, with `.partial` behind the name. A reader that
-goes away (`| head`) is a clean end.
+in. A generalist taken by `--fallback` is an answer, so `select` exits with 0. `store publish` could
+not publish everything, or not prune; `store withdraw` met a place that held nothing. When `bench
+run` is interrupted, what was done stands beside `--out`, with `.partial` behind the name; of `store
+publish`, what was acknowledged stands. A reader that goes away (`| head`) is a clean end.
 
 ## Commands
 
@@ -107,16 +108,33 @@ They may stand before or after the command.
 """
 
 
+_SCHEMAS = {
+    **{
+        f"eval {layer}": "eval-run"
+        for layer in ("activation", "confusion", "effectiveness", "size-impact")
+    },
+    "eval validate-rubrics": "eval-rubrics",
+    "eval baseline": "eval-baselines",
+    **{f"store {each}": "store-schema" for each in ("init", "migrate")},
+    **{f"store {each}": "store-changed" for each in ("withdraw", "rollback")},
+    **{f"store {each}": "store-granted" for each in ("grant", "revoke")},
+}
+"""Commands whose JSON is not called as they are."""
+
+
 def _cli() -> Iterator[str]:
     yield _CLI_HEAD
     for command in COMMANDS:
         anchor = f"{PROGRAM}-{command.name}".replace(" ", "-")
-        schema = f"{PROGRAM}.{command.name}/1".replace(" ", "-")
+        name = _SCHEMAS.get(command.name, command.name)
+        schema = f"{PROGRAM}.{name}/1".replace(" ", "-")
         shape = f"[`{schema}`](json.md#{re.sub('[./]', '', schema)})"
         if command.name == "serve":
             shape = "one line for each request; the answers are described at `/docs`"
         elif command.run.startswith("hooking:hook_c"):
             shape = "the host's own format"
+        elif command.name == "fake-llm":
+            shape = "two lines `NAME=VALUE`"
         yield f"| [`{command.name}`](#{anchor}) | {command.help} | {shape} |"
     yield _SHARED
     yield from _options(GLOBAL)

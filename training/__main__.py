@@ -1,10 +1,12 @@
 """Make the token table of ``hybrid``.
 
-    python -m training [--shared DIR] [--held-out] [--more] [--out FILE]
+    python -m training [--shared DIR] [--held-out | --without FOLD] [--more] [--out FILE]
 
 Reads the pool and the training requests, asks the teacher once, tunes the table, fits the
 emphases, and writes the file that the package bundles. ``--held-out`` leaves one skill in five
 out of everything that is fitted: for figures on unseen skills, and for ``training.calibrate``.
+``--without`` leaves out the skills of a fold of repositories, their text too: for
+``training.left_out``.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ import numpy as np
 from skillyard.index.table import Row, write_table
 from training.contrast import Tuned, tune
 from training.emphasis import fit_emphasis
-from training.pool import Pool, read_pool, read_requests
+from training.folds import FOLDS, fold_of
+from training.pool import Pool, narrowed, read_pool, read_requests
 from training.teacher import encode, vocabulary
 
 BUNDLED = os.path.join(
@@ -65,7 +68,9 @@ def main() -> None:
     """Make the table, saying how long each step took."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
-    parser.add_argument("--held-out", action="store_true")
+    left_out = parser.add_mutually_exclusive_group()
+    left_out.add_argument("--held-out", action="store_true")
+    left_out.add_argument("--without", type=int, choices=range(len(FOLDS) + 1), metavar="FOLD")
     parser.add_argument("--more", action="store_true", help="train on more_requests.tsv too")
     parser.add_argument("--out", default=BUNDLED)
     parser.add_argument("--descriptions", help="keep what the teacher said of them in this file")
@@ -76,13 +81,15 @@ def main() -> None:
         print(f"{time.monotonic() - started:6.0f} s  {what}", flush=True)
 
     pool = read_pool(given.shared)
+    kept = [n for n, s in enumerate(pool.skills) if fold_of(s.id) != given.without]
+    everything, pool = pool, narrowed(pool, kept)
     requests = read_requests(given.shared, pool, more=given.more)
     if given.held_out:
         requests = [request for request in requests if not request.held_out]
     said(f"{pool.size:,} skills, {len(pool.terms):,} terms, {len(requests):,} requests")
     terms, words = vocabulary(pool, requests)
     teacher = encode(words, 16)
-    described = _described(pool, given.descriptions)
+    described = _described(everything, given.descriptions)[kept]
     said("the teacher has read words and descriptions")
     tuned = tune(pool, terms, teacher, described, requests)
     said("the table is tuned")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skillyard.evals.retrieval import read_skills
+from skillyard.evals.retrieval.measures import read_skills
 from skillyard.index.building import document_of
 from skillyard.index.document import IndexedDocument
 from skillyard.index.in_memory import segments_of
@@ -66,14 +66,16 @@ class Asked(NamedTuple):
     """(points behind the best, right) of the first ten."""
 
 
-def _library(
+def library_of(
     skills: Sequence[Skill], documents: Sequence[IndexedDocument], table: Table
 ) -> MemoryLibrary:
+    """Return a library of the skills whose documents were made with that table."""
     made = MemoryLibrary(())
     made.table = table
     made.skills = tuple(skills)
     made.searcher = segments_of(documents, table.dimensions)
     ordinals = tuple(made.searcher.ordinals())
+    made._ordinals = ordinals
     made._places = {id(skill): o for o, skill in zip(ordinals, skills, strict=True)}
     made._place_of = {ordinal: place for place, ordinal in enumerate(ordinals)}
     return made
@@ -113,7 +115,7 @@ def samples(shared: str, table: Table) -> Iterator[Asked]:
         kept = sorted(wanted)[: max(1, size // 2)] if size < len(skills) else sorted(wanted)
         pool = {skill.id for skill in drawn[: max(0, size - len(kept))]} | set(kept)
         listed = [by_id[key] for key in sorted(pool)]
-        bound = BoundHybrid(HYBRID, _library(listed, [documents[s.id] for s in listed], table))
+        bound = BoundHybrid(HYBRID, library_of(listed, [documents[s.id] for s in listed], table))
         for key, _, text in chosen:
             if key in pool and (found := _ask(bound, text, "fits", key)) is not None:
                 yield found

@@ -13,11 +13,20 @@ import numpy as np
 import scipy.sparse as sparse
 
 from skillyard.analysis import STANDARD
-from skillyard.evals.retrieval import read_skills
+from skillyard.evals.retrieval.measures import read_skills
 from skillyard.index.weighing import FIELDS, K1, B, analyse
 from skillyard.skill import Skill
 
-__all__ = ["HELD_OUT", "Pool", "Request", "held_out", "read_pool", "read_requests", "read_rows"]
+__all__ = [
+    "HELD_OUT",
+    "Pool",
+    "Request",
+    "held_out",
+    "narrowed",
+    "read_pool",
+    "read_requests",
+    "read_rows",
+]
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HELD_OUT = 5
@@ -108,6 +117,21 @@ def read_pool(shared: str) -> Pool:
         for name, (rows, columns, values) in cells.items()
     }
     return Pool(skills, terms, counts)
+
+
+def narrowed(pool: Pool, kept: Sequence[int]) -> Pool:
+    """Return the pool with those skills only, and with the terms that they hold."""
+    if len(kept) == pool.size:
+        return pool
+    counts = {name: found[kept] for name, found in pool.counts.items()}
+    held = np.zeros(len(pool.terms), dtype=bool)
+    for found in counts.values():
+        held[found.indices] = True
+    columns = np.flatnonzero(held)
+    places = np.cumsum(held) - 1
+    terms = {term: int(places[number]) for term, number in pool.terms.items() if held[number]}
+    narrow = {name: found[:, columns] for name, found in counts.items()}
+    return Pool([pool.skills[number] for number in kept], terms, narrow)
 
 
 def read_requests(shared: str, pool: Pool, *, more: bool = False) -> list[Request]:

@@ -5,11 +5,17 @@ Needs the extra: pip install 'skillyard[openai-agents]'. A real agent names a re
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage
-from openai.types.responses import ResponseOutputMessage, ResponseOutputText
+from openai.types.responses import (
+    Response,
+    ResponseCompletedEvent,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
 
 from skillyard.adapters import AgentSkills
 from skillyard.adapters.openai_agents import skill_filter, skill_tools
@@ -32,8 +38,14 @@ class Echo(Model):
         )
         return ModelResponse(output=[message], usage=Usage(), response_id=None)
 
-    def stream_response(self, *rest: Any, **options: Any) -> Any:
-        raise NotImplementedError("this stand-in does not stream")
+    async def stream_response(self, *rest: Any, **options: Any) -> AsyncIterator[Any]:
+        """Give the whole answer as one event, as a model that thinks in one step would."""
+        answer = await self.get_response(*rest, **options)
+        whole = Response(
+            id="1", created_at=0, model="echo", object="response", output=answer.output,
+            parallel_tool_calls=False, tool_choice="none", tools=[],
+        )  # fmt: skip
+        yield ResponseCompletedEvent(response=whole, sequence_number=0, type="response.completed")
 
 
 def main() -> None:

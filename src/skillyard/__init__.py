@@ -5,7 +5,8 @@ The door: public names only. Nothing is computed at import; each name loads its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+# As in :mod:`.value`: type checkers take the name for True.
+TYPE_CHECKING = False
 
 __version__ = "0.1.0"
 
@@ -45,11 +46,11 @@ _ROOMS = {
     "load_catalog": "catalog",
     "Query": "ranking.query",
     "Explanation": "ranking.scorer",
-    "BoundScorer": "ranking.scorer",
+    "BoundScorer": "ranking.protocol",
     "DefaultPolicy": "ranking.scorer",
     "Level": "ranking.scorer",
     "Scored": "ranking.scorer",
-    "Scorer": "ranking.scorer",
+    "Scorer": "ranking.protocol",
     "scorer_names": "ranking.registry",
     "Match": "ranking.match",
     "rank": "ranking.match",
@@ -88,15 +89,20 @@ _ROOMS = {
     "run_script": "context.scripts",
 }
 
+_DOORS = frozenset({"evals"})
+"""Rooms with names of their own, as in ``sy.evals.remap``: modules, so not among the names."""
+
 __all__ = ["__version__", *sorted(_ROOMS)]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
     room = _ROOMS.get(name)
-    if room is None:
+    if room is None and name not in _DOORS:
         raise AttributeError(f"module 'skillyard' has no attribute {name!r}")
     from importlib import import_module
 
+    if room is None:
+        return import_module(f"skillyard.{name}")
     value = getattr(import_module(f"skillyard.{room}"), name)
     globals()[name] = value
     return value
@@ -107,6 +113,8 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:  # the same names, for type checkers and editors
+    from typing import Any
+
     from skillyard.catalog import (
         Catalog as Catalog,
     )
@@ -266,14 +274,17 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.ranking.match import (
         rank as rank,
     )
+    from skillyard.ranking.protocol import (
+        BoundScorer as BoundScorer,
+    )
+    from skillyard.ranking.protocol import (
+        Scorer as Scorer,
+    )
     from skillyard.ranking.query import (
         Query as Query,
     )
     from skillyard.ranking.registry import (
         scorer_names as scorer_names,
-    )
-    from skillyard.ranking.scorer import (
-        BoundScorer as BoundScorer,
     )
     from skillyard.ranking.scorer import (
         DefaultPolicy as DefaultPolicy,
@@ -286,9 +297,6 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from skillyard.ranking.scorer import (
         Scored as Scored,
-    )
-    from skillyard.ranking.scorer import (
-        Scorer as Scorer,
     )
     from skillyard.ranking.searching import (
         Index as Index,

@@ -20,6 +20,12 @@
     │   ├── ServiceUnavailable        it cannot be reached, or has too much to do: ask again
     │   ├── ServiceRefused            it will not answer this request: token, address, size
     │   └── BadAnswer                 what came is not what a skillyard service says
+    ├── StoreFailed                   a catalog store did not do what it was asked
+    │   ├── StoreUnavailable          it is away, too slow or full: ask again
+    │   ├── StoreConflict             the publish contradicts itself or what others published
+    │   ├── StoreSchema               its tables are missing, damaged, too old or from the future
+    │   ├── NoStandby                 no standby acknowledged a publish that asked for one
+    │   └── StoreRefused              it will not: credentials, rights, what cannot be kept
     ├── InvalidInput (ValueError)     an argument or option of the wrong type or range
     └── UnknownName (LookupError)     no scorer, format, profile … of that name
 
@@ -43,6 +49,7 @@ __all__ = [
     "InvalidInput",
     "InvalidSkillsRoot",
     "MissingField",
+    "NoStandby",
     "ResourceRefused",
     "ScriptRefused",
     "ServiceFailed",
@@ -53,6 +60,11 @@ __all__ = [
     "SkillNotFound",
     "SkillYamlError",
     "SkillyardError",
+    "StoreConflict",
+    "StoreFailed",
+    "StoreRefused",
+    "StoreSchema",
+    "StoreUnavailable",
     "UnknownName",
     "ValidationFailed",
 ]
@@ -154,6 +166,95 @@ class ServiceRefused(ServiceFailed):
 
 class BadAnswer(ServiceFailed):
     """What came is not what a skillyard service says: a page, broken JSON, too much, a redirect."""
+
+
+class StoreFailed(SkillyardError):
+    """A catalog store did not do what it was asked.
+
+    Attributes: ``store`` (its address, without credentials), ``what`` (what happened), ``hint``
+    (what to do next) and ``committed``: whether what was to be written stands. False: nothing of
+    it does. True: all of it does. None: nobody can say; publishing the same again is safe.
+    """
+
+    def __init__(
+        self, store: str, what: str, *, hint: str = "", committed: bool | None = False
+    ) -> None:
+        super().__init__(f"{store}: {what}" + (f"; {hint}" if hint else ""))
+        self.store = store
+        self.what = what
+        self.hint = hint
+        self.committed = committed
+
+
+class StoreUnavailable(StoreFailed):
+    """The store cannot be reached, takes too long or has no room; it may do it later."""
+
+
+class StoreConflict(StoreFailed):
+    """A publish says two things of one skill, or expected another version than there is.
+
+    ``key`` names the skill as (tenant, namespace, source, place); ``expected`` and ``found`` are
+    versions, 0 for a skill that is not there, None where versions are not the matter.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        what: str,
+        *,
+        hint: str = "",
+        key: tuple[str, str, str, str] | None = None,
+        expected: int | None = None,
+        found: int | None = None,
+    ) -> None:
+        super().__init__(store, what, hint=hint)
+        self.key = key
+        self.expected = expected
+        self.found = found
+
+
+class StoreSchema(StoreFailed):
+    """The store's tables are missing, damaged, older than this program's, or from its future.
+
+    ``found`` and ``known`` are schema versions, None where there is none to name.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        what: str,
+        *,
+        hint: str = "",
+        found: int | None = None,
+        known: int | None = None,
+    ) -> None:
+        super().__init__(store, what, hint=hint)
+        self.found = found
+        self.known = known
+
+
+class NoStandby(StoreFailed):
+    """No standby acknowledged a publish that asked for one.
+
+    ``committed`` is False when there was none to ask, and nothing was published; True when the
+    publish stands on this server, as ``generation``, and no standby is known to have it.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        what: str,
+        *,
+        hint: str = "",
+        committed: bool | None = False,
+        generation: int | None = None,
+    ) -> None:
+        super().__init__(store, what, hint=hint, committed=committed)
+        self.generation = generation
+
+
+class StoreRefused(StoreFailed):
+    """The store will not do this, however often it is asked: credentials, rights, values."""
 
 
 class UnknownName(SkillyardError, LookupError):

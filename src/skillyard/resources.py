@@ -110,6 +110,10 @@ def _io_error(error: OSError, shown: str) -> SkillIoError:
 
 def skill_folder(skill: Skill) -> str:
     """Return the real path of the skill's own folder. Raises ResourceRefused when it has none."""
+    if skill.stored:
+        raise ResourceRefused(
+            f"{skill.name} lies in a store and has no folder here", path=skill.path
+        )
     if not skill.path or skill.path.replace("\\", "/").rsplit("/", 1)[-1].lower() != "skill.md":
         raise ResourceRefused(
             f"{skill.name} is a single document and has no folder of its own", path=skill.path
@@ -131,8 +135,14 @@ def list_resources(
     """Return the regular files in the skill's folder but SKILL.md itself, sorted by path.
 
     Links, pipes and (unless ``nested``) folders that are skills of their own are left out. At most
-    ``limits.resources_listed`` are returned. Raises ResourceRefused when there is no folder.
+    ``limits.resources_listed`` are returned. Of a skill from a store these are the references that
+    were published with their text, under a path inside a folder. Raises ResourceRefused when there
+    is no folder.
     """
+    if skill.stored:
+        sizes = {path: len(data) for path, data in _published(skill, limits).items()}
+        listed = sorted(sizes)[: limits.resources_listed]
+        return tuple(Resource(path, sizes[path], _kind(path)) for path in listed)
     folder = skill_folder(skill)
     found: list[Resource] = []
     pending = [("", 0)]
@@ -152,6 +162,37 @@ def list_resources(
         )
     found.sort()
     return tuple(found[: limits.resources_listed])
+
+
+def _published(skill: Skill, limits: Limits) -> dict[str, bytes]:
+    """Return the texts that were published with a stored skill, by their path in its folder.
+
+    Left out is what could not lie in a folder beside a SKILL.md under that very path, and what is
+    larger than a file may be: the paths were written by whoever published it.
+    """
+    found: dict[str, bytes] = {}
+    for each in skill.references:
+        if each.content is None or each.path.lower() == "skill.md" or not _is_plain(each.path):
+            continue
+        data = each.content.encode("utf-8", "surrogatepass")
+        if len(data) <= limits.resource_bytes:
+            found.setdefault(each.path, data)
+    return found
+
+
+def _is_plain(path: str) -> bool:
+    """True for a path inside a folder that is written in the one usual way."""
+    try:
+        return "/".join(safe_parts(path)) == path
+    except ResourceRefused:
+        return False
+
+
+def _published_text(skill: Skill, path: str, limits: Limits) -> bytes:
+    data = _published(skill, limits).get("/".join(safe_parts(path)))
+    if data is None:
+        raise _refused(path, "the store holds no text of it")
+    return data
 
 
 def _listed(real: str) -> tuple[dict[str, int], list[str]]:
@@ -245,10 +286,12 @@ def _real_path(folder: str, path: str) -> str:
 
 
 def read_resource(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """Return the bytes of one file inside the skill's real folder.
+    """Return the bytes of one file inside the skill's real folder, or of one that a store gave.
 
     Raises ResourceRefused for any path that is not a regular file there, or that is too large.
     """
+    if skill.stored:
+        return _published_text(skill, path, limits)
     return _read_real(real_resource_path(skill, path), path, limits)
 
 
@@ -262,6 +305,8 @@ def read_declared(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> b
         raise _refused(path, "the skill does not declare it")
     if not skill.path:
         raise _refused(path, "the skill comes from no file")
+    if skill.stored:
+        return _published_text(skill, path, limits)
     folder = _resolved(os.path.dirname(skill.path) or ".", path)
     return _read_real(_real_path(folder, path), path, limits)
 

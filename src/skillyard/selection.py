@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
 from skillyard.ranking.query import Query, text_items
 from skillyard.ranking.registry import DEFAULT_SCORER
-from skillyard.ranking.scorer import Ordered, Scored, Scorer, level_of
+from skillyard.ranking.scorer import Ordered, Scored, level_of
 from skillyard.skill import Skill
-from skillyard.value import NamedTuple, Value, put
+from skillyard.value import TYPE_CHECKING, NamedTuple, Value, put
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skillyard.ranking.protocol import Scorer
 
 __all__ = ["Selection", "SelectionPolicy", "fallback", "menu_text", "select", "survivors"]
 

@@ -6,17 +6,31 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Self
 
 from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
 from skillyard.text import normalised_name
-from skillyard.value import NamedTuple, Value, put
+from skillyard.value import TYPE_CHECKING, NamedTuple, Value, put
 
-__all__ = ["CONVENTION_TAG", "Origin", "Reference", "Skill", "Triggers", "document_id"]
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+__all__ = [
+    "CONVENTION_TAG",
+    "STORED",
+    "Origin",
+    "Reference",
+    "Skill",
+    "Triggers",
+    "document_id",
+]
 
 CONVENTION_TAG = "convention"
 """The tag that every convention document (AGENTS.md and kin) carries."""
+
+
+STORED = "store://"
+"""What the path of a skill starts with that a catalog store gave: it has no files here."""
 
 
 class Origin:
@@ -228,6 +242,11 @@ class Skill(Value):
     def hidden(self) -> bool:
         """True when only an explicit ``@name`` or ``/name`` may choose this skill."""
         return self.trigger or self.disable_model_invocation
+
+    @property
+    def stored(self) -> bool:
+        """True for a skill that a catalog store gave; its ``path`` says where it stands there."""
+        return self.path.startswith(STORED)
 
     @property
     def key(self) -> tuple[str, str]:

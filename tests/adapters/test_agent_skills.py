@@ -323,20 +323,20 @@ class TestManyAtOnce:
     ) -> None:
         root = write_tree(tmp_path, {"csv/SKILL.md": document("csv", "Clean csv.", "old")})
         skills = AgentSkills.from_root(root, options=SkillOptions(scorer="overlap"))
-        stop = threading.Event()
+        done = threading.Event()
 
-        def reloading() -> int:
-            times = 0
-            while not stop.is_set():
-                times += 1
-                text = document("csv", "Clean csv.", f"body {times} " * times)
-                (root / "csv/SKILL.md").write_text(text, encoding="utf-8")
-                skills.reload()
-            return times
+        def reloading() -> None:
+            try:
+                for time in range(1, 41):
+                    text = document("csv", "Clean csv.", f"body {time} " * time)
+                    (root / "csv/SKILL.md").write_text(text, encoding="utf-8")
+                    skills.reload()
+            finally:
+                done.set()
 
         def choosing() -> int:
             seen = 0
-            for _ in range(150):
+            while not done.is_set() or not seen:
                 offer = skills.choose("clean csv")
                 if offer is not None:  # a file that is half written is no skill
                     body = offer.block.split("\n", 2)[2].removesuffix("\n[/skill]").strip()
@@ -347,9 +347,11 @@ class TestManyAtOnce:
         with ThreadPoolExecutor(5) as pool:
             changing = pool.submit(reloading)
             seen = [each.result(60) for each in [pool.submit(choosing) for _ in range(4)]]
-            stop.set()
-            assert changing.result(60) > 1
+            changing.result(60)
         assert all(seen)
+        last = skills.choose("clean csv")
+        assert last is not None
+        assert "body 40 " in last.block
 
     def test_a_reload_takes_over_what_changed_and_says_whether_anything_did(
         self, tmp_path: Path

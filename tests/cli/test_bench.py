@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from skillyard.errors import SkillIoError
-from skillyard.evals import retrieval
-from skillyard.evals.retrieval import BenchQuery, Judged, measures, read_run, write_json
+from skillyard.evals.retrieval import measures as retrieval
+from skillyard.evals.retrieval.measures import BenchQuery, Judged, measures, read_run, write_json
 from skillyard.ranking.match import score_query
 from skillyard.ranking.query import Query
 from tests.cli.conftest import Answer, Run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from importlib import import_module
@@ -47,13 +46,6 @@ def test_the_help_names_the_default_scorer_and_the_known_words() -> None:
     assert set(SCORERS) <= set(scorer_names())
     words = {value for name, value in vars(Origin).items() if name.isupper()}
     assert set(LAYOUTS) == words
-
-
-def test_commands_of_later_releases_are_not_announced(run: Run) -> None:
-    page = run("--help").out
-    for word in ("eval",):
-        assert not re.search(rf"^  {word} ", page, re.MULTILINE)
-        assert run(word).code == 2
 
 
 def test_shared_options_are_understood_before_and_after_the_command(run: Run, skills: Path) -> None:
@@ -126,7 +118,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        (["s"], {"search", "serve", "show", "select", "summary"}),
+        (["s"], {"search", "serve", "show", "select", "store", "summary"}),
         (["--root", "x", "ra"], {"rank"}),
         (["bench", ""], {"compare", "replay", "report", "run", "score"}),
         (["bench", "run", "--q"], {"--queries", "--quiet"}),

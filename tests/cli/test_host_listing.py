@@ -53,7 +53,7 @@ def test_a_log_of_uses_decides(run: Run, tmp_path: Path) -> None:
     used = [{"selected": [{"id": "old-id", "slug": "travel-itinerary", "name": "x"}]}] * 3
     lines = [json.dumps(each) for each in (*used, {"skill": "regex-building"}, {"selected": []})]
     log.write_text("\n".join([*lines, '{"id": "gone"}', "{half", "[]"]), encoding="utf-8")
-    told = ("--host", "claude-code", "--budget", "2000", "--use", str(log))
+    told = ("--host", "claude-code", "--budget", "6249", "--use", str(log))  # 4,249 are its own
     answer = run(*LIBRARY, *told, "--json").json
     state = {each["name"]: each["state"] for each in answer["listing"]["skills"]}
     assert state["travel-itinerary"] == state["regex-building"] == "whole"
@@ -120,5 +120,8 @@ def test_an_empty_library_is_said(run: Run, tmp_path: Path) -> None:
     answer = run("summary", "--root", str(tmp_path), "--host", "claude-code")
     assert (answer.code, answer.out) == (
         0,
-        "Claude Code: 0 characters needed, 8,000 allowed; no skill is listed\n",
+        (
+            "Claude Code: 0 characters needed, 8,000 allowed, 4,249 of them for its own skills;"
+            " no skill is listed\n"
+        ),
     )

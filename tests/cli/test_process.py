@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.index import kernel
 from tests.cli.making import library, write
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -124,6 +125,39 @@ UNWANTED = (
     *("skillyard.service.reading", "skillyard.service.reasons", "skillyard.validation"),
     *("skillyard.ranking.relevance", "skillyard.ranking.confidence"),
 )
+
+
+DEAR = (
+    *("array", "binascii", "copy", "dataclasses", "heapq", "inspect", "typing", "unicodedata"),
+    *("logging", "pathlib", "skillyard.index.keeping", "skillyard.index.vectors"),
+    *("skillyard.index.writer", "skillyard.ranking.hybrid.dense", "skillyard.ranking.protocol"),
+)
+"""What a choice from an index that is there needs none of, and what costs it a hundredth each."""
+
+
+def test_a_choice_from_an_index_that_was_made_before_loads_next_to_nothing(tmp_path: Path) -> None:
+    if kernel.KERNEL is None:  # as `tests/index/test_kernel.py`: what is said is said of the kernel
+        pytest.skip("the kernel was not built here: the pure reader loads array, binascii, heapq")
+    given = ["select", "commit", "--json", "--root", str(library(tmp_path))]
+    program = (
+        "import time; now = time.time_ns; time.time_ns = lambda: now() + 10**10;"  # files are old
+        "import sys; before = set(sys.modules);"
+        f"sys.argv[1:] = {given!r};"
+        "from skillyard.cli import main; main();"
+        "print(*(set(sys.modules) - before), sep='\\n', file=sys.stderr)"
+    )
+    for _ in range(2):  # the first makes the index
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            encoding="utf-8",
+            env={**environment(), "SKILLYARD_CACHE": str(tmp_path / "cache")},
+            check=True,
+            timeout=60,
+        )
+    loaded = set(done.stderr.split())
+    assert "skillyard.index.kernel_searcher" in loaded
+    assert [name for name in DEAR if name in loaded] == []
 
 
 def test_a_choice_as_json_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.errors import SkillIoError
-from skillyard.evals.retrieval import write_json
+from skillyard.evals.retrieval.measures import write_json
 
 
 def test_a_link_is_written_through_and_stays_a_link(tmp_path: Path) -> None:

@@ -165,3 +165,17 @@ def test_a_node_gives_what_is_asked_for_or_says_where_it_is_not(wanted: str, val
     found = outcome(getattr(Node(value, "$.a"), wanted))
     assert right != isinstance(found, Mismatch)
     assert right or str(found).startswith("$.a is ")
+
+
+def test_a_node_tells_how_it_stands_to_its_store(truths: dict[str, Any]) -> None:
+    stands = {
+        "generation": 41, "head": 43, "behind": 2, "age_s": 1.5, "failure": "store_not_followed",
+        "taken": 7, "ready": True,
+    }  # fmt: skip
+    found = CALLS["health"].read(json.dumps({**truths["health"], "store": stands}).encode())
+    assert (found.store.generation, found.store.behind, found.store.ready) == (41, 2, True)
+    assert found.to_dict()["store"] == stands
+    with pytest.raises(Mismatch, match="ready"):
+        CALLS["health"].read(
+            json.dumps({**truths["health"], "store": {**stands, "ready": 1}}).encode()
+        )

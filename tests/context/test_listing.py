@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.context.budget import estimate_tokens
+from skillyard.context.host_skills import listed_skills
 from skillyard.context.hosts import HOSTS
 from skillyard.context.listing import (
     CUT,
@@ -20,11 +23,13 @@ from skillyard.context.listing import (
     HostListing,
     fitted,
     host_listing,
-    listed_skills,
 )
-from tests.worked_examples.making import catalog, skill
+from tests.parity.trees import write_tree
+from tests.worked_examples.making import catalog, document, skill
 
-CLAUDE, CODEX, COPILOT = HOSTS["claude-code"], HOSTS["codex"], HOSTS["copilot-cli"]
+CLAUDE = HOSTS["claude-code"]._replace(own=0)
+"""Without skills of its own, so that the numbers below are those of the examples."""
+CODEX, COPILOT = HOSTS["codex"], HOSTS["copilot-cli"]
 VSCODE = HOSTS["vscode"]
 
 
@@ -62,10 +67,23 @@ class TestClaudeCode:
         found = host_listing(THREE, CLAUDE, budget=40, used={"/s/c/SKILL.md": 3})
         assert states(found) == {"a": NAME_ONLY, "b": NAME_ONLY, "c": WHOLE}
 
-    def test_the_first_description_that_does_not_fit_ends_it(self) -> None:
-        skills = catalog(made("a"), made("b", "y" * 200), made("c"))
-        found = host_listing(skills, CLAUDE, budget=100)
+    def test_a_description_that_does_not_fit_is_passed_over_for_one_that_does(self) -> None:
+        skills = catalog(made("a"), made("b", "y" * 200), made("c"), made("d"))
+        found = host_listing(skills, CLAUDE, budget=4 * 4 + 22 * 2)
+        assert states(found) == {"a": WHOLE, "b": NAME_ONLY, "c": WHOLE, "d": NAME_ONLY}
+        assert found.used == 4 * 4 + 22 * 2
+
+    def test_what_comes_with_the_host_has_its_part_of_the_budget(self) -> None:
+        rule = CLAUDE._replace(own=30)
+        found = host_listing(THREE, rule, budget=4 * 3 + 22 + 30)
         assert states(found) == {"a": WHOLE, "b": NAME_ONLY, "c": NAME_ONLY}
+        assert (found.own, found.used) == (30, 34)
+        assert host_listing(THREE, rule, budget=10).text == "- a\n- b\n- c"
+
+    def test_a_listing_of_ones_own_shares_a_given_budget_with_nobody(self) -> None:
+        rule = CLAUDE._replace(own=7_950)
+        assert fitted(THREE, rule, list(THREE), budget=78).count(WHOLE) == 3
+        assert fitted(THREE, rule, list(THREE)).used <= 50
 
     def test_one_entry_is_cut_at_1536_characters(self) -> None:
         found = host_listing(catalog(made("a", "x" * 1_537)), CLAUDE)
@@ -94,8 +112,8 @@ class TestClaudeCode:
 class TestCodex:
     def test_an_entry_has_its_path(self) -> None:
         found = host_listing(THREE, CODEX)
-        assert found.text.startswith(f"- a: {'x' * 20} (file: /s/a/SKILL.md)\n")
-        assert found.budget == 4_000
+        assert found.text.startswith(f"- a: {'x' * 20} (file: r0/a/SKILL.md)\n")
+        assert found.budget == 5_440
 
     def test_descriptions_are_shortened_alike_and_short_ones_leave_their_share(self) -> None:
         skills = catalog(made("a", "x" * 400), made("b", "y" * 400), made("c", "z" * 8))
@@ -112,13 +130,60 @@ class TestCodex:
             assert host_listing(skills, CODEX, budget=budget).used == budget
 
     def test_where_not_even_the_names_fit_the_last_are_left_out_without_a_description(self) -> None:
-        line = estimate_tokens("- a: (file: /s/a/SKILL.md)\n")
+        line = estimate_tokens("- a: (file: r0/a/SKILL.md)\n")
         found = host_listing(THREE, CODEX, budget=2 * line + 1)
         assert states(found) == {"a": NAME_ONLY, "b": NAME_ONLY, "c": LEFT_OUT}
 
     def test_what_a_repository_brings_goes_before_what_the_user_has(self) -> None:
         skills = catalog(made("a", scope="user"), made("b"))
         assert [entry.skill.name for entry in host_listing(skills, CODEX).entries] == ["b", "a"]
+
+    def test_what_came_with_it_goes_before_what_the_user_has_from_a_folder_of_its_own(self) -> None:
+        system = skill("z", "Came along.", path="/h/skills/.system/z/SKILL.md", scope="user")
+        mine = skill("a", "Mine.", path="/h/skills/a/SKILL.md", scope="user")
+        rule = CODEX._replace(agents=())
+        assert host_listing(catalog(mine, system), rule).text.split("\n") == [
+            "- z: Came along. (file: r1/z/SKILL.md)",
+            "- a: Mine. (file: r0/a/SKILL.md)",
+        ]
+
+    def test_files_are_named_below_the_folder_of_skills_where_they_lie_in_one(
+        self, tmp_path: Path
+    ) -> None:
+        for place in ("skills/one", "skills/group/two", "other/three"):
+            name = place.rpartition("/")[2]
+            write_tree(tmp_path, {f"{place}/SKILL.md": document(name, "Does it.")})
+        text = host_listing(sy.load_catalog(tmp_path), CODEX).text
+        assert sorted(re.findall(r"file: (r\d/[^)]*)", text)) == [
+            "r0/other/three/SKILL.md",
+            "r1/group/two/SKILL.md",
+            "r1/one/SKILL.md",
+        ]
+
+    def test_a_table_of_long_folders_takes_of_the_budget(self) -> None:
+        def used(folder: str) -> int:
+            one = skill("a", "x" * 1_000, path=f"{folder}/a/SKILL.md")
+            return host_listing(catalog(one), CODEX, budget=100).used
+
+        # - `r0` = `/fff…`, and two line ends: 36 tokens of four characters are free.
+        assert used("/" + "f" * 130) == 100
+        assert used("/" + "f" * 131) == 99
+        assert used("/" + "f" * 134) == 99
+        assert used("/" + "f" * 135) == 98
+
+    def test_a_skill_that_only_the_user_may_call_is_not_listed(self, tmp_path: Path) -> None:
+        said = {"hidden": "false", "open": "true", "odd": "[", "none": None}
+        for name, allowed in said.items():
+            files = {f"{name}/SKILL.md": document(name, f"Does {name}.")}
+            if allowed is not None:
+                policy = f"policy:\n  allow_implicit_invocation: {allowed}\n"
+                files[f"{name}/agents/openai.yaml"] = policy
+            write_tree(tmp_path, files)
+        skills = sy.load_catalog(tmp_path)
+        found = host_listing(skills, CODEX)
+        assert states(found) == {"none": WHOLE, "odd": WHOLE, "open": WHOLE, "hidden": NOT_READ}
+        assert found.entries[-1].why == "agents/openai.yaml: only the user calls it"
+        assert host_listing(skills, CLAUDE).count(WHOLE) == 4
 
     def test_a_description_is_cut_at_1024_characters(self) -> None:
         found = host_listing(catalog(made("a", "x" * 1_100)), CODEX)
@@ -163,6 +228,26 @@ class TestWhatIsRead:
         name = "contract-clause-review"
         assert [found.origin for found in listed if found.name == name] == ["agentskills"]
         assert [found.origin for found, _ in unread if found.name == name] == ["runtime"]
+
+    def test_a_host_looks_into_no_folder_of_another_agent(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.delenv("CODEX_HOME", raising=False)
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "elsewhere"))
+        for folder in ("elsewhere", ".codex", ".agents", ".cursor"):
+            name = folder.strip(".")
+            write_tree(tmp_path / folder / "skills", {
+                f"{name}/SKILL.md": document(name, "Its own."),
+                "both/SKILL.md": document("both", f"As {name} has it."),
+            })  # fmt: skip
+        (tmp_path / "project").mkdir()
+        skills = sy.load_catalog(tmp_path / "project", scopes=("user",))
+        claude, codex = host_listing(skills, CLAUDE), host_listing(skills, CODEX)
+        assert claude.text == "- both: As elsewhere has it.\n- elsewhere: Its own."
+        assert {n for n, state in states(codex).items() if state == WHOLE} >= {"agents", "codex"}
+        assert "cursor: Its own" not in codex.text
+        assert any("another agent, which Codex" in entry.why for entry in codex.entries)
 
 
 class TestFitting:
@@ -226,7 +311,7 @@ def test_every_skill_is_accounted_for_and_budgets_hold(
         assert (entry.state == WHOLE) <= (len(entry.text) <= entry.chars)
         assert (entry.state in {NAME_ONLY, LEFT_OUT, NOT_READ}) <= (entry.text == "")
     assert "\x00" not in found.text
-    if found.budget is None or found.needed <= found.budget:
+    if found.budget is None or found.needed + found.own <= found.budget:
         assert found.count(WHOLE) + found.count(NOT_READ) == len(skills)
 
 

@@ -106,7 +106,7 @@ def test_the_client_of_the_guide_runs(
 def test_the_unit_starts_what_there_is() -> None:
     from skillyard.cli.parsing import parse
 
-    text = (REPOSITORY / "docs/guides/service.md").read_text(encoding="utf-8")
+    text = (REPOSITORY / "deploy/systemd/skillyard.service").read_text(encoding="utf-8")
     (line,) = [line for line in text.split("\n") if line.startswith("ExecStart=")]
     program, *arguments = line.removeprefix("ExecStart=").split()
     assert Path(program).name == "skillyard"

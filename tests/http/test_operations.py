@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from skillyard import __version__
+from skillyard.hosting.live import LiveCatalog
 from skillyard.http.routes import choosing
 from tests.http.running import Running, raw, request, running, until
 from tests.http.shapes import conforms
@@ -28,6 +29,7 @@ def test_a_catalog_that_cannot_be_read_is_not_healthy_and_gives_no_path(tmp_path
     root = tmp_path / "gone"
     with running(tmp_path / "skills") as server:
         live = server.service.live
+        assert isinstance(live, LiveCatalog)
         object.__setattr__(server.service.options, "roots", (str(root),))
         live._held, live._looked = None, float("-inf")
         for path in ("/rank?q=x", "/skill/deploy", "/search?q=x"):

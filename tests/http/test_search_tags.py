@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from skillyard.hosting.live import Snapshot
 from skillyard.hosting.local import CatalogSource, hit_of
 from skillyard.hosting.options import ServiceLimits
+from skillyard.hosting.snapshot import Snapshot
 from skillyard.http.encoding import COMPRESSED_FROM
 from skillyard.http.routes import search
 from skillyard.search import SearchService
@@ -180,7 +180,18 @@ class TestHits:
             assert hit_of(held, skill.replace()) == hit
             assert (hit.skill, hit.id) == (skill.replace(references=(), source="local"), skill.slug)
         fresh = Snapshot(held.whole, held.whole, 2)
-        assert fresh.hits == {}
+        assert len(fresh.hits) == 0
+
+    def test_hits_that_take_too_much_are_made_again(self, server: Running) -> None:
+        held = server.service.live.held
+        assert held is not None
+        seen = Snapshot(held.whole, held.whole, 2)
+        one, *others = held.whole.skills
+        first = hit_of(seen, one)
+        seen.hits.most_bytes = seen.hits.bytes
+        assert [hit_of(seen, each).name for each in others] == [each.name for each in others]
+        assert len(seen.hits) == 1
+        assert hit_of(seen, one) == first
 
     def test_a_search_of_the_catalog_alone_starts_no_thread_for_remotes(
         self, server: Running

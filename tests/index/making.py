@@ -69,6 +69,7 @@ class Asker:
             found.append([searcher.frequency(term) for term, _ in weights])
             ordinals = sorted({o for o, _ in (*words, *near)}, key=searcher.key)
             found.append(searcher.exact(weights, ordinals))
+            found.append(searcher.held(weights, ordinals))
             found.append(searcher.dots(vector, ordinals))
             found.append([searcher.impacts(o, [t for t, _ in weights]) for o in ordinals])
             found.append([(searcher.record(o), searcher.flags(o)) for o in ordinals])

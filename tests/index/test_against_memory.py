@@ -123,6 +123,8 @@ def test_segments_in_memory_answer_like_the_oracle(count: int) -> None:
     asker = Asker(count)
     assert asker.answers(searcher) == asker.answers(in_memory(documents))
     assert [searcher.key(o) for o in searcher.ordinals()] == [d.key for d in documents]
+    vectors = [searcher.vector(o) for o in searcher.ordinals()]
+    assert vectors == [d.vector or bytes(DIMENSIONS) for d in documents]
 
 
 def test_many_skills_in_memory_are_ranked_like_few(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,7 +110,7 @@ def test_every_change_of_the_files_is_seen(root: Path, change: str) -> None:
 
 
 def test_only_what_changed_is_read_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skillyard.catalog.reading._SETTLED_NS", 0)
+    monkeypatch.setattr("skillyard.catalog.reading.SETTLED_NS", 0)
     open_catalog(root)
     read: list[str] = []
     real = read_one

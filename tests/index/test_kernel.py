@@ -26,7 +26,7 @@ KERNEL: Any = kernel.KERNEL
 
 
 def without_kernel(patch: pytest.MonkeyPatch) -> None:
-    for module in (opening, segment, table):
+    for module in (opening, reading, segment, table):
         patch.setattr(module, "KERNEL", None)
 
 
@@ -116,6 +116,7 @@ def test_an_engine_scores_by_its_forward_lists() -> None:
     made = engine()
     assert made.lexical([ONE, BOTH], [1.0, 2.0], 10, 200) == ([(0, 1.0), (1, 0.25)], [])
     assert made.exact([BOTH], [1.0], [1, 0, 1]) == ([0.125, 0.25, 0.125], [])
+    assert made.held([ONE, BOTH], [1.0, 2.0], [1, 0, 1]) == ([2.0, 3.0, 2.0], [])
     assert made.nearest(bytes([1, 0, 0, 0]), 5) == [(1, 5), (0, 1)]
     assert made.dots(bytes([0, 1, 0, 255]), [1, 0]) == [-2, -2]
 
@@ -145,6 +146,7 @@ def test_unread_documents_are_named_and_not_read() -> None:
     made = engine(read=read, values=array("f", [0.5, 0.25, float("nan")]))
     assert made.lexical([BOTH], [1.0], 10, 200) == ([], [1])
     assert made.exact([BOTH], [1.0], [0, 1]) == ([], [1])
+    assert made.held([BOTH], [1.0], [0, 1]) == ([], [1])
     read[1] = 1
     assert len(made.exact([BOTH], [1.0], [0, 1])[0]) == 2
 
@@ -280,3 +282,269 @@ def test_excluded_documents_are_in_no_posting() -> None:
         builder.add(document(rng, f"k{number}")._replace(vector=b"", flags=EXCLUDED))
     built = reading.Segment(memoryview(builder.build()), "here")
     assert len(built.whole("posting_documents")) == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.binary(max_size=600), start=st.integers(0, 70))
+def test_checksums_are_those_of_zlib(data: bytes, start: int) -> None:
+    from zlib import crc32
+
+    whole = data * 9  # past the length from which many bytes are taken at once
+    for part in (data, memoryview(whole)[start:], bytearray(data)):
+        assert KERNEL.crc32(part) == crc32(part)
+
+
+def built(count: int) -> bytearray:
+    builder = SegmentBuilder(DIMENSIONS)
+    rng = random.Random(3)
+    for number in range(count):
+        builder.add(document(rng, f"k{number}"))
+    return bytearray(builder.build())
+
+
+def looked_at(data: bytearray) -> list[object]:
+    """Read every list of a segment; what is damaged is told instead."""
+    from skillyard.errors import IndexDamaged
+
+    try:
+        made = reading.Segment(memoryview(bytes(data)), "here")
+    except IndexDamaged as error:
+        return [error.message]
+    found: list[object] = []
+    for number in range(made.terms):
+        try:
+            found.append(made.check_postings(number))
+        except IndexDamaged as error:
+            found.append(error.message)
+    for name in (*(f"w{number}" for number in range(40)), "", "nowhere", "\udcff"):
+        for look in (made.term, made.number):
+            try:
+                found.append(look(name))
+            except IndexDamaged as error:
+                found.append(error.message)
+    for last in range(0, made.documents + 1, 7):
+        try:
+            made.check_forwards(list(range(last)))
+        except IndexDamaged as error:
+            found.append(error.message)
+        found.append(bytes(made._read))
+    found.append(bytes(made._seen))
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(places=st.lists(st.integers(0, 2**32), min_size=1, max_size=3), bit=st.integers(0, 7))
+def test_damage_is_met_by_both_at_the_same_page(places: list[int], bit: int) -> None:
+    data = built(60)
+    for place in places:
+        data[place % len(data)] ^= 1 << bit
+    ours = looked_at(data)
+    with pytest.MonkeyPatch.context() as patch:
+        without_kernel(patch)
+        assert looked_at(data) == ours
+
+
+def test_a_list_that_leads_out_of_its_section_is_met_though_its_page_is_sound() -> None:
+    from zlib import crc32
+
+    from skillyard.index.layout import HEADER_SIZE, PAGE, SECTIONS, unpack
+
+    data = built(60)
+    header = unpack(memoryview(data))
+    assert header is not None
+    place = header.places[SECTIONS.index("forward_starts")][0] + 4 * 5
+    data[place : place + 4] = (2**32 - 1).to_bytes(4, "little")
+    checks = array("I", data[header.pages : -4])
+    for page in range(len(checks)):
+        first = HEADER_SIZE + page * PAGE
+        checks[page] = crc32(data[first : min(first + PAGE, header.pages)])
+    data[header.pages :] = checks.tobytes() + crc32(checks.tobytes()).to_bytes(4, "little")
+    ours = looked_at(data)
+    assert any("leads out of section" in found for found in ours if isinstance(found, str))
+    with pytest.MonkeyPatch.context() as patch:
+        without_kernel(patch)
+        assert looked_at(data) == ours
+
+
+PAGES: tuple[Any, ...] = (bytes(20), array("I", [0, 0]), bytearray(2), 0, 4)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*PAGES, -1, 0),
+        (*PAGES, 0, 2),
+        (PAGES[0], PAGES[1], bytearray(3), 0, 4, 0, 0),
+        (PAGES[0], PAGES[1], PAGES[2], 0, 0, 0, 0),
+        (PAGES[0], PAGES[1], PAGES[2], -4, 4, 0, 0),
+        (PAGES[0], PAGES[1], PAGES[2], 16, 4, 0, 0),
+        (b"", array("I"), bytearray(), 0, 4, 0, 0),
+    ],
+)
+def test_pages_that_do_not_fit_their_file_are_refused(arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(ValueError, match="page"):
+        KERNEL.wrong_page(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("sections", "numbers"),
+    [
+        (((0, 3), (0, 1), (0, 1)), [0]),
+        (((-4, 1), (0, 1), (0, 1)), [0]),
+        (((0, 2), (1, 1), (0, 1)), [0]),
+        (((0, 2), (0, 1), (4, 2)), [0]),
+        (((0, 2), (0, 2**60), (0, 1)), [0]),
+        (((0, 2), (0, 1), (0, 1)), [1]),
+        (((0, 2), (0, 1), (0, 1)), [-1]),
+    ],
+)
+def test_forward_lists_outside_the_file_are_refused(sections: Any, numbers: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"outside the file|no such document"):
+        KERNEL.check_forward(*PAGES, *sections, bytearray(1), numbers)
+
+
+TABLE: tuple[Any, ...] = (
+    array("I", [1, 1, 1, 1, 0, 1, 2]).tobytes() + b"ab\0\0" + bytes(8),
+    array("I", [0]),
+    bytearray([1]),
+    0,
+    32,
+)
+"""A file of one page: four slots that all hold the name a, where a and b start, their bytes."""
+
+
+def test_a_name_is_found_in_its_hash_table() -> None:
+    from zlib import crc32
+
+    slots = [0, 0, 0, 0]
+    for number, name in enumerate((b"a", b"b"), 1):
+        place = crc32(name) & 3
+        while slots[place]:
+            place = (place + 1) & 3
+        slots[place] = number
+    data = array("I", [*slots, 0, 1, 2]).tobytes() + b"ab\0\0" + bytes(8)
+    given = (data, *TABLE[1:], (0, 4), (16, 3), (28, 2))
+    assert [KERNEL.look_up_name(*given, name) for name in (b"a", b"b", b"c", b"")] == [0, 1, -1, -1]
+    assert KERNEL.look_up_name(*TABLE, *given[5:], b"c") == -1  # full, and yet it ends
+
+
+@pytest.mark.parametrize(
+    ("slots", "offsets", "names", "found"),
+    [
+        ((0, 3), (16, 3), (28, 2), -2),
+        ((0, 0), (16, 3), (28, 2), -2),
+        ((0, 4), (16, 1), (28, 2), -2),
+        ((0, 4), (16, 3), (28, 0), -2),
+    ],
+)
+def test_a_hash_table_that_lies_is_said_to_be_damaged(
+    slots: Any, offsets: Any, names: Any, found: int
+) -> None:
+    assert KERNEL.look_up_name(*TABLE, slots, offsets, names, b"b") == found
+    for outside in ((-4, 1), (0, 2**60), (32, 1), (2, 1)):
+        with pytest.raises(ValueError, match="outside the file"):
+            KERNEL.look_up_name(*TABLE, outside, (16, 3), (28, 2), b"b")
+
+
+def test_impacts_are_those_of_the_forward_list() -> None:
+    made = engine()
+    nowhere = span(-1, 0, 0)
+    assert made.impacts([BOTH, nowhere, ONE, ONE], 0) == [0.25, 0.0, 0.5, 0.5]
+    assert made.impacts([BOTH, ONE], 1) == [0.125, 0.0]
+    assert made.impacts([], 1) == []
+    assert engine(read=bytearray([1, 0])).impacts([BOTH], 1) is None
+    for ordinal in (2, -1, 1 << 16, 2**40):
+        with pytest.raises(ValueError, match="no such document"):
+            made.impacts([BOTH], ordinal)
+    with pytest.raises(ValueError, match="another engine"):
+        made.impacts([BOTH + BOTH], 0)
+    with pytest.raises(ValueError, match="too many terms"):
+        made.impacts([BOTH] * 257, 0)
+    with pytest.raises(ValueError, match="outside its section"):
+        engine(starts=array("I", [0, 2, 9])).impacts([BOTH], 1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    asked=st.binary(min_size=1, max_size=40),
+    seed=st.integers(0, 2**32),
+    weights=st.lists(st.floats(0.0, 3.0), max_size=5),
+    own=st.floats(0.0, 0.01),
+    theirs=st.floats(0.0, 1.0),
+)
+def test_a_direction_is_moved_to_the_same_bytes(
+    asked: bytes, seed: int, weights: list[float], own: float, theirs: float
+) -> None:
+    rng = random.Random(seed)
+    others = [(rng.randbytes(len(asked)), weight) for weight in weights]
+    ours = table.moved(asked, own, others, theirs)
+    with pytest.MonkeyPatch.context() as patch:
+        without_kernel(patch)
+        assert table.moved(asked, own, others, theirs) == ours
+
+
+def test_a_direction_is_not_moved_by_what_does_not_fit() -> None:
+    for vectors, weights in (([bytes(3)], [1.0]), ([bytes(4)], []), ([], [1.0])):
+        with pytest.raises(ValueError, match=r"size|number"):
+            KERNEL.moved(bytes(4), 0.1, vectors, weights, 0.5, 1.0, 363.0)
+    with pytest.raises(ValueError, match="dimensions"):
+        KERNEL.moved(b"", 0.1, [], [], 0.5, 1.0, 363.0)
+    assert KERNEL.moved(bytes(4), 0.1, [bytes(4)], [1.0], 0.5, 1.0, 363.0) is None
+
+
+def test_the_highest_document_is_found() -> None:
+    assert KERNEL.highest(array("H")) == -1
+    assert KERNEL.highest(array("H", [0, 65535, 3])) == 65535
+    with pytest.raises(TypeError):
+        KERNEL.highest(array("I", [1]))
+
+
+def repeated(seed: int, times: int) -> tuple[Any, Any]:
+    """Return an engine over one segment many times, and the Python reader over the same."""
+    rng = random.Random(seed)
+    builder = SegmentBuilder(DIMENSIONS)
+    for number in range(5_000):
+        builder.add(document(rng, f"k{number}"))
+    data = memoryview(builder.build())
+    segments = [reading.Segment(data, "made") for _ in range(times)]
+    for each in segments:
+        for number in range(each.documents):
+            each.check_forward(number)
+    engine = KERNEL.Engine([each.for_kernel() for each in segments], DIMENSIONS)
+    return engine, segments
+
+
+def test_a_large_pass_lets_others_run_and_answers_the_same_alone_and_beside_others() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+    from struct import pack
+
+    times = 30  # 150,000 documents: above what a pass keeps other threads waiting for
+    engine, segments = repeated(7, times)
+    small, one = repeated(7, 1)
+    rng = random.Random(11)
+
+    def asked(over: list[reading.Segment], words: list[str]) -> tuple[list[bytes], list[float]]:
+        numbers = [segments[0].term(word) for word in words]
+        spans = [
+            b"".join(pack("qqq", n, *each.check_postings(n)) for each in over) for n in numbers
+        ]
+        return spans, [1.0 + place for place in range(len(words))]
+
+    for _ in range(3):
+        words = rng.sample([f"w{number}" for number in range(40)], 5)
+        vector = array("b", [rng.randint(-127, 127) for _ in range(DIMENSIONS)]).tobytes()
+
+        def lexical(words: list[str] = words) -> Any:
+            return engine.lexical(*asked(segments, words), 90, 200)
+
+        def nearest(vector: bytes = vector) -> Any:
+            return engine.nearest(vector, 90)
+
+        alone = lexical(), nearest()
+        # Each document stands there thirty times: the best ninety are the best three, thirtyfold.
+        few, _ = small.lexical(*asked(one, words), 3, 200)
+        expected = sorted((score for _, score in few for _ in range(times)), reverse=True)
+        assert [score for _, score in alone[0][0]] == expected
+        with ThreadPoolExecutor(4) as pool:
+            beside = [pool.submit(work) for _ in range(10) for work in (lexical, nearest)]
+            assert [each.result() for each in beside] == list(alone) * 10

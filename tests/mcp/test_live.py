@@ -14,6 +14,8 @@ from mcp import Client
 from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
+from skillyard.hosting import live as live_catalog
+from skillyard.hosting import watching
 from skillyard.hosting.logging import Log
 from skillyard.hosting.service import Service
 from skillyard.mcp.library import Library
@@ -38,6 +40,17 @@ WITHIN_S = 1.0
 BROKEN = "---\nname: deploy\ndescription: [\n---\nNever served.\n"
 
 
+@pytest.fixture(params=["looks", "is told", "large"])
+def following(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ways to learn of a change: by looks, from the system, and as a large library does."""
+    if request.param == "is told":
+        pytest.importorskip("watchfiles")
+    else:
+        monkeypatch.setattr(watching, "_watching", lambda: None)
+    if request.param == "large":
+        monkeypatch.setattr(live_catalog, "LARGE", 0)
+
+
 @asynccontextmanager
 async def live(tmp_path: Path) -> AsyncIterator[tuple[Client, Path]]:
     root = write_tree(tmp_path / "skills", LIBRARY)
@@ -50,6 +63,7 @@ async def loaded(client: Client, name: str) -> str:
     return shows(await called(client, "load_skill", {"name": name}))
 
 
+@pytest.mark.usefixtures("following")
 def test_an_edit_is_served_within_a_second(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -64,6 +78,7 @@ def test_an_edit_is_served_within_a_second(tmp_path: Path) -> None:
     run(work())
 
 
+@pytest.mark.usefixtures("following")
 def test_a_new_skill_is_found_within_a_second(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -80,6 +95,7 @@ def test_a_new_skill_is_found_within_a_second(tmp_path: Path) -> None:
     run(work())
 
 
+@pytest.mark.usefixtures("following")
 def test_a_deletion_is_seen_by_the_very_next_request(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -103,6 +119,7 @@ def test_a_deletion_is_seen_by_the_very_next_request(tmp_path: Path) -> None:
     run(work())
 
 
+@pytest.mark.usefixtures("following")
 def test_the_whole_root_may_go(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -121,6 +138,7 @@ def test_the_whole_root_may_go(tmp_path: Path) -> None:
     run(work())
 
 
+@pytest.mark.usefixtures("following")
 def test_a_broken_edit_keeps_the_version_before_it_and_says_so(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -160,6 +178,7 @@ def test_a_broken_edit_keeps_the_version_before_it_and_says_so(tmp_path: Path) -
     run(work())
 
 
+@pytest.mark.usefixtures("following")
 def test_a_broken_skill_that_is_deleted_is_gone_at_once(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -261,6 +280,7 @@ def test_a_change_of_a_resource_file_is_in_the_next_entry(tmp_path: Path) -> Non
     run(work())
 
 
+@pytest.mark.usefixtures("following")
 def test_requests_while_files_change_are_answered_from_one_state(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):

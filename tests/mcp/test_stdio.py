@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 
-from skillyard.mcp.stdio import TOO_LONG, lines_of
+from skillyard.mcp.stdio import TOO_LONG, Lines, Output, lines_of
 from tests.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
 from tests.mcp.running import (
     ERAS,
@@ -42,8 +44,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Spoken:
     """A process that is spoken to in bare lines."""
 
-    def __init__(self, root: Path) -> None:
-        parameters = over_stdio(root)
+    def __init__(self, root: Path, program: str = "") -> None:
+        parameters = over_stdio(root, code=program)
         self.process = subprocess.Popen(
             [parameters.command, *parameters.args],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -75,6 +77,18 @@ class Spoken:
         _, errors = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, errors
 
+    def close(self) -> None:
+        """End it in any case."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+        for stream in (self.stdin, self.stdout, self.process.stderr):
+            assert stream is not None
+            try:
+                stream.close()
+            except BrokenPipeError:
+                pass
+
 
 @pytest.fixture
 def spoken(root: Path) -> Iterator[Spoken]:
@@ -82,15 +96,7 @@ def spoken(root: Path) -> Iterator[Spoken]:
     try:
         yield found
     finally:
-        if found.process.poll() is None:
-            found.process.kill()
-            found.process.communicate()
-        for stream in (found.stdin, found.stdout, found.process.stderr):
-            assert stream is not None
-            try:
-                stream.close()
-            except BrokenPipeError:
-                pass
+        found.close()
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -234,3 +240,124 @@ def test_lines_are_those_of_the_stream_and_none_is_longer(
     if whole[-1] and len(whole[-1]) <= longest:
         wanted.append(whole[-1].decode("utf-8", "replace"))
     assert found == wanted
+
+
+@given(st.lists(st.binary(max_size=40), max_size=8), st.booleans(), st.integers(1, 30))
+def test_a_pipe_and_a_file_give_the_same_lines(
+    pieces: list[bytes], ended: bool, longest: int
+) -> None:
+    data = b"\n".join(pieces) + (b"\n" if ended else b"")
+    reading, writing = os.pipe()
+    os.write(writing, data)
+    os.close(writing)
+
+    async def lines(descriptor: int) -> list[str]:
+        return [line async for line in Lines(descriptor, longest)]
+
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        try:
+            assert run(lines(reading)) == run(lines(file.fileno()))
+        finally:
+            os.close(reading)
+
+
+def ends(kind: str) -> tuple[int, int]:
+    """Return (reading, writing) descriptors of a pipe, or of a pair of sockets."""
+    if kind == "pipe":
+        return os.pipe()
+    left, right = socket.socketpair()
+    return left.detach(), right.detach()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_lines_longer_than_what_the_system_holds_arrive_whole_and_in_order(kind: str) -> None:
+    reading, writing = ends(kind)
+    texts = ["a" * 10 + "\n", "é" * 1_000_000 + "\n", "\n", "b" * 4_097 + "\n"]
+
+    async def work() -> bytes:
+        output = Output(writing)
+        found = asyncio.create_task(asyncio.to_thread(read_all, reading))
+        for text in texts:
+            await output.write(text)
+        output.close()
+        os.close(writing)
+        return await found
+
+    try:
+        assert run(work()).decode() == "".join(texts)
+    finally:
+        os.close(reading)
+
+
+def read_all(descriptor: int) -> bytes:
+    found = bytearray()
+    while piece := os.read(descriptor, 3_001):
+        found += piece
+    return bytes(found)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_a_reader_that_does_not_read_holds_up_nothing_else(kind: str) -> None:
+    reading, writing = ends(kind)
+
+    async def work() -> None:
+        output = Output(writing)
+        blocked = asyncio.create_task(output.write("x" * 4_000_000))
+        await asyncio.sleep(0)
+        assert await asyncio.wait_for(asyncio.sleep(0, "the loop goes on"), 30)
+        assert not blocked.done()
+        blocked.cancel()
+        await asyncio.wait({blocked})
+        output.close()
+
+    try:
+        run(work())
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_a_reader_that_has_gone_is_told_as_a_broken_pipe(kind: str) -> None:
+    reading, writing = ends(kind)
+    os.close(reading)
+    output = Output(writing)
+    try:
+        with pytest.raises(BrokenPipeError):
+            run(output.write("anybody?\n"))
+    finally:
+        output.close()
+        os.close(writing)
+
+
+def test_a_file_takes_lines_too(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("wb") as file:
+        run(Output(file.fileno()).write("one line\n"))
+    assert (tmp_path / "out").read_text() == "one line\n"
+
+
+def test_what_is_printed_meanwhile_never_reaches_the_client(root: Path) -> None:
+    program = (
+        "import os, sys\n"
+        "from skillyard.hosting.options import ServiceOptions\n"
+        "from skillyard.mcp import server, serve_stdio\n"
+        "from skillyard.sources.settings import Settings\n"
+        "found = server.described\n"
+        "def described(names):\n"
+        "    print('stray', flush=True)\n"
+        "    os.write(1, b'stray')\n"
+        "    return found(names)\n"
+        "server.described = described\n"
+        "serve_stdio(ServiceOptions(roots=(sys.argv[1],), local_only=True, log_format='none',"
+        " settings=Settings(enabled=(), shipped_registry=False)))\n"
+    )
+    found = Spoken(root, program)
+    try:
+        found.hello()
+        found.say(line({"jsonrpc": "2.0", "id": "last", "method": "tools/list"}))
+        assert len(found.until("last")[-1]["result"]["tools"]) == 9
+        assert found.end() == (0, b"stray\nstray")
+    finally:
+        found.close()

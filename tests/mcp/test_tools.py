@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from skillyard.mcp.schemas import ARGUMENTS, RESULTS
+from skillyard.mcp.schemas import ARGUMENTS, RESULTS, in_outline
 from skillyard.mcp.tools import TOOLS
 from tests.mcp.running import SECRET, Serving, run, shows
 
@@ -79,6 +79,51 @@ def test_a_result_is_what_its_schema_says(served: Serving, tool: str) -> None:
     assert result.is_error is False
     Draft202012Validator(RESULTS[tool]).validate(result.structured_content)
     assert shows(result)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_clients_are_given_the_names_and_types_of_items_and_check_none_of_them(tool: str) -> None:
+    """The SDK's client takes longer to check a page of cards than the server takes to make it."""
+    for name, whole in RESULTS[tool]["properties"].items():
+        given = in_outline(RESULTS[tool])["properties"][name]
+        if whole["type"] != "array":
+            assert given == whole
+            continue
+        if "properties" not in whole["items"]:
+            assert given == {"type": "array", "description": f"{whole['items']['type']}[]"}
+            continue
+        item = given["items"]
+        assert set(item) == {"type", "required", "description"}
+        assert item["required"] == whole["items"]["required"]
+        told = dict(part.split(": ") for part in item["description"].strip("{}").split(", "))
+        assert [each.rstrip("?") for each in told] == list(whole["items"]["properties"])
+        assert [each for each in told if not each.endswith("?")] == item["required"]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_result_fits_what_clients_are_given_and_one_without_a_name_does_not(
+    served: Serving, tool: str
+) -> None:
+    given = listed(served)[tool].output_schema
+    assert given == in_outline(RESULTS[tool])
+    validator = Draft202012Validator(given)
+    result = served.call(tool, WORKING[tool]).structured_content
+    validator.validate(result)
+    for name in given["required"]:
+        assert not validator.is_valid({key: result[key] for key in result if key != name})
+    for name, value in result.items():
+        if isinstance(value, list) and value and "items" in given["properties"][name]:
+            assert not validator.is_valid({**result, name: [{}]})
+
+
+def test_the_types_of_an_item_are_written_as_typescript_writes_them() -> None:
+    def told(tool: str, name: str) -> str:
+        return str(in_outline(RESULTS[tool])["properties"][name]["items"]["description"])
+
+    assert told("skill_evaluate", "results") == (
+        '{skillName: string, confidence: number, level: "high" | "medium" | "low", reason: string}'
+    )
+    assert ", content: string | null, tokens?: integer, " in told("search_skills", "skills")
 
 
 def test_skill_evaluate_answers_as_its_document_shows(served: Serving) -> None:

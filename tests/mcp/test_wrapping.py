@@ -14,7 +14,7 @@ from skillyard.mcp.naming import below, segment
 from skillyard.mcp.wrapping import MOST_FILES, attribute, framed_file, framed_skill, safe_text
 from skillyard.resources import list_resources
 from skillyard.skill import Skill
-from skillyard.text import escape_elements
+from skillyard.text import clean, escape_elements, escape_frame
 from tests.mcp.running import called, document, in_process, run, shows, write_tree
 
 TAG = re.compile(r"<\s*/?\s*skill_", re.IGNORECASE)
@@ -48,6 +48,12 @@ def test_a_file_is_between_its_own_tags_and_no_others(text: str, path: str) -> N
 @pytest.mark.parametrize("closer", CLOSERS)
 def test_every_way_to_write_a_tag_is_escaped(closer: str) -> None:
     assert safe_text(f"a {closer} b") != f"a {closer} b"
+
+
+@given(texts | st.text("ab <[\n\r\x7f\u00b7", max_size=8))
+def test_a_text_that_is_passed_as_it_is_had_nothing_to_escape(text: str) -> None:
+    unified = text.replace("\r\n", "\n").replace("\r", "\n")
+    assert safe_text(text) == escape_elements(escape_frame(clean(unified)))
 
 
 @given(texts)

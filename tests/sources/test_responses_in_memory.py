@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -226,6 +227,47 @@ def test_age_is_looked_at_every_time(tmp_path: Path, settled: bool) -> None:
     cache = warm(tmp_path, settled)
     assert cache.get(key(1), NOW + cache.oldest_s + 1) is None
     assert cache.get(key(1), NOW) is None
+
+
+@pytest.mark.parametrize("where", ["disk", "memory"])
+def test_its_state_is_another_one_after_every_change(tmp_path: Path, where: str) -> None:
+    cache = ResponseCache(str(tmp_path)) if where == "disk" else MemoryCache()
+    states = []
+    changes: list[Callable[[], object]] = [
+        lambda: cache.put(key(1), stored(1)),
+        lambda: cache.put(key(1), stored(1, b"another body")),
+        lambda: cache.put(key(2), stored(2)),
+        lambda: cache.confirm(key(1), NOW + 1),
+    ]
+    if isinstance(cache, ResponseCache):
+        changes += [
+            lambda: ResponseCache(str(tmp_path)).confirm(key(2), NOW + 2),
+            lambda: told(tmp_path, "put 3 theirs"),
+            lambda: told(tmp_path, "clear 1 -"),
+        ]
+    for change in changes:
+        change()
+        if where == "disk":
+            aged(tmp_path)
+        for number in range(3):
+            cache.get(key(number), NOW)
+        states.append(cache.state())
+        assert cache.state() == states[-1]
+    assert None not in states
+    assert len(set(states)) == len(changes)
+
+
+def test_a_list_that_was_written_a_moment_ago_or_is_gone_has_no_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next change might leave the same one behind."""
+    cache = warm(tmp_path, settled=True)
+    assert cache.state() is not None
+    monkeypatch.setattr(database_module, "SETTLED_NS", MOMENT_NS)
+    os.utime(database(tmp_path))
+    assert cache.state() is None
+    database(tmp_path).unlink()
+    assert cache.state() is None
 
 
 # --- what it must not do ---

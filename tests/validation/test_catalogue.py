@@ -12,7 +12,20 @@ from skillyard.validation import PROFILES, RULES
 
 _SOURCE = Path(skillyard.__file__).parent
 _OTHERS = frozenset(
-    {"client", "embedding", "hosting", "http", "install", "mcp", "search", "sources", "standin"}
+    {
+        "client",
+        "embedding",
+        "evals",
+        "hosting",
+        "http",
+        "ingest",
+        "install",
+        "mcp",
+        "node",
+        "search",
+        "sources",
+        "standin",
+    }
 )
 """Rooms whose codes are of what comes from elsewhere: `check` looks at none of it."""
 _ADDING = "service/adding.py"

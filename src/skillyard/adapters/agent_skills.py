@@ -29,9 +29,9 @@ from skillyard.errors import (
     SkillyardError,
 )
 from skillyard.ranking.match import Match
+from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
-from skillyard.ranking.scorer import Scorer
 from skillyard.resources import list_resources, read_resource
 from skillyard.selection import SelectionPolicy
 from skillyard.service.choosing import rank_skills, select_skills

@@ -7,12 +7,15 @@ tested, reordered and replaced by itself. What they do together stands in :mod:`
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 
 from skillyard.analysis.scripts import runs
 from skillyard.analysis.stopwords import ENGLISH
 from skillyard.analysis.technical import TECHNICAL
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Literal
 
 __all__ = [
     "Filter",
@@ -45,7 +48,13 @@ _NUMBERED = r"([a-z]{3,})[0-9]+$"
 
 def compatible(tokens: list[str]) -> list[str]:
     """Return the compatibility forms (NFKC): full-width letters, ligatures, circled digits."""
-    return [t if t.isascii() else unicodedata.normalize("NFKC", t) for t in tokens]
+    return [t if t.isascii() else _normalised("NFKC", t) for t in tokens]
+
+
+def _normalised(form: Literal["NFKC", "NFD"], token: str) -> str:
+    from unicodedata import normalize  # a request in ASCII needs no table of Unicode
+
+    return normalize(form, token)
 
 
 def known_terms(tokens: list[str]) -> list[str]:
@@ -98,9 +107,11 @@ def fold(tokens: list[str]) -> list[str]:
 
 def _folded(token: str) -> str:
     folded = token.casefold()
+    if min(folded) > "\u1eff":
+        return folded
     if not any("\u00c0" <= char <= "\u024f" or "\u1e00" <= char <= "\u1eff" for char in folded):
         return folded
-    marks = unicodedata.normalize("NFD", folded.replace("ł", "l").replace("ı", "i"))
+    marks = _normalised("NFD", folded.replace("ł", "l").replace("ı", "i"))
     return "".join(char for char in marks if not "\u0300" <= char <= "\u036f")
 
 

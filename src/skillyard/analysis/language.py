@@ -6,7 +6,7 @@ Only what the word list (:mod:`.lexicon`) covers is told apart; everything else 
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 
 from skillyard.analysis.scripts import latin_share
 from skillyard.analysis.stopwords import ENGLISH
@@ -74,6 +74,9 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
 LEAST = 2
 """Function words of a language that must be there; one may be anybody's word."""
 
+LONGEST = 20
+"""Characters of a function word, and more."""
+
 MOSTLY_LATIN = 0.85
 """Share of Latin letters from which a text is in a language that is written with them."""
 
@@ -102,20 +105,18 @@ def language_of(text: str) -> str:
             if re.search(script, text):
                 return code
     votes: dict[str, int] = {}
-    known = _codes()
     for word in re.findall(_WORD, text):
-        for code in known.get(word.lower(), ()):
-            votes[code] = votes.get(code, 0) + 1
+        if len(word) <= LONGEST:  # what is remembered stays small, whatever is asked
+            for code in _codes(word.lower()):
+                votes[code] = votes.get(code, 0) + 1
     english = votes.pop("en", 0)
     best = min(votes, key=lambda code: (-votes[code], code), default="en")
     return best if votes and votes[best] >= LEAST and votes[best] > english else "en"
 
 
-@cache
-def _codes() -> dict[str, tuple[str, ...]]:
-    """Return by function word the languages that have it."""
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(ENGLISH, ("en",))
-    for code, words in FUNCTION_WORDS.items():
-        for word in words:
-            found[word] = (*found.get(word, ()), code)
-    return found
+@lru_cache(maxsize=10_000)
+def _codes(word: str) -> tuple[str, ...]:
+    """Return the languages that have a function word."""
+    found = ["en"] if word in ENGLISH else []
+    found += [code for code, words in FUNCTION_WORDS.items() if word in words]
+    return tuple(found)

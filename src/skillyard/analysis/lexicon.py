@@ -44,8 +44,11 @@ class _Forms(NamedTuple):
     starts: dict[str, list[int]]
     lengths: tuple[int, ...]
     """Lengths of ``starts``, longest first."""
-    spaced: tuple[tuple[str, int], ...]
-    """Forms of several words, or of a script without blanks, longest first."""
+    heads: frozenset[str]
+    """The first characters of ``starts``, as many as the shortest has."""
+    spaced: dict[str, list[tuple[int, str, int]]]
+    """Forms of several words, or of a script without blanks, by their first character: each with
+    its place among all of them, longest first, and the number of its line."""
 
 
 @cache
@@ -78,7 +81,11 @@ def _forms(code: str) -> _Forms:
             else:
                 whole.setdefault(folded, []).append(number)
     lengths = tuple(sorted({len(start) for start in starts}, reverse=True))
-    return _Forms(whole, starts, lengths, tuple(sorted(spaced.items(), key=_longest_first)))
+    heads = frozenset(start[: lengths[-1]] for start in starts)
+    by_first: dict[str, list[tuple[int, str, int]]] = {}
+    for place, (form, number) in enumerate(sorted(spaced.items(), key=_longest_first)):
+        by_first.setdefault(form[0], []).append((place, form, number))
+    return _Forms(whole, starts, lengths, heads, by_first)
 
 
 def _longest_first(item: tuple[str, int]) -> tuple[int, str]:
@@ -103,13 +110,16 @@ def _concepts(text: str, code: str) -> list[int]:
     forms = _forms(code)
     folded = _fold(text)
     found: set[int] = set()
-    there = set(folded)
-    for form, number in forms.spaced:
-        if form[0] in there and form in folded:
+    near = [item for char in set(folded) for item in forms.spaced.get(char, ())]
+    for _, form, number in sorted(near):
+        if form in folded:
             found.add(number)
             folded = folded.replace(form, "\n")  # the longest form takes its characters
+    if not forms.whole and not forms.starts:
+        return sorted(found)
+    sticks = code in CLITICS
     for word in re.findall(_WORD, folded):
-        for bare in _bare(word, code):
+        for bare in _bare(word, code) if sticks else (word,):
             hits = forms.whole.get(bare) or _start(bare, forms)
             if hits:
                 found.update(hits)
@@ -123,6 +133,8 @@ def _bare(word: str, code: str) -> list[str]:
 
 
 def _start(word: str, forms: _Forms) -> list[int]:
+    if not forms.lengths or word[: forms.lengths[-1]] not in forms.heads:
+        return []
     for length in forms.lengths:
         if length <= len(word) and (hits := forms.starts.get(word[:length])):
             return hits
@@ -136,10 +148,14 @@ def read_request(text: str) -> Reading:
         return Reading(code, (), frozenset())
     numbers = [n for near in NEIGHBOURS.get(code, (code,)) for n in _concepts(text, near)]
     english = dict.fromkeys(term for number in numbers for term in _terms(number))
-    silent = frozenset(
-        term for word in FUNCTION_WORDS.get(code, ()) for term in STANDARD.of_surface(word)
-    )
-    return Reading(code, tuple(english), silent)
+    return Reading(code, tuple(english), _silent(code))
+
+
+@cache
+def _silent(code: str) -> frozenset[str]:
+    """Return the terms of a language's function words."""
+    words = FUNCTION_WORDS.get(code, ())
+    return frozenset(term for word in words for term in STANDARD.of_surface(word))
 
 
 def translated(text: str) -> tuple[str, ...]:

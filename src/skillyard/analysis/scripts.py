@@ -64,9 +64,6 @@ def latin_share(text: str) -> float:
     """Return the share of Latin letters among the letters of ``text``, 0..1; 1.0 without any."""
     if text.isascii():
         return 1.0
-    letters = latin = 0
-    for char in text:
-        if char.isalpha():
-            letters += 1
-            latin += char.isascii() or _class(char) == "latin"
-    return latin / letters if letters else 1.0
+    letters = sum(map(str.isalpha, text))
+    others = [c for c in text if c > "\x7f" and c.isalpha() and _class(c) != "latin"]
+    return (letters - len(others)) / letters if letters else 1.0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from skillyard.discovery import Candidate, Stamp
+from skillyard.discovery.candidate import SETTLED_NS
 from skillyard.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.conventions import parse_convention
@@ -19,11 +20,7 @@ from skillyard.resources import read_file
 from skillyard.skill import Origin, Skill
 from skillyard.text import hidden_in_body
 
-__all__ = ["Entry", "Progress", "read_all", "read_one", "refresh"]
-
-# A file changed within this time of being read may change again without its stamp telling
-# (timestamps of common file systems tick every 1 to 10 ms; 2 s covers the coarse ones).
-_SETTLED_NS = 2_000_000_000
+__all__ = ["Entry", "Progress", "kept", "read_all", "read_one", "refresh"]
 
 Progress = Callable[[int, int], None]
 """Called with (files read, files found) from time to time during a long load."""
@@ -54,7 +51,7 @@ def read_all(
         if earlier is not None and earlier.settled and earlier.candidate == candidate:
             entries[candidate.path] = earlier
         else:
-            entries[candidate.path] = _kept(read_one(candidate, limits, now), earlier)
+            entries[candidate.path] = kept(read_one(candidate, limits, now), earlier)
         if progress is not None and number % 256 == 0:
             progress(number, total)
     if progress is not None:
@@ -64,7 +61,7 @@ def read_all(
 
 def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
     """Read and parse one file at the time ``now``. What is wrong with it becomes a diagnostic."""
-    settled = candidate.stamp.ctime_ns + _SETTLED_NS < now
+    settled = candidate.stamp.ctime_ns + SETTLED_NS < now
     try:
         content = read_file(
             candidate.target or candidate.path, limits.skill_file_bytes, candidate.path
@@ -117,7 +114,7 @@ def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> 
     return parse_document(document, text, strict=strict, limits=limits)
 
 
-def _kept(entry: Entry, earlier: Entry | None) -> Entry:
+def kept(entry: Entry, earlier: Entry | None) -> Entry:
     """Keep the earlier skill where a file was read again and is the same."""
     if earlier is None or earlier.skill is None or entry.skill is None:
         return entry
@@ -125,11 +122,11 @@ def _kept(entry: Entry, earlier: Entry | None) -> Entry:
 
 
 def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
-    """Return the skill as its file says now; a skill built in code is returned as it is.
+    """Return the skill as its file says now; one without a file is returned as it is.
 
     Raises SkillError when the file can no longer be read as a skill.
     """
-    if skill.origin is None or not skill.path:
+    if skill.origin is None or not skill.path or skill.stored:
         return skill
     folder, _, name = skill.path.rpartition("/")
     try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
-from skillyard.text import clean
+from skillyard.text import clean, without_passwords
+from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import IO, Any, Protocol
@@ -124,8 +124,8 @@ def _writes_lines(stream: IO[str]) -> bool:
 
 
 def complain(text: str) -> None:
-    """Print one line on standard error, cleaned."""
+    """Print one line on standard error, cleaned and without the password of any address."""
     try:
-        print(clean(text), file=sys.stderr)
+        print(clean(without_passwords(text)), file=sys.stderr)
     except (OSError, ValueError, AttributeError):  # standard error is closed: nobody listens
         pass

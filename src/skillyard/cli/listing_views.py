@@ -30,7 +30,8 @@ def _room(listing: HostListing) -> str:
     unit = listing.rule.unit
     if listing.budget is None:
         return f"no known budget, {listing.needed:,} {unit} needed"
-    return f"{listing.needed:,} {unit} needed, {listing.budget:,} allowed"
+    own = f", {listing.own:,} of them for its own skills" if listing.own else ""
+    return f"{listing.needed:,} {unit} needed, {listing.budget:,} allowed{own}"
 
 
 def host_table(found: HostSummary) -> Iterator[Block]:

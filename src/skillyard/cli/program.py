@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
 
 from skillyard.cli.console import Console, complain
 from skillyard.cli.quick import Values, read
 from skillyard.errors import SkillError, SkillyardError
+from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from skillyard.cli.grammar import Command
 
 __all__ = ["run"]

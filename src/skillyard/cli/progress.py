@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from skillyard.cli.console import Console, is_terminal
+from skillyard.value import TYPE_CHECKING
 
-__all__ = ["progress"]
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # nobody asks at run time whether something is one
+
+__all__ = ["Told", "progress"]
 
 PATIENCE_S = 0.3
 """A job that ends sooner shows nothing."""
@@ -17,19 +22,28 @@ _EVERY_S = 0.1
 _CELLS = 24
 
 
-@contextmanager
-def progress(
-    what: str, console: Console, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function of (done, total) that keeps the line up to date, or None when unwatched."""
-    if console.quiet or sys.stderr is None or not is_terminal(sys.stderr):
-        yield None
-        return
-    bar = _Bar(what, clock)
-    try:
-        yield bar.step
-    finally:
-        bar.clear()
+class Told(Protocol):
+    """What a long job tells: how much is done, of how much, and a remark if it has one."""
+
+    def __call__(self, done: int, total: int | None, remark: str = "") -> None:
+        """Bring the line up to date; a total of None is not known."""
+
+
+class progress:  # noqa: N801 - used as a function is; contextlib costs as much as three modules
+    """A context whose value is a function that keeps the line up to date; None when unwatched."""
+
+    def __init__(
+        self, what: str, console: Console, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        watched = not console.quiet and sys.stderr is not None and is_terminal(sys.stderr)
+        self._bar = _Bar(what, clock) if watched else None
+
+    def __enter__(self) -> Told | None:
+        return None if self._bar is None else self._bar.step
+
+    def __exit__(self, *raised: object) -> None:
+        if self._bar is not None:
+            self._bar.clear()
 
 
 class _Bar:
@@ -39,13 +53,16 @@ class _Bar:
         self._next = clock() + PATIENCE_S
         self._shown = 0
 
-    def step(self, done: int, total: int) -> None:
+    def step(self, done: int, total: int | None, remark: str = "") -> None:
         now = self._clock()
-        if now < self._next or not total:
+        if now < self._next or total == 0:
             return
         self._next = now + _EVERY_S
-        full = _CELLS * done // total
-        text = f"{self._what} [{'#' * full}{'.' * (_CELLS - full)}] {done:,} of {total:,}"
+        text = f"{self._what} {done:,}"
+        if total is not None:
+            full = min(_CELLS, _CELLS * done // total)
+            text = f"{self._what} [{'#' * full}{'.' * (_CELLS - full)}] {done:,} of {total:,}"
+        text += f"  {remark}" if remark else ""
         self._write(f"\r{text}{' ' * (self._shown - len(text))}")
         self._shown = len(text)
 

@@ -7,9 +7,11 @@ holds the two equal.
 
 from __future__ import annotations
 
-from typing import Any
-
 from skillyard.cli.grammar import GLOBAL, OPEN, Command, Option, find
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["READERS", "Values", "read"]
 

@@ -21,6 +21,10 @@ def serve(values: Values, console: Console) -> int:
     from skillyard.http import ServiceOptions
 
     named = [values.place] if values.place is not None else []
+    if values.store and (named or values.root or values.scope):
+        raise InvalidInput("serve reads folders or follows a store (--store), not both")
+    if not values.store and (values.caller or values.state_dir or values.max_stale):
+        raise InvalidInput("--caller, --state-dir and --max-stale say how to follow a --store")
     options = ServiceOptions(
         roots=tuple([*named, *values.root] or ["."]),
         scopes=tuple(dict.fromkeys(values.scope)),
@@ -29,6 +33,10 @@ def serve(values: Values, console: Console) -> int:
         allowed_hosts=tuple(values.allow_host),
         allowed_origins=tuple(values.allow_origin),
         local_only=values.local_only,
+        store=values.store or "",
+        caller=values.caller or "",
+        state_dir=values.state_dir or "",
+        max_stale_s=values.max_stale,
         log_format="none" if console.quiet else "json",
     )
     if values.mcp == "stdio":

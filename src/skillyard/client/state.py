@@ -13,6 +13,7 @@ __all__ = [
     "Health",
     "ListedSkill",
     "SourceState",
+    "StoreState",
     "WellKnownIndex",
     "health_of",
     "index_of",
@@ -43,6 +44,24 @@ class CatalogState(NamedTuple):
     """The kind of what kept the files from being read last."""
 
 
+class StoreState(NamedTuple):
+    """How a node stands to the catalog store that it follows."""
+
+    generation: int
+    """That answers."""
+    head: int
+    """The last one that the store is known to have."""
+    behind: int
+    age_s: float | None
+    """Seconds since the node last had all that the store had; None: never yet."""
+    failure: str | None
+    """The kind of what went wrong when the store was last asked."""
+    taken: int
+    """Skills taken over so far by a large change; 0 when none is made."""
+    ready: bool
+    """What ``/readyz`` says."""
+
+
 class SourceState(NamedTuple):
     """What one source of the service last did."""
 
@@ -64,6 +83,8 @@ class Health(NamedTuple):
     version: str
     cache: CacheState
     catalog: CatalogState
+    store: StoreState | None
+    """None for a service that reads folders."""
     sources: tuple[SourceState, ...]
     sources_failure: str | None
     """What keeps the sources from being there at all."""
@@ -84,6 +105,7 @@ class Health(NamedTuple):
             "version": self.version,
             "cache_stats": self.cache._asdict(),
             "catalog": self.catalog._asdict(),
+            "store": None if self.store is None else self.store._asdict(),
             "sources": [source._asdict() for source in self.sources],
             "sources_failure": self.sources_failure,
             "requests": {"working": self.working, "waiting": self.waiting},
@@ -98,6 +120,7 @@ def health_of(node: Node) -> Health:
         node.member("version").text(),
         _cache_of(node.member("cache_stats")),
         _catalog_of(node.member("catalog")),
+        None if node.member("store").value is None else _store_of(node.member("store")),
         tuple(_source_of(item) for item in node.member("sources").items()),
         node.member("sources_failure").text_or_none(),
         requests.member("working").integer(),
@@ -121,6 +144,18 @@ def _catalog_of(node: Node) -> CatalogState:
         node.member("digest").text_or_none(),
         node.member("reloads").integer(),
         node.member("failure").text_or_none(),
+    )
+
+
+def _store_of(node: Node) -> StoreState:
+    return StoreState(
+        node.member("generation").integer(),
+        node.member("head").integer(),
+        node.member("behind").integer(),
+        node.member("age_s").number_or_none(),
+        node.member("failure").text_or_none(),
+        node.member("taken").integer(),
+        node.member("ready").flag(),
     )
 
 

@@ -15,8 +15,8 @@ from skillyard.context.budget import cut
 from skillyard.context.scripts import Script, list_scripts
 from skillyard.errors import InvalidInput, SkillError
 from skillyard.ranking.match import Match
+from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.scorer import Scorer
 from skillyard.selection import SelectionPolicy, survivors
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, escape_frame

@@ -14,9 +14,9 @@ from skillyard.catalog import Catalog, has_tag
 from skillyard.context.budget import estimate_tokens
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.match import eligible, in_order, score_query
+from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
-from skillyard.ranking.scorer import Scorer
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural, shorten, xml_escape
 

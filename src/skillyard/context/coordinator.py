@@ -17,8 +17,8 @@ from skillyard.context.budget import TRUNCATED
 from skillyard.context.tools import Binding, ToolRegistry, bind_tools
 from skillyard.errors import InvalidInput, SkillError, SkillNotFound, UnknownName
 from skillyard.ranking.match import eligible, in_order, score_query
+from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.scorer import Scorer
 from skillyard.resources import read_declared
 from skillyard.selection import SelectionPolicy, fallback, survivors
 from skillyard.skill import Skill

@@ -26,12 +26,13 @@ __all__ = [
 ]
 
 DEFAULT_WINDOW = 200_000
-"""Tokens of a model's context, where nobody says how many there are."""
+"""Tokens of a model's context, where neither a person nor the host's rule says how many."""
 _CHARS_PER_TOKEN = 4
 """Of both hosts that have a share of the context."""
 
 LEAST_USED = "least used"
-"""Every name stays; descriptions are given out whole, the most used skills first."""
+"""Every name stays; descriptions are given out whole, the most used skills first. One that does
+not fit any more is passed over, and a shorter one behind it may still fit."""
 SHORTEN = "shorten"
 """All descriptions are shortened alike; where not even the names fit, the last are left out."""
 ALPHABETICAL = "alphabetical"
@@ -42,7 +43,7 @@ NOTHING = "nothing"
 LINES = "lines"
 """``- name: description``"""
 PATHS = "paths"
-"""``- name: description (file: path)``"""
+"""``- name: description (file: r0/path)``, with the folders of a table that stands before it."""
 BLOCKS = "blocks"
 """A ``<skill>`` element with name, description and location."""
 
@@ -61,12 +62,23 @@ class ListingRule(NamedTuple):
     fixed: int = 0
     """Characters, where it is no share."""
     unit: str = "characters"
+    window: int = DEFAULT_WINDOW
+    """Tokens of the context of the models that it is mostly used with."""
+    own: int = 0
+    """Of the budget, what the skills take that come with the host, always whole."""
+    table: int = 0
+    """What the table of folders of short paths may take beside the budget; the rest counts."""
     description_chars: int | None = None
     """Characters of one entry's description; what is longer is cut."""
     when_to_use: bool = False
     """The frontmatter's ``when_to_use`` is shown behind the description."""
     hides_manual: bool = False
     """Skills with ``disable-model-invocation`` are not listed."""
+    agents: tuple[str, ...] = ()
+    """Whose folders of the user's skills it reads (``discovery.AGENT_FOLDERS``); none: unknown."""
+    hidden_by: str = ""
+    """A file beside SKILL.md that keeps a skill from the model with
+    ``policy: {allow_implicit_invocation: false}``."""
     refused_in_names: str = ""
     """Characters: a skill with one of them in its name is not listed, and neither are capitals."""
     remedy: str = ""
@@ -78,12 +90,15 @@ class ListingRule(NamedTuple):
         """True when the host keeps what is used most."""
         return self.overflow == LEAST_USED
 
-    def budget(self, window: int = DEFAULT_WINDOW) -> int | None:
-        """Return the budget in the host's unit for a context of that many tokens, None for none."""
+    def budget(self, window: int | None = None) -> int | None:
+        """Return the budget in the host's unit for a context of that many tokens, None for none.
+
+        Without a window it is that of the host's usual models.
+        """
         if not self.share:
             return self.fixed or None
         per_token = 1 if self.unit == "tokens" else _CHARS_PER_TOKEN
-        return int(window * per_token * self.share)
+        return int((self.window if window is None else window) * per_token * self.share)
 
 
 HOSTS: dict[str, ListingRule] = {
@@ -94,14 +109,16 @@ HOSTS: dict[str, ListingRule] = {
             "Claude Code",
             LEAST_USED,
             share=0.01,
+            own=4_249,
+            agents=("Claude Code",),
             description_chars=1_536,
             when_to_use=True,
             hides_manual=True,
             remedy="skillListingBudgetFraction and skillListingMaxDescChars in settings.json, or "
             "SLASH_COMMAND_TOOL_CHAR_BUDGET",
-            source="Claude Code's settings and skills pages, November 2026; that a description is "
-            "kept whole or dropped: reports of its own /doctor (anthropics/claude-code#64606, "
-            "CharlesWiltgen/Axiom#32)",
+            source="Claude Code's settings and skills pages, November 2026; requests that release "
+            "2.1.197 sent to its model, its own skills among them; with Opus 4.8 it counts 3 "
+            "characters to a token, not 4: 30,000 for a million tokens",
         ),
         ListingRule(
             "codex",
@@ -110,10 +127,14 @@ HOSTS: dict[str, ListingRule] = {
             PATHS,
             share=0.02,
             unit="tokens",
+            window=272_000,
+            table=36,
+            agents=("Codex", "agents"),
             description_chars=1_024,
+            hidden_by="agents/openai.yaml",
             remedy="a shorter library: disable skills or plugins that are not used",
-            source="openai/codex, core-skills/src/render.rs, 2026; newer releases also write a "
-            "table of roots where that saves room",
+            source="openai/codex, core-skills/src/render.rs, 2026; requests that release 0.169.0 "
+            "sent to its model",
         ),
         ListingRule(
             "copilot-cli",

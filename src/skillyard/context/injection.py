@@ -16,8 +16,8 @@ from skillyard.catalog import Catalog, load_catalog
 from skillyard.context.activation import prompt_block
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match
+from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.scorer import Scorer
 from skillyard.selection import SelectionPolicy, select
 from skillyard.skill import Skill
 

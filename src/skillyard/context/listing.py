@@ -6,23 +6,22 @@ The same entries can be laid out anew within the same budget, the skills that ma
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.context.budget import estimate_tokens
+from skillyard.context.host_skills import ShortPaths, listed_skills, order_of, short_paths
 from skillyard.context.hosts import (
     ALPHABETICAL,
     BLOCKS,
-    DEFAULT_WINDOW,
     LEAST_USED,
     PATHS,
     SHORTEN,
     ListingRule,
 )
 from skillyard.errors import InvalidInput, SkillError
-from skillyard.skill import Origin, Skill
+from skillyard.skill import Skill
 from skillyard.text import clean_line, plural, xml_escape
 
 __all__ = [
@@ -35,7 +34,6 @@ __all__ = [
     "Listed",
     "fitted",
     "host_listing",
-    "listed_skills",
 ]
 
 WHOLE = "whole"
@@ -44,8 +42,6 @@ NAME_ONLY = "name only"
 LEFT_OUT = "left out"
 NOT_READ = "not read"
 """The host does not take the file for a skill that its model may choose."""
-_READ = (Origin.AGENTSKILLS, None)
-"""Origins that hosts know: folders with a SKILL.md, and skills built in code."""
 SHORTEST = 40
 """Characters below which a shortened description says nothing: the name stands alone instead."""
 
@@ -83,6 +79,8 @@ class HostListing(NamedTuple):
     window: int
     budget: int | None
     """In the rule's unit; None where none is known."""
+    own: int
+    """Of the budget, what the host's own skills take."""
     needed: int
     """What the whole of it would take."""
     used: int
@@ -96,60 +94,33 @@ class HostListing(NamedTuple):
         return sum(entry.state == state for entry in self.entries)
 
 
-def listed_skills(
-    catalog: Catalog, rule: ListingRule
-) -> tuple[list[Skill], list[tuple[Skill, str]]]:
-    """Return the skills that the host lists, and those that it does not read with the reason."""
-    listed: list[Skill] = []
-    unread: list[tuple[Skill, str]] = []
-    shadowed = catalog.shadowed
-    for skill in catalog:
-        why = _unread(skill, rule)
-        winner = shadowed.get(skill)
-        # What wins here by a layout of ours is nothing that a host would find.
-        if not why and winner is not None and winner.origin in _READ:
-            why = f"another skill of that name goes first: {winner.path}"
-        if why:
-            unread.append((skill, why))
-        else:
-            listed.append(skill)
-    return listed, unread
-
-
-def _unread(skill: Skill, rule: ListingRule) -> str:
-    if skill.origin not in _READ:
-        return f"layout {skill.origin}: hosts read folders with a SKILL.md"
-    if rule.hides_manual and skill.disable_model_invocation:
-        return "disable-model-invocation: only the user calls it"
-    odd = [char for char in skill.name if char in rule.refused_in_names]
-    if odd or (rule.refused_in_names and skill.name != skill.name.lower()):
-        return f"the host passes over names with {repr(odd[0]) if odd else 'capitals'}"
-    return ""
-
-
 def host_listing(
     catalog: Catalog,
     rule: ListingRule,
     *,
-    window: int = DEFAULT_WINDOW,
+    window: int | None = None,
     budget: int | None = None,
     used: Mapping[str, int] | None = None,
 ) -> HostListing:
     """Return what the host lists of a catalog.
 
     ``window`` is the context in tokens, ``budget`` replaces the host's own, ``used`` says how often
-    each skill (by path) was used: without it the order of the names stands for use. Raises
-    InvalidInput.
+    each skill (by path) was used: without it the order of the names stands for use. What the
+    host's own skills take is no longer there for these. Raises InvalidInput.
     """
+    window = rule.window if window is None else window
     _check(window, budget)
     if budget is not None and rule.overflow not in _OVERFLOW:
         raise InvalidInput(f"no budget of {rule.title} is known that another one could replace")
     skills, unread = listed_skills(catalog, rule)
-    lines = [_Entry(skill, rule) for skill in sorted(skills, key=_order(rule))]
+    short = short_paths(skills if rule.form == PATHS else (), catalog.roots)
+    lines = [_Entry(skill, rule, short) for skill in sorted(skills, key=order_of(rule))]
     limit = rule.budget(window) if budget is None else budget
-    if limit is not None and sum(line.cost(line.chars) for line in lines) > limit:
-        _OVERFLOW[rule.overflow](lines, limit, used or {})
-    return _listing(rule, window, limit, lines, unread)
+    if limit is not None:
+        room = max(0, limit - rule.own - _table_cost(rule, short))
+        if sum(line.cost(line.chars) for line in lines) > room:
+            _OVERFLOW[rule.overflow](lines, room, used or {})
+    return _listing(rule, window, limit, rule.own, lines, unread)
 
 
 def fitted(
@@ -157,23 +128,28 @@ def fitted(
     rule: ListingRule,
     preferred: Sequence[Skill],
     *,
-    window: int = DEFAULT_WINDOW,
+    window: int | None = None,
     budget: int | None = None,
 ) -> HostListing:
     """Return the listing rewritten within the host's budget, ``preferred`` skills first.
 
     Names first, in that order, as many as fit; then descriptions in that order, whole where they
-    fit, else shortened to what is left. A last line says how many skills are not listed.
+    fit, else shortened to what is left. A last line says how many skills are not listed. All of a
+    ``budget`` that is given is for these skills; of the host's, its own skills have their part.
     """
+    window = rule.window if window is None else window
     _check(window, budget)
     skills, unread = listed_skills(catalog, rule)
     place = {id(skill): number for number, skill in enumerate(preferred)}
     wanted = sorted((s for s in skills if id(s) in place), key=lambda skill: place[id(skill)])
-    lines = [_Entry(skill, rule) for skill in wanted]
-    limit = rule.budget(window) if budget is None else budget
-    if limit is not None and sum(line.cost(line.chars) for line in lines) > limit:
-        _by_preference(lines, limit, rule)
-    found = _listing(rule, window, limit, lines, unread)
+    short = short_paths(skills if rule.form == PATHS else (), catalog.roots)
+    lines = [_Entry(skill, rule, short) for skill in wanted]
+    limit, own = (rule.budget(window), rule.own) if budget is None else (budget, 0)
+    if limit is not None:
+        room = max(0, limit - own - _table_cost(rule, short))
+        if sum(line.cost(line.chars) for line in lines) > room:
+            _by_preference(lines, room, rule)
+    found = _listing(rule, window, limit, own, lines, unread)
     left = found.count(LEFT_OUT)
     if not left or left == len(lines):
         return found
@@ -191,11 +167,12 @@ def _check(window: int, budget: int | None) -> None:
 class _Entry:
     """One skill on its way into a listing: how much of its description is shown."""
 
-    __slots__ = ("chars", "description", "left_out", "rule", "shown", "skill")
+    __slots__ = ("chars", "description", "left_out", "path", "rule", "shown", "skill")
 
-    def __init__(self, skill: Skill, rule: ListingRule) -> None:
+    def __init__(self, skill: Skill, rule: ListingRule, short: ShortPaths) -> None:
         self.skill = skill
         self.rule = rule
+        self.path = short.paths.get(skill.path, "")
         self.description = _description(skill, rule)
         most = rule.description_chars
         self.chars = len(self.description) if most is None else min(len(self.description), most)
@@ -203,7 +180,7 @@ class _Entry:
         self.left_out = False
 
     def line(self, shown: int) -> str:
-        return _written(self.rule, self.skill, self.description[:shown])
+        return _written(self.rule, self.skill, self.description[:shown], self.path)
 
     def cost(self, shown: int) -> int:
         """Return what the entry takes of the budget, its line end included."""
@@ -229,11 +206,10 @@ def _when_to_use(skill: Skill) -> str:
     return clean_line(node.text) if isinstance(node, Scalar) else ""
 
 
-def _written(rule: ListingRule, skill: Skill, description: str) -> str:
+def _written(rule: ListingRule, skill: Skill, description: str, path: str) -> str:
     """Return an entry as the host writes it."""
     name = clean_line(skill.name)
     if rule.form == PATHS:
-        path = clean_line(os.path.abspath(skill.path) if skill.path else "").replace("\\", "/")
         text = f" {description}" if description else ""
         return f"- {name}:{text} (file: {path})"
     if rule.form == BLOCKS and description:
@@ -245,27 +221,27 @@ def _written(rule: ListingRule, skill: Skill, description: str) -> str:
     return f"- {name}: {description}" if description else f"- {name}"
 
 
+def _table_cost(rule: ListingRule, short: ShortPaths) -> int:
+    """Return what the table of folders takes of the budget."""
+    if rule.form != PATHS:
+        return 0
+    lines = "".join(f"{line}\n" for line in short.table())
+    return max(0, _cost(rule, lines) - rule.table)
+
+
 def _cost(rule: ListingRule, line: str) -> int:
     return estimate_tokens(f"{line}\n") if rule.unit == "tokens" else len(line) + 1
 
 
-def _order(rule: ListingRule) -> Callable[[Skill], tuple[bool, str, str]]:
-    """Return the key of the order in which the host lists skills."""
-    # Codex puts what a repository brings before what the user has.
-    by_scope = rule.overflow == SHORTEN
-    return lambda skill: (by_scope and skill.scope == "user", *skill.key)
-
-
 def _least_used(lines: list[_Entry], limit: int, used: Mapping[str, int]) -> None:
-    """Keep every name, and whole descriptions of the most used until one does not fit."""
+    """Keep every name, and each description that still fits, those of the most used first."""
     room = limit - sum(line.cost(0) for line in lines)
-    ordered = sorted(lines, key=lambda line: -used.get(line.skill.path, 0))
-    for number, line in enumerate(ordered):
-        room -= line.cost(line.chars) - line.cost(0)
-        if room < 0:
-            for rest in ordered[number:]:
-                rest.shown = 0
-            return
+    for line in sorted(lines, key=lambda line: -used.get(line.skill.path, 0)):
+        more = line.cost(line.chars) - line.cost(0)
+        if more > room:
+            line.shown = 0
+        else:
+            room -= more
 
 
 def _shorten(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
@@ -362,6 +338,7 @@ def _listing(
     rule: ListingRule,
     window: int,
     limit: int | None,
+    own: int,
     lines: Sequence[_Entry],
     unread: Iterable[tuple[Skill, str]],
 ) -> HostListing:
@@ -372,7 +349,8 @@ def _listing(
     entries += [Listed(skill, NOT_READ, "", len(skill.description), why) for skill, why in unread]
     needed = sum(line.cost(line.chars) for line in lines)
     used = sum(_cost(rule, text) for text in written)
-    return HostListing(rule, window, limit, needed, used, tuple(entries), "\n".join(written))
+    text = "\n".join(written)
+    return HostListing(rule, window, limit, own, needed, used, tuple(entries), text)
 
 
 def _listed(line: _Entry) -> Listed:

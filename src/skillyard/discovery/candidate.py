@@ -6,7 +6,10 @@ from skillyard.errors import Diagnostic
 from skillyard.skill import Reference
 from skillyard.value import NamedTuple
 
-__all__ = ["Candidate", "Scan", "Stamp"]
+__all__ = ["SETTLED_NS", "Candidate", "Scan", "Stamp", "Visited"]
+
+SETTLED_NS = 2_000_000_000
+"""Timestamps of common file systems tick every 1 to 10 ms; 2 s covers the coarse ones."""
 
 
 class Stamp(NamedTuple):
@@ -38,9 +41,21 @@ class Candidate(NamedTuple):
     """The real file, where ``path`` is a link that stays inside its folder."""
 
 
+class Visited(NamedTuple):
+    """A folder that was listed. Its time of change tells what was added and removed since."""
+
+    path: str
+    mtime_ns: int
+    """0 where it had changed so lately that its time may not tell the next change."""
+    inode: int
+    """Tells a folder that was made anew from the one before it."""
+
+
 class Scan(NamedTuple):
     """What was found, sorted by path, and what could not be looked at."""
 
     candidates: tuple[Candidate, ...]
     diagnostics: tuple[Diagnostic, ...]
     folders: int
+    visited: tuple[Visited, ...] = ()
+    """The folders that were listed, as they were before that."""

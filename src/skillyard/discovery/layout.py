@@ -16,6 +16,7 @@ __all__ = [
     "SKILL_FILE",
     "AgentFolder",
     "Root",
+    "user_folder",
     "user_roots",
 ]
 
@@ -64,14 +65,20 @@ class Root(NamedTuple):
     scope: str = "project"
 
 
+def user_folder(folder: AgentFolder, environ: dict[str, str] | None = None) -> str:
+    """Return where one agent keeps this user's skills."""
+    variables = os.environ if environ is None else environ
+    base = variables.get(folder.variable) if folder.variable else None
+    if base:
+        return os.path.join(base, "skills")
+    return os.path.join(variables.get("HOME") or os.path.expanduser("~"), folder.home)
+
+
 def user_roots(environ: dict[str, str] | None = None) -> tuple[Root, ...]:
     """Return the user's agent folders that exist, in the order of the table."""
-    variables = os.environ if environ is None else environ
-    home = variables.get("HOME") or os.path.expanduser("~")
     roots = []
     for folder in AGENT_FOLDERS:
-        base = variables.get(folder.variable) if folder.variable else None
-        path = os.path.join(base, "skills") if base else os.path.join(home, folder.home)
+        path = user_folder(folder, environ)
         if os.path.isdir(path):
             roots.append(Root(path, "user"))
     return tuple(roots)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator, Sequence
 
-from skillyard.discovery.candidate import Candidate, Scan, Stamp
+from skillyard.discovery.candidate import SETTLED_NS, Candidate, Scan, Stamp, Visited
 from skillyard.discovery.entries import (
     inside,
     join,
@@ -30,26 +31,17 @@ from skillyard.skill import Origin, Reference
 from skillyard.text import clean, odd_file_name
 from skillyard.value import NamedTuple
 
-__all__ = ["scan"]
+__all__ = ["Walk", "scan"]
 
 
 def scan(roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS) -> Scan:
     """Look below every root. Raises InvalidSkillsRoot for one that is not a folder."""
-    walk = _Walk(limits)
-    listed = list(roots)
-    for root in listed:
-        if not os.path.isdir(root.path):
-            what = "is not a folder" if os.path.exists(root.path) else "does not exist"
-            raise InvalidSkillsRoot(
-                f"the root {what}", path=root.path, hint="name a folder that holds skills"
-            )
-        walk.real_roots.append(os.path.realpath(root.path))
-    for number, root in enumerate(listed):
-        walk.enter(number, root)
-    walk.follow_links()
+    walk = Walk(limits)
+    for _ in walk.steps(list(roots)):
+        pass
     walk.candidates.sort(key=lambda c: (c.root, c.parts))
     walk.diagnostics.sort(key=lambda d: (d.path, d.code, d.message))
-    return Scan(tuple(walk.candidates), tuple(walk.diagnostics), walk.folders)
+    return Scan(tuple(walk.candidates), tuple(walk.diagnostics), walk.folders, tuple(walk.visited))
 
 
 class _Place(NamedTuple):
@@ -71,8 +63,8 @@ class _Place(NamedTuple):
     """The real path of a linked folder."""
 
 
-class _Walk:
-    """One scan in progress."""
+class Walk:
+    """One scan in progress. ``candidates`` and ``diagnostics`` are what each step adds to."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -80,20 +72,34 @@ class _Walk:
         self.diagnostics: list[Diagnostic] = []
         self.real_roots: list[str] = []
         self.folders = 0
+        self.visited: list[Visited] = []
+        self._began_ns = time.time_ns()
         self._seen: set[tuple[int, int]] = set()
         self._links: list[_Place] = []
         self._full = False
 
-    def enter(self, number: int, root: Root) -> None:
-        """Walk one root."""
+    def steps(self, roots: Sequence[Root]) -> Iterator[None]:
+        """Walk every root, one folder a step. Raises InvalidSkillsRoot before the first one."""
+        for root in roots:
+            if not os.path.isdir(root.path):
+                what = "is not a folder" if os.path.exists(root.path) else "does not exist"
+                raise InvalidSkillsRoot(
+                    f"the root {what}", path=root.path, hint="name a folder that holds skills"
+                )
+            self.real_roots.append(os.path.realpath(root.path))
+        for number, root in enumerate(roots):
+            yield from self._enter(number, root)
+        yield from self._follow_links()
+
+    def _enter(self, number: int, root: Root) -> Iterator[None]:
         base = os.path.basename(self.real_roots[number])
         path = "" if root.path == "." else root.path.replace(os.sep, "/").rstrip("/") or "/"
         # A root may be called .skills itself, or be a link of that name to a store.
         runtime = RUNTIME_FOLDER in (base.lower(), os.path.basename(path).lower())
         place = _Place(path, (), number, root.scope, runtime, False, False)
-        self._walk(place, base)
+        return self._walk(place, base)
 
-    def follow_links(self) -> None:
+    def _follow_links(self) -> Iterator[None]:
         """Follow linked folders whose real path lies inside a root and was not walked already.
 
         Links come last, so that a folder reached both ways is listed by its own path.
@@ -124,18 +130,21 @@ class _Walk:
                     "name the real folder as a root, or copy the skill",
                 )
             else:
-                self._walk(place._replace(real=real), os.path.basename(real))
+                yield from self._walk(place._replace(real=real), os.path.basename(real))
+        yield  # what was said of the links that were not followed
 
-    def _walk(self, start: _Place, base: str) -> None:
+    def _walk(self, start: _Place, base: str) -> Iterator[None]:
         pending = [(start, base)]
         while pending:
             place, name = pending.pop()
             if self.folders >= self.limits.folders_walked:
                 self._stop(place)
+                yield
                 return
             children = self._list(place, name)
             children.sort(key=lambda child: child[1], reverse=True)
             pending.extend(children)
+            yield
 
     def _stop(self, place: _Place) -> None:
         if not self._full:
@@ -172,6 +181,9 @@ class _Walk:
             with os.scandir(descriptor) as entries:
                 listed = list(entries)
             self.folders += 1
+            settled = status.st_mtime_ns + SETTLED_NS < self._began_ns
+            mtime_ns = status.st_mtime_ns if settled else 0
+            self.visited.append(Visited(path, mtime_ns, status.st_ino))
             return self._look(place, name, listed, descriptor)
         except OSError as error:
             self._unreadable(path, error)

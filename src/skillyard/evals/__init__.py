@@ -1,1 +1,32 @@
 """Evaluation, beside the chain: it drives the engine, and the engine never imports it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["extract_json", "extract_summary", "invoke_judge", "remap"]
+
+_MODULES = {
+    "extract_json": "judging.replies",
+    "extract_summary": "conditions.summary",
+    "invoke_judge": "judging.judge",
+    "remap": "judging.remap",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'skillyard.evals' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"skillyard.evals.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+if TYPE_CHECKING:  # the same names, for type checkers and editors
+    from skillyard.evals.conditions.summary import extract_summary as extract_summary
+    from skillyard.evals.judging.judge import invoke_judge as invoke_judge
+    from skillyard.evals.judging.remap import remap as remap
+    from skillyard.evals.judging.replies import extract_json as extract_json

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from skillyard.digest import sha256 as digest
 from skillyard.errors import InvalidFrontmatter, SkillIoError
 from skillyard.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["Fenced", "decode", "split", "unify_lines"]
+__all__ = ["Fenced", "decode", "joined", "split", "unify_lines"]
 
 _BOM = "\ufeff"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -101,6 +102,26 @@ def split(text: str, path: str, limits: Limits = DEFAULT_LIMITS) -> Fenced:
             hint="move long text into the body",
         )
     return Fenced(block, text[stop:].strip())
+
+
+def joined(block: str | None, body: str, sha256: str) -> bytes:
+    """Return a file that :func:`split` takes apart into this block and body.
+
+    Where one of the usual ways to space them gives the file of that digest, it is that very file,
+    byte for byte; else it says the same. Without a block it is the body alone.
+    """
+    if block and not block.endswith("\n"):
+        block += "\n"
+    start = "" if block is None else f"---\n{block}---\n"
+    gaps = ("\n", "", "\n\n") if start else ("",)
+    plain = b""
+    for end in ("\n", "", "\n\n"):
+        for gap in gaps:
+            data = f"{start}{gap}{body}{end}".encode("utf-8", "surrogatepass")
+            if digest(data).hex() == sha256:
+                return data
+            plain = plain or data
+    return plain
 
 
 def _no_opening(text: str, first: str, path: str) -> InvalidFrontmatter:

@@ -16,6 +16,7 @@ from skillyard.decisions.files import state_folder
 from skillyard.digest import sha256
 from skillyard.errors import SkillIoError
 from skillyard.value import NamedTuple
+from skillyard.writing import write_whole
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -161,15 +162,9 @@ def approve(path: str, skills: Mapping[str, str]) -> Project:
     lines = b"".join(_line(below, skills[below]) for below in sorted(skills))
     data = json.dumps(head).encode("ascii") + b"\n" + lines
     record = _record(path)
-    beside = f"{record}.{os.getpid()}.tmp"
     try:
         os.makedirs(_folder(), mode=0o700, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(beside, flags, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, record)
+        write_whole(record, data, mode=0o600)
     except OSError as error:
         raise SkillIoError(
             f"cannot keep the approval: {error.strerror}",

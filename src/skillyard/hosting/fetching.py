@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from skillyard.errors import SkillError
 from skillyard.hosting.errors import Fault, Refused, failed, not_found, refusal_of, wrong_field
-from skillyard.hosting.live import Snapshot
 from skillyard.hosting.local import LOCAL, found_in
 from skillyard.hosting.outcomes import Watched
 from skillyard.hosting.service import Service
+from skillyard.hosting.snapshot import Snapshot
 from skillyard.search import FoundSkill, SearchService
 from skillyard.sources.github import is_repository
 from skillyard.sources.protocol import SourceFailed

@@ -1,142 +1,47 @@
-"""The catalog as it is now: opened once, looked at again at most once a second.
+"""The catalog as it is now: opened once, looked at again once a second or when a file changes.
 
-A request takes one :class:`Snapshot` and answers from it alone. Everything that an answer may show
-is in memory when a snapshot is made, so files that change meanwhile cannot mix into it.
+A request takes one :class:`~skillyard.hosting.snapshot.Snapshot` and answers from it alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
-from threading import Lock
+from functools import partial
+from typing import Any, TypeVar
 
 from skillyard.catalog import Catalog
 from skillyard.hosting.errors import unavailable
 from skillyard.hosting.logging import Log
 from skillyard.hosting.options import ServiceOptions
-from skillyard.index.indexed import IndexedCatalog, open_catalog
-from skillyard.index.records import card_in
-from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
-from skillyard.skill import Skill
-from skillyard.sources.protocol import Hit
+from skillyard.hosting.snapshot import Snapshot, snapshot_of
+from skillyard.hosting.watching import FolderWatch
+from skillyard.index.indexed import open_catalog
 
-__all__ = ["LiveCatalog", "Snapshot"]
+__all__ = ["LiveCatalog"]
 
-TRIES = 3
-"""Openings of an index whose files change meanwhile, before it is done without the index."""
+T = TypeVar("T")
+
 OLD_S = 5.0
 """After so long without a look, a request waits for one instead of answering from before."""
 MOST_LOOKING = 0.1
-"""Of the time, that looking at the files may take: a library of 10,000 files takes 0.2 s a look."""
+"""Of the time, that looking at the files may take."""
+LARGE = 1_000
+"""Skills beyond which what the files say does not wait for what ranks them; 1,000 take 0.3 s."""
+CHECK_S = 5.0
+"""Between two looks at the index of a large library."""
 PATIENCE_S = 1.0
 """How long it waits; a large library that is being indexed answers from before all the same."""
 
 
-class Snapshot:
-    """One generation of the catalog."""
-
-    def __init__(self, catalog: Catalog, whole: Catalog, generation: int) -> None:
-        self.whole = whole
-        """Every skill, in memory."""
-        self.generation = generation
-        """1 for the first; grows by one with each change."""
-        self.digest = whole.digest
-        self.identity = _identity(whole)
-        """Names what any search of it answers: two snapshots with one identity answer alike."""
-        self.hits: dict[str, tuple[Skill, Hit]] = {}
-        """The skills that were found so far, as a search shows them; see ``local.hit_of``."""
-        self._catalog = catalog
-        self.used = {DEFAULT_SCORER}
-        """Names of the scorers that have ranked it: those that the next one is made ready for."""
-        self._binding = Lock()
-
-    def ranked_by(self, scorer: str) -> Catalog:
-        """Give the catalog to rank with a scorer. Raises UnknownName, InvalidInput."""
-        resolved = resolve(scorer)
-        catalog = self._catalog if scorer == DEFAULT_SCORER else self.whole
-        with self._binding:
-            bind(catalog, resolved)  # once; whoever comes meanwhile waits instead of repeating
-        self.used.add(scorer)
-        return catalog
-
-    def make_ready(self, scorers: Iterable[str]) -> None:
-        """Bind the scorers before the first request comes."""
-        for scorer in sorted(scorers):
-            self.ranked_by(scorer)
-
-    def _same_index(self, other: Catalog) -> bool:
-        """True when the other catalog stands over the very index of this snapshot."""
-        mine = self._catalog
-        return (
-            isinstance(mine, IndexedCatalog)
-            and isinstance(other, IndexedCatalog)
-            and _generation(mine) == _generation(other)
-        )
-
-    def changed(self, opened: Callable[[], Catalog]) -> Catalog | None:
-        """Return the catalog of the files now, None when it is this one. Raises SkillyardError."""
-        if isinstance(self._catalog, IndexedCatalog):
-            if self._catalog.is_current():
-                return None
-            found = opened()
-            return None if self._same_index(found) else found
-        after = self.whole.reload().catalog
-        return None if after is self.whole else after
-
-
-def _identity(whole: Catalog) -> str:
-    """Return a hash over the digest and what it does not tell: which skill of a name wins."""
-    shadowed = whole.shadowed
-    listed = "".join(f"\n{skill.hash}{'-' * (skill in shadowed)}" for skill in whole.skills)
-    return sha256((whole.digest + listed).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _generation(catalog: IndexedCatalog) -> tuple[int, str]:
-    return catalog.library.searcher.generation, catalog.summary.fingerprint
-
-
-def snapshot_of(
-    catalog: Catalog,
-    generation: int,
-    opened: Callable[[], Catalog],
-    before: Catalog | None = None,
-) -> Snapshot:
-    """Return the catalog with every skill in memory, and no index that says something else.
-
-    ``before`` is the one with every skill in memory of the snapshot that was there before.
-    An index whose files change while they are read is opened again; in the end it is done without.
-    """
-    whole = catalog
-    for _ in range(TRIES):
-        if not isinstance(catalog, IndexedCatalog):
-            whole = catalog
-            break
-        whole = catalog.whole(before)
-        if _agree(catalog, whole):
-            _ = catalog.skills  # what loads when first asked for is loaded by this thread alone
-            return Snapshot(catalog, whole, generation)
-        catalog = opened()
-    return Snapshot(whole, whole, generation)
-
-
-def _agree(catalog: IndexedCatalog, whole: Catalog) -> bool:
-    """True when the index was made from the very files that were read for the catalog."""
-    hashes = {skill.path: skill.hash for skill in whole.skills}
-    searcher = catalog.library.searcher
-    seen = 0
-    for ordinal in searcher.ordinals():
-        card = card_in(searcher.record(ordinal))
-        if hashes.get(card.path) != card.hash:
-            return False
-        seen += 1
-    return seen == len(hashes)
-
-
 class LiveCatalog:
-    """Holds the newest snapshot. Belongs to one event loop; reads files in a thread of its own."""
+    """Holds the newest snapshot. Belongs to one event loop; reads files in threads of its own.
+
+    A small library is looked at and ranked anew in one go. Of a large one what the files say is
+    there first, as ``files``, and the snapshot that ranks them some seconds later.
+    """
 
     def __init__(
         self, options: ServiceOptions, log: Log, clock: Callable[[], float] = time.monotonic
@@ -145,11 +50,20 @@ class LiveCatalog:
         self._log = log
         self._clock = clock
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="skillyard-files")
+        self._ranker = ThreadPoolExecutor(1, thread_name_prefix="skillyard-ranks")
         self._held: Snapshot | None = None
+        self._files: Catalog | None = None
         self._looked = float("-inf")
+        self._checked = float("-inf")
         self._took = 0.0
         """Seconds of the last look that found nothing new."""
+        self._check_took = 0.0
+        self._hinted = False
         self._looking: asyncio.Task[None] | None = None
+        self._ranking: asyncio.Task[None] | None = None
+        self._listeners: list[Callable[[], None]] = []
+        self._watch = FolderWatch(self._hint, self._unwatched)
+        self._closed = False
         self.failure = ""
         """The kind of what went wrong with the last look; empty when nothing did."""
         self.reloads = 0
@@ -159,6 +73,20 @@ class LiveCatalog:
     def held(self) -> Snapshot | None:
         """The newest snapshot, None before the first."""
         return self._held
+
+    @property
+    def files(self) -> Catalog | None:
+        """What the files said at the last look: as new as the snapshot, or newer."""
+        return self._files
+
+    @property
+    def watched(self) -> bool:
+        """True while the operating system says when a file changes, so that nobody has to look."""
+        return self._watch.stands
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call ``listener`` on the loop after each change of ``held`` or ``files``."""
+        self._listeners.append(listener)
 
     async def current(self) -> Snapshot:
         """Return the newest snapshot. Raises Refused (503) when there is none."""
@@ -184,22 +112,110 @@ class LiveCatalog:
             self._looking = asyncio.get_running_loop().create_task(self._look())
         return self._looking
 
+    def _hint(self) -> None:
+        """Look now: something has changed."""
+        self._hinted = True
+        if not self._closed:
+            self.look()
+
+    def _unwatched(self, why: str) -> None:
+        self._log.write("watch", "warning", error=why)
+
     async def _look(self) -> None:
         loop = asyncio.get_running_loop()
         started = self._clock()
         try:
-            found = await loop.run_in_executor(self._thread, self._newer)
+            if self._held is None or not self._is_large():
+                await self._look_at_once(started)
+            else:
+                await self._look_at_files(self._held, started)
         except Exception as error:  # noqa: BLE001 - what is held goes on answering, whatever it was
             self._note_failure(error)
-        else:
-            self.failure = ""
-            if found is None:
-                self._took = self._clock() - started
-            else:
-                self._note(found)
         finally:
             self._looked = self._clock()
             self._looking = None
+        if self._files is not None and self._watch.available and not self._closed:
+            self._watch.follow({each.path: each.inode for each in self._files.folders})
+        if self._hinted and not self._closed:  # something changed while it was looked at
+            loop.call_soon(self.look)
+
+    def _is_large(self) -> bool:
+        return self._files is not None and len(self._files) > LARGE
+
+    async def _look_at_once(self, started: float) -> None:
+        """Look at everything and rank it; what is held is replaced as a whole."""
+        self._hinted = False
+        found = await self._in(self._thread, self._newer)
+        self.failure = ""
+        if found is None:
+            self._took = self._clock() - started
+        else:
+            self._note(found)
+
+    async def _look_at_files(self, held: Snapshot, started: float) -> None:
+        """Look at the files of a large library: in full only where a glance says so."""
+        self._hinted = False
+        before = self._files
+        assert before is not None
+        found = (await self._in(self._thread, before.glance)).catalog
+        if found is before:
+            self._took = self._clock() - started
+            pause = max(CHECK_S, self._check_took / MOST_LOOKING)
+            due = self._clock() - self._checked >= pause
+            if (due or self.failure) and self._ranking is None:
+                self._rank(self._check(held))
+            return
+        self.failure = ""
+        self._files = found
+        self._tell()
+        if self._ranking is None:
+            self._rank(self._rank_files())
+
+    def _rank(self, work: Coroutine[Any, Any, None]) -> None:
+        self._ranking = asyncio.get_running_loop().create_task(self._ranked(work))
+
+    async def _ranked(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - as above
+            self._note_failure(error)
+        finally:
+            self._ranking = None
+
+    async def _check(self, held: Snapshot) -> None:
+        """See what a glance does not: an index that another process made anew."""
+        started = self._clock()
+        files = self._files
+        assert files is not None
+        found = await self._in(self._ranker, partial(held.changed, self._open))
+        self.failure = ""
+        self._check_took = self._clock() - started
+        self._checked = self._clock()
+        if found is not None:
+            newer = (await self._in(self._ranker, files.reload)).catalog
+            if newer is not files and self._files is files:
+                self._files = newer
+                self._tell()
+        if found is not None or self._files is not held.whole:
+            await self._rank_files()
+
+    async def _rank_files(self) -> None:
+        """Make the snapshot that ranks what the files say, again until it is what they say now."""
+        while not self._closed:
+            held, files = self._held, self._files
+            assert held is not None
+            assert files is not None
+            found = await self._in(self._ranker, partial(self._snapshot_of, held, files))
+            self.failure = ""
+            if self._files is files:
+                self._files = found.whole
+            self._note(found)
+            if self._files is found.whole:
+                return
+
+    def _snapshot_of(self, held: Snapshot, files: Catalog) -> Snapshot:
+        catalog = self._open() if held.is_indexed else files
+        return self._ready(snapshot_of(catalog, held.generation + 1, self._open, files), held)
 
     def _newer(self) -> Snapshot | None:
         """Return a snapshot of the files now, None when nothing changed."""
@@ -212,6 +228,9 @@ class LiveCatalog:
         if changed is None:
             return None
         found = snapshot_of(changed, held.generation + 1, self._open, held.whole)
+        return self._ready(found, held)
+
+    def _ready(self, found: Snapshot, held: Snapshot) -> Snapshot:
         found.make_ready(held.used)
         if found.digest == held.digest:
             found.generation = held.generation
@@ -220,8 +239,14 @@ class LiveCatalog:
     def _open(self) -> Catalog:
         return open_catalog(self._options.roots, scopes=self._options.scopes, look=True)
 
+    async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(thread, work)
+
     def _note(self, found: Snapshot) -> None:
         before, self._held = self._held, found
+        if not self._is_large() or self._files is None:
+            self._files = found.whole
+        self._tell()
         if before is not None and before.generation == found.generation:
             return  # the same content under a newer index: nothing that anybody would notice
         self.reloads += before is not None
@@ -232,14 +257,38 @@ class LiveCatalog:
             digest=found.digest[:16],
         )
 
+    def _tell(self) -> None:
+        for listener in self._listeners:
+            listener()
+
     def _note_failure(self, error: Exception) -> None:
         kind = getattr(error, "code", "") or type(error).__name__
         if kind != self.failure:
             self._log.write("catalog", "error", error=str(error))
         self.failure = kind
 
+    @property
+    def ready(self) -> bool:
+        """True when there is a snapshot."""
+        return self._held is not None
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return nothing: what is held and ``failure`` tell everything."""
+        return {}
+
+    def headers(self, snapshot: Snapshot) -> Mapping[str, str]:
+        """Return nothing: answers from files are as new as the files."""
+        return {}
+
+    async def settled(self) -> None:
+        """Wait until what is on its way now has been looked at and ranked."""
+        running = {task for task in (self._looking, self._ranking) if task is not None}
+        if running:
+            await asyncio.wait(running)
+
     async def close(self) -> None:
-        """Wait for the look on its way, and end the thread."""
-        if self._looking is not None:
-            await asyncio.wait({self._looking})
-        self._thread.shutdown(wait=True)
+        """Wait for the look on its way, and end the threads."""
+        self._closed = True
+        await self.settled()
+        for ends in (self._watch.close, self._thread.shutdown, self._ranker.shutdown):
+            await asyncio.get_running_loop().run_in_executor(None, ends)

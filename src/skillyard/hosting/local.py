@@ -13,13 +13,16 @@ from typing import TypeVar
 
 from skillyard.digest import sha256
 from skillyard.errors import SkillError
-from skillyard.hosting.live import Snapshot
+from skillyard.formats.frontmatter import joined
+from skillyard.hosting.snapshot import Snapshot
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.match import rank
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.resources import list_resources, read_file, read_resource
 from skillyard.search import FoundSkill
-from skillyard.skill import Reference, Skill
+from skillyard.search.content import size_of
+from skillyard.search.noting import refuse
+from skillyard.skill import Origin, Reference, Skill
 from skillyard.sources.protocol import Hit, Package, SourceFailed
 
 __all__ = ["LOCAL", "CatalogSource", "file_of", "found_in", "is_document"]
@@ -49,6 +52,11 @@ class CatalogSource:
         self._raw = raw
         self._found: dict[str, Skill] = {}
 
+    @property
+    def ground(self) -> object | None:
+        """What the answers stand on; None where files are read for them."""
+        return None if self._raw else self._snapshot.identity
+
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
         return await self._in_thread(lambda: self._ranked(query, limit))
@@ -64,6 +72,7 @@ class CatalogSource:
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed."""
+        refuse()  # its files may change, whatever the snapshot says
         return await self._in_thread(lambda: self._package(hit, references or whole))
 
     def _package(self, hit: Hit, references: bool) -> Package:
@@ -85,7 +94,8 @@ def hit_of(snapshot: Snapshot, skill: Skill) -> Hit:
     """Return a skill as a search knows it; its id is the slug where that names it alone."""
     kept = snapshot.hits.get(skill.path)
     if kept is None or kept[0] is not skill:
-        kept = snapshot.hits[skill.path] = (skill, _made(snapshot, skill))
+        kept = (skill, _made(snapshot, skill))
+        snapshot.hits.put(skill.path, kept, size_of(skill))
     return kept[1]
 
 
@@ -110,7 +120,12 @@ def _made(snapshot: Snapshot, skill: Skill) -> Hit:
 
 
 def file_of(skill: Skill) -> bytes:
-    """Return the bytes of a skill's file, which are those of the snapshot. Raises SourceFailed."""
+    """Return the bytes of a skill's file, which are those of the snapshot. Raises SourceFailed.
+
+    Of a skill from a store they are made of what it holds, which is the file in all but blanks.
+    """
+    if skill.stored:
+        return joined(skill.frontmatter, skill.body or "", skill.hash)
     limit = DEFAULT_LIMITS.skill_file_bytes
     try:
         if is_document(skill):
@@ -126,6 +141,8 @@ def file_of(skill: Skill) -> bytes:
 
 def is_document(skill: Skill) -> bool:
     """True for a skill that is a single document and has no folder of its own."""
+    if skill.stored:  # where it stands says nothing of what it was
+        return skill.origin in (Origin.RUNTIME, Origin.CONVENTION)
     return _file_name(skill).lower() != "skill.md"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import NamedTuple
 
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, InvalidSkillsRoot
 from skillyard.sources.settings import Settings
 
 __all__ = ["LOG_FORMATS", "TOKEN", "ServiceLimits", "ServiceOptions", "is_loopback"]
@@ -71,6 +71,14 @@ class ServiceOptions:
     log_format: str = "json"
     """``json``, ``text`` or ``none``."""
     limits: ServiceLimits = DEFAULT_LIMITS
+    store: str = field(default="", repr=False)
+    """The address of the catalog store to follow, instead of reading ``roots``; empty: none."""
+    caller: str = ""
+    """Whose view of the store is served; empty: everything."""
+    state_dir: str = ""
+    """Where the node keeps the store's skills; empty: in the user's cache."""
+    max_stale_s: float = 0.0
+    """``/readyz`` refuses a node that last had all that the store had longer ago; 0: none."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -80,6 +88,11 @@ class ServiceOptions:
         put(self, "token", _token(token))
         if type(self.port) is not int or not 0 <= self.port <= PORTS:
             raise InvalidInput(f"port must be an integer of 0 to {PORTS}")
+        for name in ("store", "caller", "state_dir"):
+            if not isinstance(getattr(self, name), str):
+                raise InvalidInput(f"{name} must be text")
+        if isinstance(self.max_stale_s, bool) or not 0 <= self.max_stale_s < 1e9:
+            raise InvalidInput("max_stale_s must be seconds, 0 or more")
         if self.log_format not in LOG_FORMATS:
             raise InvalidInput(f"log_format must be one of {', '.join(LOG_FORMATS)}")
         for origin in self.allowed_origins:
@@ -90,6 +103,13 @@ class ServiceOptions:
                 f"host {self.host!r} can be reached from other machines: set {TOKEN} to a secret"
                 " that clients must send as `Authorization: Bearer …`, or use host 127.0.0.1"
             )
+
+    def check_roots(self) -> None:
+        """Raise InvalidSkillsRoot for a root that is no folder, where folders are served."""
+        for root in () if self.store else self.roots:
+            if not os.path.isdir(root):
+                hint = "name one that holds skills"
+                raise InvalidSkillsRoot("not a folder", path=root, hint=hint)
 
 
 def is_loopback(host: str) -> bool:

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from skillyard.hosting.errors import error_dict
+from skillyard.search.gathering import ground_of
 from skillyard.sources.protocol import Hit, Hits, Package, Source, SourceFailed
 
 __all__ = ["Board", "Watched"]
@@ -65,6 +66,11 @@ class Watched:
         self.at_hand: bool = getattr(source, "at_hand", False)
         """True for one that waits for nobody and may be asked in any thread."""
         self.failure: dict[str, Any] | None = None
+
+    @property
+    def ground(self) -> object | None:
+        """What the answers stand on, as `skillyard.search.gathering` asks it."""
+        return ground_of(self._source)
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]:
         """Search the source. Raises SourceFailed."""

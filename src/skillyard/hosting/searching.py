@@ -12,10 +12,12 @@ from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from skillyard.errors import InvalidInput
-from skillyard.hosting.live import Snapshot
 from skillyard.hosting.local import LOCAL, CatalogSource
 from skillyard.hosting.outcomes import Board, Watched
+from skillyard.hosting.snapshot import Snapshot
 from skillyard.search import SearchService
+from skillyard.search.gathering import KeptGathered
+from skillyard.search.noting import Noting
 from skillyard.sources.protocol import Source
 from skillyard.sources.registry import build_sources, build_transport, response_cache
 from skillyard.sources.responses import CacheStats
@@ -46,6 +48,8 @@ class Searching:
         self._local_only = local_only
         self._cache = response_cache(settings)
         self._transport = build_transport(settings, self._cache)
+        self.kept = KeptGathered(Noting(self._transport))
+        """What was gathered for the last requests, of whatever client."""
         self._remotes: dict[str, list[Source]] = {}
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -96,7 +100,7 @@ class Searching:
     def _remote(self, name: str) -> list[Source]:
         with self._lock:
             if name not in self._remotes:
-                self._remotes[name] = build_sources(self.settings, self._transport, [name])
+                self._remotes[name] = build_sources(self.settings, self.kept.transport, [name])
             return self._remotes[name]
 
     async def run(self, search: Search[T], sources: Sequence[Watched], ranker: str | None) -> T:
@@ -107,7 +111,11 @@ class Searching:
 
         async def searched() -> T:
             service = SearchService(
-                sources, ranker, settings=self.settings, transport=self._transport
+                sources,
+                ranker,
+                settings=self.settings,
+                transport=self._transport,
+                kept=self.kept,
             )
             return await search(service)
 

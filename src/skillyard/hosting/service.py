@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.hosting.guards import Bodies, Guard, Places
-from skillyard.hosting.live import LiveCatalog, Snapshot
+from skillyard.hosting.live import LiveCatalog
 from skillyard.hosting.logging import Log
 from skillyard.hosting.metrics import Metrics
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.outcomes import Board
 from skillyard.hosting.searching import Searching
+from skillyard.hosting.served import ServedCatalog
+from skillyard.hosting.snapshot import Snapshot
 from skillyard.sources.settings import load_settings
 
 if TYPE_CHECKING:
     from skillyard.http.routes.route import Route
 
-__all__ = ["Asked", "Service"]
+__all__ = ["ANSWERED_FROM", "Asked", "Service"]
 
 T = TypeVar("T")
 
@@ -41,6 +44,18 @@ class Asked(NamedTuple):
     """True where the client takes a compressed answer."""
 
 
+ANSWERED_FROM: ContextVar[Snapshot | None] = ContextVar("answered_from", default=None)
+"""The snapshot that the request at hand is answered from."""
+
+
+def _served(options: ServiceOptions, log: Log) -> ServedCatalog:
+    if not options.store:
+        return LiveCatalog(options, log)
+    from skillyard.hosting.followed import FollowedCatalog  # it loads what stores need
+
+    return FollowedCatalog(options, log)
+
+
 class Service:
     """The parts of one running service."""
 
@@ -59,7 +74,7 @@ class Service:
         self.board = Board()
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
         self.searching = Searching(settings, self.board, self._pool, local_only=options.local_only)
-        self.live = LiveCatalog(options, self.log)
+        self.live = _served(options, self.log)
         self.closing = False
         self.written: dict[str, bytes] = {}
         """Answers that never change, by the name of their route."""
@@ -71,7 +86,9 @@ class Service:
 
     async def snapshot(self) -> Snapshot:
         """Return the catalog as it is now. Raises Refused (503)."""
-        return await self.live.current()
+        found = await self.live.current()
+        ANSWERED_FROM.set(found)
+        return found
 
     async def close(self) -> None:
         """End threads and connections; requests have been answered by now."""

@@ -23,7 +23,8 @@ from skillyard.hosting.errors import Refused, refusal_of
 from skillyard.hosting.guards import header_of
 from skillyard.hosting.logging import Log
 from skillyard.hosting.options import ServiceOptions
-from skillyard.hosting.service import Asked, Service
+from skillyard.hosting.probes import probed
+from skillyard.hosting.service import ANSWERED_FROM, Asked, Service
 from skillyard.http.encoding import (
     COMPRESSED_FROM,
     Reply,
@@ -139,8 +140,12 @@ class _Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        passage = _Passage(scope, receive, send)
         service = self._service
+        probe = _probe(service, scope)
+        if probe is not None:
+            await _response(probe)(scope, receive, send)
+            return
+        passage = _Passage(scope, receive, send)
         inside = False
         service.metrics.in_flight += 1
         try:
@@ -160,6 +165,16 @@ class _Gate:
         finally:
             service.metrics.in_flight -= 1
             passage.note(service)
+
+
+def _probe(service: Service, scope: Scope) -> Reply | None:
+    """Return the answer of a probe, without guards, log and figures: it comes each second."""
+    if scope["method"] not in ("GET", "HEAD"):
+        return None
+    found = probed(service, scope["path"])
+    if found is None:
+        return None
+    return Reply(found.body, "text/plain; charset=utf-8", found.status, SAFE_HEADERS)
 
 
 def _where(error: Exception) -> dict[str, str]:
@@ -285,11 +300,19 @@ class _Resource:
             if route.free:
                 return await route.handler(service, asked)
             async with service.places.one():
-                return await route.handler(service, asked)
+                return self._dated(await route.handler(service, asked))
         except Refused as refused:
-            return _reply_of(refused, scope, page=route.media == "text/html")
+            return self._dated(_reply_of(refused, scope, page=route.media == "text/html"))
         except SkillyardError as error:
-            return _reply_of(refusal_of(error), scope, page=route.media == "text/html")
+            reply = _reply_of(refusal_of(error), scope, page=route.media == "text/html")
+            return self._dated(reply)
+
+    def _dated(self, reply: Reply) -> Reply:
+        """Return the answer with what says from which generation it is; a 404 has one too."""
+        snapshot = ANSWERED_FROM.get()
+        if snapshot is None:
+            return reply
+        return reply._replace(headers={**reply.headers, **self._service.live.headers(snapshot)})
 
     async def _values(self, route: Route, scope: Scope, receive: Receive) -> dict[str, Any]:
         values = from_path(route.path_fields, scope["path_params"])

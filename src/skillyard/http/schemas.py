@@ -280,6 +280,18 @@ _HEALTH = _record(
         reloads=_integer("How often the files had changed."),
         failure=_maybe(_text("The kind of what kept the files from being read last.")),
     ),
+    store=_maybe(
+        _record(
+            "How the node stands to the store that it follows; null for files.",
+            generation=_integer("The generation that answers."),
+            head=_integer("The last one that the store is known to have."),
+            behind=_integer("How many it is behind that."),
+            age_s=_maybe(_number("Seconds since the store last said that nothing is newer.")),
+            failure=_maybe(_text("What went wrong when the store was last asked.")),
+            taken=_integer("Skills taken over so far by a large change; 0 when there is none."),
+            ready=_flag("What /readyz says."),
+        )
+    ),
     sources=_list(
         _record(
             "One source.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 import socket
 import threading
@@ -14,7 +13,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from skillyard.errors import InvalidInput, InvalidSkillsRoot
+from skillyard.errors import InvalidInput
 from skillyard.hosting.guards import HEAD_BYTES
 from skillyard.hosting.logging import Log, ServerHandler
 from skillyard.hosting.options import ServiceLimits, ServiceOptions
@@ -33,9 +32,7 @@ def serve(options: ServiceOptions | None = None) -> None:
     be listened on, and what :func:`~skillyard.http.app.create_app` raises.
     """
     options = options or ServiceOptions()
-    for root in options.roots:
-        if not os.path.isdir(root):
-            raise InvalidSkillsRoot("not a folder", path=root, hint="name one that holds skills")
+    options.check_roots()
     log = Log(options.log_format)
     server = Server(options, log)
     with listening(options) as sock:

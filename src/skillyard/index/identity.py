@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from skillyard.analysis.analyzer import VERSION as ANALYZER
+from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.index.table import Table
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["key_of", "settings_of"]
 
-WEIGHING = 5
+WEIGHING = 6
 """Grows whenever the same terms would get other impacts, other marks or other vectors."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from skillyard.catalog.snapshot import Catalog, load_catalog, named_roots
 from skillyard.errors import IndexDamaged, SkillIoError
@@ -18,8 +17,11 @@ from skillyard.index.summary import Summary, load_summary
 from skillyard.index.table import Table
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
+from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from skillyard.catalog.reading import Progress
 
 __all__ = ["IndexedCatalog", "current", "open_catalog"]

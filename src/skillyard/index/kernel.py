@@ -6,9 +6,13 @@ It is built by the ordinary build where a compiler is there. ``SKILLYARD_KERNEL=
 from __future__ import annotations
 
 import os
-from typing import Any
 
-__all__ = ["KERNEL"]
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["KERNEL", "crc32"]
 
 KERNEL: Any = None
 """The module ``skillyard.index._kernel`` or None."""
@@ -18,3 +22,8 @@ if os.environ.get("SKILLYARD_KERNEL", "").lower() not in ("off", "0", "no"):
         from skillyard.index import _kernel as KERNEL  # type: ignore[attr-defined,no-redef]  # noqa: N812
     except ImportError:
         pass
+
+if KERNEL is None:
+    from zlib import crc32
+else:
+    crc32 = KERNEL.crc32  # the same, without loading another library

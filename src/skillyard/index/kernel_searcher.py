@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from struct import Struct
-from typing import Any
 
 from skillyard.index.kernel import KERNEL
 from skillyard.index.manifest import Manifest
 from skillyard.index.reader import MASK, SHIFT, SegmentSearcher
-from skillyard.index.searcher import CANDIDATES, Weights, first_terms
+from skillyard.index.searcher import CANDIDATES, MOST_TERMS, Weights, first_terms
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["KernelSearcher"]
 
@@ -25,8 +28,14 @@ _NOWHERE = _SPAN.pack(-1, 0, 0)
 class KernelSearcher(SegmentSearcher):
     """The searcher over the segments of one generation, through the kernel."""
 
-    def __init__(self, folder: str, manifest: Manifest, data: memoryview) -> None:
-        super().__init__(folder, manifest, data)
+    def __init__(
+        self,
+        folder: str,
+        manifest: Manifest,
+        data: memoryview,
+        before: SegmentSearcher | None = None,
+    ) -> None:
+        super().__init__(folder, manifest, data, before)
         self._made: Any = None
         self._spans: dict[str, bytes] = {}
         self._held: dict[str, int] = {}
@@ -65,9 +74,25 @@ class KernelSearcher(SegmentSearcher):
         spans = [known.get(term) or self._span(term) for term, _ in weights]
         return spans, [weight for _, weight in weights]
 
+    def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
+        """Return the document's impact of each term, 0.0 where it is absent."""
+        if len(terms) > MOST_TERMS:
+            return super().impacts(ordinal, terms)
+        known = self._spans
+        spans = [known.get(term) or self._span(term) for term in terms]
+        found: list[float] | None = self._engine.impacts(spans, ordinal)
+        if found is None:
+            self._check([ordinal])
+            found = self._engine.impacts(spans, ordinal)
+        assert found is not None
+        return found
+
     def _check(self, unread: Sequence[int]) -> None:
+        by_segment: dict[int, list[int]] = {}
         for ordinal in unread:
-            self.segments[ordinal >> SHIFT].check_forward(ordinal & MASK)
+            by_segment.setdefault(ordinal >> SHIFT, []).append(ordinal & MASK)
+        for place, numbers in by_segment.items():
+            self.segments[place].check_forwards(numbers)
 
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
@@ -84,10 +109,17 @@ class KernelSearcher(SegmentSearcher):
 
     def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact scores of the documents named."""
+        return self._of_each(self._engine.exact, weights, ordinals)
+
+    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return what the terms weigh, added up, that each of the documents named holds."""
+        return self._of_each(self._engine.held, weights, ordinals)
+
+    def _of_each(self, ask: Any, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         asked = self._asked(first_terms(weights))
         listed = list(ordinals)
         while True:
-            found, unread = self._engine.exact(*asked, listed)
+            found, unread = ask(*asked, listed)
             if not unread:
                 return found  # type: ignore[no-any-return]
             self._check(unread)

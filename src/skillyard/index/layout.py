@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 import sys
 
+from skillyard.index.kernel import crc32
 from skillyard.value import NamedTuple
 
 __all__ = ["HEADER_SIZE", "MAGIC", "MOST_DOCUMENTS", "PAGE", "SECTIONS", "Header", "pack", "unpack"]
@@ -64,8 +65,6 @@ class Header(NamedTuple):
 
 def pack(header: Header) -> bytes:
     """Return the header as it stands in a file."""
-    from zlib import crc32
-
     fixed = _FIXED.pack(MAGIC, header.documents, header.terms, header.dimensions, 0, header.pages)
     body = fixed + b"".join(_PLACE.pack(*place) for place in header.places)
     body = body.ljust(HEADER_SIZE - _CHECK.size, b"\0")
@@ -74,8 +73,6 @@ def pack(header: Header) -> bytes:
 
 def unpack(data: memoryview) -> Header | None:
     """Return the header of a segment, or None when it is not one, damaged or cut off."""
-    from zlib import crc32
-
     if len(data) < HEADER_SIZE or not LITTLE_ENDIAN:
         return None
     body = data[: HEADER_SIZE - _CHECK.size]

@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import os
 import struct
-from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping
 from mmap import ACCESS_READ, mmap
-from typing import Any
-from zlib import crc32
+from types import MappingProxyType
 
 from skillyard.errors import IndexDamaged, SkillIoError
-from skillyard.value import NamedTuple
+from skillyard.index.kernel import crc32
+from skillyard.value import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "NAME",
@@ -65,6 +67,8 @@ class Manifest(NamedTuple):
     settings: Mapping[str, str]
     parts: tuple[Part, ...]
     sides: Mapping[str, Side]
+    notes: Mapping[str, str] = MappingProxyType({})
+    """A few short texts that the layer above keeps with a generation."""
 
 
 def render(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
@@ -87,6 +91,8 @@ def render(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
         "parts": parts,
         "sides": {name: list(side) for name, side in sorted(manifest.sides.items())},
     }
+    if manifest.notes:
+        shape["notes"] = dict(sorted(manifest.notes.items()))
     text = json.dumps(shape, separators=(",", ":")).encode("ascii")
     text = text.ljust(-(-(len(text) + _HEAD.size) // 8) * 8 - _HEAD.size)  # blobs are aligned
     body = b"".join([_HEAD.pack(MAGIC, len(text)), text, *blobs])
@@ -97,6 +103,8 @@ def _dead(numbers: frozenset[int]) -> Any:
     """Return a few numbers as a list and many as a bitmap."""
     if len(numbers) <= 64:
         return sorted(numbers)
+    from binascii import b2a_base64
+
     bits = 0
     for number in numbers:
         bits |= 1 << number
@@ -106,6 +114,8 @@ def _dead(numbers: frozenset[int]) -> Any:
 def _undead(value: Any) -> frozenset[int]:
     if isinstance(value, list):
         return frozenset(int(number) for number in value)
+    from binascii import a2b_base64
+
     bits = int.from_bytes(a2b_base64(value, strict_mode=True), "little")
     return frozenset(n for n, bit in enumerate(reversed(f"{bits:b}")) if bit == "1")
 
@@ -125,8 +135,10 @@ def parse(data: memoryview, path: str) -> Manifest:
             for p in shape["parts"]
         )
         sides = {name: Side(*side) for name, side in shape["sides"].items()}
-        return Manifest(shape["generation"], shape["dimensions"], shape["settings"], parts, sides)
-    except (struct.error, ValueError, KeyError, TypeError) as error:
+        notes = {str(name): str(text) for name, text in shape.get("notes", {}).items()}
+        made = (shape["generation"], shape["dimensions"], shape["settings"])
+        return Manifest(*made, parts, sides, notes)
+    except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexDamaged(
             f"the manifest cannot be read ({type(error).__name__})", path=path, hint=REBUILD
         ) from None

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from math import log1p
-from typing import TYPE_CHECKING
+from math import log, log1p
 
 from skillyard.analysis import STANDARD
+from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.index.weighing import Analysed
@@ -22,6 +22,7 @@ __all__ = [
     "CALL",
     "EXACT",
     "IN_NAME",
+    "LENGTH",
     "NAME",
     "PRIOR",
     "START",
@@ -48,9 +49,17 @@ IN_NAME = "\x07"
 AVOID = "\x05"
 """Followed by a term of what the skill says it is not for."""
 
+LENGTH = "\x10"
+"""Its impact is the logarithm of how much longer the body is than :data:`SHORT`, beside that of
+:data:`LONGEST`; a shorter one has no such mark."""
+
 START = "\x08"
 """Followed by the first two words of a phrase that is longer."""
 
+SHORT = 200
+"""Terms of a body, prose and code, up to which its length makes no difference."""
+LONGEST = 1_000_000
+"""Terms from which a longer body makes no difference."""
 LONGEST_PHRASE = 6
 """Words of a phrase that are looked up."""
 MANY_INSTALLS = 1_000_000
@@ -60,7 +69,6 @@ CURATED = 0.2
 """What being curated adds to the prior, beside installs; both stay below 1."""
 
 _WORD = re.compile(r"\w+")
-_JOINER = re.compile(r"[-_.]")
 
 
 def phrase_words(text: str) -> tuple[str, ...]:
@@ -77,8 +85,12 @@ def phrases_in(words: Sequence[str], known: Callable[[str], object]) -> Iterator
     seen: set[str] = set()
     for start in range(len(words) - 1):
         pair = f"{words[start]} {words[start + 1]}"
-        longest = LONGEST_PHRASE if known(START + pair) else 2
-        for end in range(start + 2, min(start + longest, len(words)) + 1):
+        if pair not in seen:
+            seen.add(pair)
+            yield pair
+        if not known(START + pair):
+            continue
+        for end in range(start + 3, min(start + LONGEST_PHRASE, len(words)) + 1):
             run = " ".join(words[start:end])
             if run not in seen:
                 seen.add(run)
@@ -92,7 +104,7 @@ def tag_mark(tag: str) -> str:
 
 def exact_mark(text: str) -> str:
     """Return the mark of a name, or of a request that is nothing but a name."""
-    terms = STANDARD.terms(_JOINER.sub(" ", text))
+    terms = STANDARD.terms(text.replace("-", " ").replace("_", " ").replace(".", " "))
     return EXACT + " ".join(sorted(set(terms)))
 
 
@@ -125,7 +137,16 @@ def marks(skill: Skill, analysed: Analysed) -> dict[str, float]:
     prior = _prior(skill)
     if prior:
         found[PRIOR] = _exact(prior)
+    length = _length(analysed)
+    if length:
+        found[LENGTH] = _exact(length)
     return found
+
+
+def _length(analysed: Analysed) -> float:
+    """Return where the body's length stands between :data:`SHORT` and :data:`LONGEST`, 0..1."""
+    terms = sum(analysed.prose.values()) + sum(analysed.code.values())
+    return FULL * log(min(max(terms, SHORT), LONGEST) / SHORT) / log(LONGEST / SHORT)
 
 
 def _prior(skill: Skill) -> float:

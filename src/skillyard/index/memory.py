@@ -12,6 +12,7 @@ from skillyard.index.searcher import (
     Weights,
     exact_score,
     first_terms,
+    held_weight,
     impact_byte,
     tie_of,
     whole_weights,
@@ -97,6 +98,12 @@ class MemorySearcher:
         terms = [term for term, _ in weights]
         return [exact_score(weights, self.impacts(ordinal, terms)) for ordinal in ordinals]
 
+    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return what the terms weigh, added up, that each of the documents named holds."""
+        weights = first_terms(weights)
+        terms = [term for term, _ in weights]
+        return [held_weight(weights, self.impacts(ordinal, terms)) for ordinal in ordinals]
+
     def semantic(
         self, query: bytes, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, int]]:
@@ -120,6 +127,10 @@ class MemorySearcher:
         asked = memoryview(query).cast("b")
         vectors = [self._vectors[ordinal] for ordinal in ordinals]
         return [sum(map(mul, asked, vector)) if vector is not None else 0 for vector in vectors]
+
+    def vector(self, ordinal: int) -> bytes:
+        """Return the document's vector, in signed bytes; nothing where it has none."""
+        return self._documents[ordinal].vector
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""

@@ -15,10 +15,11 @@ TRIES = 8
 """How often a manifest is read again when a writer took its files away meanwhile."""
 
 
-def open_index(folder: str) -> SegmentSearcher | None:
+def open_index(folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
     """Open the current generation of the index in ``folder``; None when there is none.
 
-    Raises IndexDamaged, and SkillIoError when it cannot be read. A later change is not seen: see
+    Of an earlier generation, ``before``, what was checked is not checked again. Raises
+    IndexDamaged, and SkillIoError when it cannot be read. A later change is not seen: see
     :meth:`SegmentSearcher.stale`.
     """
     missing = ""
@@ -28,16 +29,18 @@ def open_index(folder: str) -> SegmentSearcher | None:
             return None
         manifest = parse(memoryview(data), os.path.join(folder, NAME))
         try:
-            return searcher_over(folder, manifest, memoryview(data))
+            return searcher_over(folder, manifest, memoryview(data), before)
         except FileNotFoundError as error:  # a writer merged: the new manifest says where to
             missing = str(error.filename)
     raise IndexDamaged("a segment is missing", path=missing, hint=REBUILD)
 
 
-def searcher_over(folder: str, manifest: Manifest, data: memoryview) -> SegmentSearcher:
+def searcher_over(
+    folder: str, manifest: Manifest, data: memoryview, before: SegmentSearcher | None = None
+) -> SegmentSearcher:
     """Return the searcher over a generation: through the kernel where there is one."""
     if KERNEL is None:
-        return SegmentSearcher(folder, manifest, data)
+        return SegmentSearcher(folder, manifest, data, before)
     from skillyard.index.kernel_searcher import KernelSearcher
 
-    return KernelSearcher(folder, manifest, data)
+    return KernelSearcher(folder, manifest, data, before)

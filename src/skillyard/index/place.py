@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import time
 from json import dumps
-from typing import TYPE_CHECKING
 
 from skillyard.digest import sha256
 from skillyard.index.identity import settings_of
 from skillyard.index.manifest import NAME
 from skillyard.index.table import Table, bundled
-from skillyard.value import NamedTuple
+from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from skillyard.discovery import Scan

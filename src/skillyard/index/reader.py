@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from zlib import crc32
 
 from skillyard.errors import IndexDamaged
+from skillyard.index.kernel import crc32
 from skillyard.index.manifest import (
     NAME,
     REBUILD,
@@ -22,6 +22,7 @@ from skillyard.index.searcher import (
     contenders,
     exact_score,
     first_terms,
+    held_weight,
     slack_of,
     whole_weights,
 )
@@ -36,10 +37,22 @@ MASK = (1 << SHIFT) - 1
 class SegmentSearcher:
     """The searcher over the segments of one generation. An ordinal is (segment, number)."""
 
-    def __init__(self, folder: str, manifest: Manifest, data: memoryview) -> None:
+    def __init__(
+        self,
+        folder: str,
+        manifest: Manifest,
+        data: memoryview,
+        before: SegmentSearcher | None = None,
+    ) -> None:
         self.folder = folder
         self.manifest = manifest
-        self.segments = [self._segment(part, data) for part in manifest.parts]
+        known = before.by_file() if before is not None else {}  # a name tells the content
+        self.segments = [
+            known[part.file].with_dead(part.dead)
+            if part.file in known and known[part.file].size == part.size
+            else self._segment(part, data)
+            for part in manifest.parts
+        ]
         self.dimensions = manifest.dimensions
         self.size = sum(s.documents - len(s.dead) - s.excluded() for s in self.segments)
         self._terms: dict[str, tuple[int, ...]] = {}
@@ -65,6 +78,11 @@ class SegmentSearcher:
         segment.dead = part.dead
         return segment
 
+    def by_file(self) -> dict[str, Segment]:
+        """Return the segments that lie in files of their own, by name."""
+        pairs = zip(self.manifest.parts, self.segments, strict=True)
+        return {part.file: segment for part, segment in pairs if part.file}
+
     @property
     def generation(self) -> int:
         """The number of this generation; it grows by one with each commit."""
@@ -74,6 +92,11 @@ class SegmentSearcher:
     def settings(self) -> Mapping[str, str]:
         """What the index was made with."""
         return self.manifest.settings
+
+    @property
+    def notes(self) -> Mapping[str, str]:
+        """Short texts that the layer above kept with this generation."""
+        return self.manifest.notes
 
     def stale(self) -> bool:
         """True when there is a newer generation, or none that can be read."""
@@ -177,16 +200,20 @@ class SegmentSearcher:
     def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact scores of the documents named."""
         weights = first_terms(weights)
-        terms = [term for term, _ in weights]
-        numbers = [self._numbers(term) for term in terms]
+        return [exact_score(weights, found) for found in self._impacts(weights, ordinals)]
+
+    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return what the terms weigh, added up, that each of the documents named holds."""
+        weights = first_terms(weights)
+        return [held_weight(weights, found) for found in self._impacts(weights, ordinals)]
+
+    def _impacts(self, weights: Weights, ordinals: Sequence[int]) -> Iterator[list[float]]:
+        """Yield the impacts of the terms in each of the documents named."""
+        numbers = [self._numbers(term) for term, _ in weights]
         by_segment = [[n[place] for n in numbers] for place in range(len(self.segments))]
-        found = []
         for ordinal in ordinals:
             segment, number = self._at(ordinal)
-            found.append(
-                exact_score(weights, segment.impacts(number, by_segment[ordinal >> SHIFT]))
-            )
-        return found
+            yield segment.impacts(number, by_segment[ordinal >> SHIFT])
 
     def semantic(
         self, query: bytes, limit: int, allowed: Container[int] | None = None
@@ -204,6 +231,11 @@ class SegmentSearcher:
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
         """Return the dot products of the documents named."""
         return [self.segments[o >> SHIFT].dot(query, o & MASK) for o in ordinals]
+
+    def vector(self, ordinal: int) -> bytes:
+        """Return the document's vector, in signed bytes; zeros where it has none."""
+        segment, number = self._at(ordinal)
+        return segment.vector(number)
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from heapq import nlargest
 from operator import mul
-from zlib import crc32
 
 from skillyard.errors import IndexDamaged
 from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.kernel import KERNEL, crc32
 from skillyard.index.layout import HEADER_SIZE, MOST_DOCUMENTS, PAGE, SECTIONS, unpack
-from skillyard.index.vectors import dot_products
 
 __all__ = ["Segment"]
 
@@ -24,11 +22,15 @@ _KINDS = {
     "forward_impacts": "f",
     "vectors": "b",
 }
+_IS_EXCLUDED = bytes(flags & EXCLUDED for flags in range(256))
 _SIZES = {"I": 4, "Q": 8, "H": 2, "f": 4, "b": 1, "B": 1}
 
 
 class Segment:
     """A segment over a buffer (a mapped file, or bytes). Raises IndexDamaged wherever it is."""
+
+    wounded = False
+    """True once damage was met, whoever met it: whoever owns the index can make it anew."""
 
     def __init__(self, data: memoryview, path: str) -> None:
         self.path = path
@@ -58,7 +60,29 @@ class Segment:
         self.dead: frozenset[int] = frozenset()
         self._sound: set[str] = set()
         self._read = bytearray(self.documents)
+        self._out: frozenset[int] | None = None
         self._silent: list[int] | None = None
+        self._tables: dict[str, tuple[object, ...]] = {}
+        """What the kernel is told of each hash table."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return len(self._data)
+
+    @property
+    def identity(self) -> int:
+        """The same for two values over one reading of one file."""
+        return id(self._checks)
+
+    def with_dead(self, dead: frozenset[int]) -> Segment:
+        """Return the same segment with other deleted documents; what was checked stays checked."""
+        from copy import copy  # an index that is opened once needs none of it
+
+        other = copy(self)
+        other.dead = dead
+        other._silent = None
+        return other
 
     def _check_counts(self) -> None:
         wanted = {
@@ -75,7 +99,8 @@ class Segment:
             raise self.damaged("the sections do not fit each other")
 
     def damaged(self, what: str) -> IndexDamaged:
-        """Return the error for this file."""
+        """Return the error for this file, and remember it."""
+        self.wounded = True
         return IndexDamaged(f"the index is damaged: {what}", path=self.path, hint=REBUILD)
 
     def view(self, name: str, first: int, last: int) -> memoryview:
@@ -91,13 +116,31 @@ class Segment:
     def _check(self, first: int, last: int) -> None:
         """Check the pages ``first`` to ``last`` that were not looked at yet."""
         seen = self._seen
+        if seen.find(0, first, last + 1) < 0:
+            return
+        if KERNEL is not None:
+            page = KERNEL.wrong_page(*self._pages(), first, last)
+            if page >= 0:
+                raise self._wrong_page(page)
+            return
         for page in range(first, last + 1):
             if not seen[page]:
                 start = HEADER_SIZE + page * PAGE
                 end = min(start + PAGE, self._checks_start)
                 if crc32(self._data[start:end]) != self._checks[page]:
-                    raise self.damaged(f"page {page} does not match its checksum")
+                    raise self._wrong_page(page)
                 seen[page] = 1
+
+    def _pages(self) -> tuple[object, ...]:
+        """Return what the kernel has to know of the pages."""
+        return self._data, self._checks, self._seen, HEADER_SIZE, PAGE
+
+    def _sections(self, *names: str) -> list[tuple[int, int]]:
+        """Return where sections start and how many items they hold, for the kernel."""
+        return [(self._places[name][0], len(self._views[name])) for name in names]
+
+    def _wrong_page(self, page: int) -> IndexDamaged:
+        return self.damaged(f"page {page} does not match its checksum")
 
     @property
     def _checks_start(self) -> int:
@@ -116,6 +159,14 @@ class Segment:
 
     def _lookup(self, slots: str, offsets: str, names: str, name: bytes) -> int:
         """Return the number of a name in a hash table, or -1."""
+        if KERNEL is not None:
+            table = self._tables.get(slots)
+            if table is None:
+                table = (*self._pages(), *self._sections(slots, offsets, names))
+                self._tables[slots] = table
+            found: int = KERNEL.look_up_name(*table, name)
+            if found > -2:
+                return found  # else what is damaged is met again below, and said
         size = len(self._views[slots])
         if not size or size & (size - 1):
             raise self.damaged(f"section {slots} is no hash table")
@@ -207,7 +258,7 @@ class Segment:
         first, last = self._span("posting_starts", term)
         documents = self.view("posting_documents", first, last)
         self.view("posting_impacts", first, last)
-        if first < last and max(documents) >= self.documents:
+        if first < last and _highest(documents) >= self.documents:
             raise self.damaged("a posting names no document")
         return first, last
 
@@ -218,13 +269,32 @@ class Segment:
         self.view("forward_impacts", first, last)
         self._read[number] = 1
 
+    def check_forwards(self, numbers: list[int]) -> None:
+        """Check the forward lists of some documents, and note that they were."""
+        if KERNEL is not None:
+            sections = self._sections("forward_starts", "forward_terms", "forward_impacts")
+            done = KERNEL.check_forward(*self._pages(), *sections, self._read, numbers)
+            numbers = numbers[done:]  # the first of them is damaged, if there is one
+        for number in numbers:
+            self.check_forward(number)
+
     def _silenced(self) -> list[int]:
         """Return the documents that are no answers: deleted and excluded ones."""
         if self._silent is None:
-            flags = bytes(self.whole("flags"))
-            out = {n for n, flag in enumerate(flags) if flag & EXCLUDED} if any(flags) else set()
-            self._silent = sorted(self.dead.union(out))
+            self._silent = sorted(self.dead | self._excluded())
         return self._silent
+
+    def _excluded(self) -> frozenset[int]:
+        """Return the documents that are no answers, deleted or not."""
+        if self._out is None:
+            marks = bytes(self.whole("flags")).translate(_IS_EXCLUDED)
+            found = []
+            number = marks.find(1)
+            while number >= 0:
+                found.append(number)
+                number = marks.find(1, number + 1)
+            self._out = frozenset(found)
+        return self._out
 
     def nearest(
         self, query: bytes, limit: int, allowed: frozenset[int] | None
@@ -232,6 +302,8 @@ class Segment:
         """Return (dot product, document) of the best above 0, all that tie for the last."""
         if len(query) != self.dimensions:
             raise ValueError("the query's vector has another size")
+        from skillyard.index.vectors import dot_products  # not where the kernel answers
+
         vectors = self.whole("vectors")
         out = self._silenced()
         dots = dot_products(vectors, self.dimensions, query)
@@ -248,6 +320,11 @@ class Segment:
         if len(query) != len(vector):
             raise ValueError("the query's vector has another size")
         return sum(map(mul, memoryview(query).cast("b"), vector))
+
+    def vector(self, number: int) -> bytes:
+        """Return one document's vector, in signed bytes; zeros where it has none."""
+        first = number * self.dimensions
+        return bytes(self.view("vectors", first, first + self.dimensions))
 
     def impacts(self, number: int, terms: Sequence[int]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""
@@ -280,17 +357,13 @@ class Segment:
 
     def excluded(self) -> int:
         """Return how many documents that are not dead are excluded."""
-        flags = bytes(self.whole("flags"))
-        if not any(flags):
-            return 0
-        return sum(flag & EXCLUDED for n, flag in enumerate(flags) if n not in self.dead)
+        return len(self._excluded() - self.dead)
 
     def document(self, number: int) -> IndexedDocument:
         """Return a document as it was added."""
         first, last = self._span("forward_starts", number)
         terms = tuple(self.term_name(term) for term in self.view("forward_terms", first, last))
-        start = number * self.dimensions
-        vector = bytes(self.view("vectors", start, start + self.dimensions))
+        vector = self.vector(number)
         return IndexedDocument(
             self.key(number),
             self.record(number),
@@ -301,8 +374,15 @@ class Segment:
         )
 
 
+def _highest(documents: memoryview) -> int:
+    found: int = max(documents) if KERNEL is None else KERNEL.highest(documents)
+    return found
+
+
 def _top(totals: list[int], limit: int, slack: int = 0) -> list[tuple[int, int]]:
     if limit <= 0:
         return []
+    from heapq import nlargest  # not where the kernel answers
+
     least = max(1, nlargest(limit, totals)[-1] - slack) if len(totals) > limit else 1
     return [(total, number) for number, total in enumerate(totals) if total >= least]

@@ -8,10 +8,14 @@ by a digest of the document's key, and the second pass adds doubles in the order
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from heapq import nlargest
-from typing import Protocol
 
 from skillyard.digest import sha256
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # nobody asks at run time whether something is one
 
 __all__ = [
     "CANDIDATES",
@@ -21,6 +25,7 @@ __all__ = [
     "contenders",
     "exact_score",
     "first_terms",
+    "held_weight",
     "impact_byte",
     "slack_of",
     "tie_of",
@@ -56,6 +61,8 @@ def contenders(found: list[tuple[int, int]], weights: Weights, limit: int) -> li
     """Return the (sum, document) that may be among the ``limit`` best by exact score."""
     if len(found) <= limit or limit <= 0:
         return found
+    from heapq import nlargest  # not where the kernel answers
+
     least = nlargest(limit, (total for total, _ in found))[-1] - slack_of(weights)
     return [pair for pair in found if pair[0] >= least]
 
@@ -94,63 +101,65 @@ def exact_score(weights: Weights, impacts: Sequence[float]) -> float:
     return total
 
 
+def held_weight(weights: Weights, impacts: Sequence[float]) -> float:
+    """Return Σ weight over the terms that have an impact, added one by one."""
+    total = 0.0
+    for (_, weight), impact in zip(weights, impacts, strict=True):
+        if impact:
+            total += weight
+    return total
+
+
 class Searcher(Protocol):
     """A set of documents that can be searched. Documents are named by ordinals, 0 upwards."""
 
     @property
     def size(self) -> int:
         """Live documents: neither deleted nor excluded."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """Bytes of a vector."""
-        ...
 
     def frequency(self, term: str) -> int:
         """Return how many live documents hold the term."""
-        ...
 
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:
         """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
-        ...
 
     def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact scores of the documents named."""
-        ...
+
+    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return what the terms weigh, added up, that each of the documents named holds."""
 
     def semantic(
         self, query: bytes, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, int]]:
         """Return up to ``limit`` (ordinal, dot product) above zero, best first."""
-        ...
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
         """Return the dot products of the documents named."""
-        ...
+
+    def vector(self, ordinal: int) -> bytes:
+        """Return the document's vector, in signed bytes; zeros or nothing where it has none."""
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""
-        ...
 
     def key(self, ordinal: int) -> str:
         """Return the document's key."""
-        ...
 
     def record(self, ordinal: int) -> bytes:
         """Return the document's record."""
-        ...
 
     def flags(self, ordinal: int) -> int:
         """Return the document's flags."""
-        ...
 
     def ordinal(self, key: str) -> int | None:
         """Return the ordinal of the document of that key, or None."""
-        ...
 
     def ordinals(self) -> Iterator[int]:
         """Yield the ordinals of all documents that are not deleted."""
-        ...

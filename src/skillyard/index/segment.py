@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from itertools import accumulate
+from typing import TypeAlias
 from zlib import crc32
 
 from skillyard.errors import InvalidInput
@@ -22,7 +23,7 @@ from skillyard.index.searcher import impact_byte, tie_of
 
 __all__ = ["SegmentBuilder", "slots_of"]
 
-_Sections = dict[str, bytes]
+_Sections: TypeAlias = "dict[str, bytes | bytearray | array[int] | array[float]]"
 
 _LARGEST = (1 << 32) - 1
 """What an offset of 32 bits reaches; a builder says it is full long before."""
@@ -43,6 +44,9 @@ class SegmentBuilder:
 
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
+        self._begin()
+
+    def _begin(self) -> None:
         self._terms = _Numbers()
         self._keys: list[bytes] = []
         self._records: list[bytes] = []
@@ -80,11 +84,12 @@ class SegmentBuilder:
         self._vectors += document.vector or bytes(self.dimensions)
 
     def build(self) -> bytes:
-        """Return the bytes of the segment."""
+        """Return the bytes of the segment. The builder is spent: it gives its memory away."""
         names = sorted(self._terms)  # by code point, which is the order of their bytes too
         renumbered = array("I", bytes(4 * len(names)))
         for new, name in enumerate(names):
             renumbered[self._terms[name]] = new
+        self._terms.clear()
         self._sort_forward(renumbered)
         terms = [name.encode("utf-8", "surrogatepass") for name in names]
         starts, documents, impacts = self._invert(len(terms))
@@ -95,19 +100,22 @@ class SegmentBuilder:
             "posting_starts": starts,
             "posting_documents": documents,
             "posting_impacts": impacts,
-            "forward_starts": self._starts.tobytes(),
-            "forward_terms": self._forward_terms.tobytes(),
-            "forward_impacts": self._forward_impacts.tobytes(),
-            "vectors": bytes(self._vectors),
-            "ties": self._ties.tobytes(),
-            "flags": bytes(self._flags),
+            "forward_starts": self._starts,
+            "forward_terms": self._forward_terms,
+            "forward_impacts": self._forward_impacts,
+            "vectors": self._vectors,
+            "ties": self._ties,
+            "flags": self._flags,
             "key_offsets": _offsets(self._keys, "I"),
             "key_bytes": b"".join(self._keys),
             "key_slots": slots_of(self._keys),
             "record_offsets": _offsets(self._records, "Q"),
             "record_bytes": b"".join(self._records),
         }
-        return _assembled(sections, len(self), len(terms), self.dimensions)
+        count, vocabulary = len(self), len(terms)
+        del names, terms, starts, documents, impacts
+        self._begin()
+        return _assembled(sections, count, vocabulary, self.dimensions)
 
     def _sort_forward(self, renumbered: array[int]) -> None:
         """Give every forward list the final term numbers, ascending."""
@@ -180,20 +188,23 @@ def slots_of(names: list[bytes]) -> bytes:
 
 
 def _assembled(sections: _Sections, documents: int, terms: int, dimensions: int) -> bytes:
+    """Return the file. Each section is let go once it was copied: together they are large."""
     places = []
     place = HEADER_SIZE
     for name in SECTIONS:
-        places.append((place, len(sections[name])))
-        place += -(-len(sections[name]) // 8) * 8
+        length = memoryview(sections[name]).nbytes
+        places.append((place, length))
+        place += -(-length // 8) * 8
     header = Header(documents, terms, dimensions, place, tuple(places))
-    body = bytearray(pack(header))
-    for name in SECTIONS:
-        body += sections[name]
-        body += bytes(-len(body) % 8)
+    pages = -(-(place - HEADER_SIZE) // PAGE)
+    body = bytearray(place + 4 * pages + 4)
     view = memoryview(body)
-    checks = array("I")
-    for start in range(HEADER_SIZE, len(body), PAGE):
-        checks.append(crc32(view[start : start + PAGE]))
+    view[:HEADER_SIZE] = pack(header)
+    for name, (start, length) in zip(SECTIONS, places, strict=True):
+        view[start : start + length] = memoryview(sections.pop(name)).cast("B")
+    ends = (*range(HEADER_SIZE + PAGE, place, PAGE), place)
+    checks = array("I", (crc32(view[HEADER_SIZE + n * PAGE : e]) for n, e in enumerate(ends)))
+    listed = checks.tobytes() if place > HEADER_SIZE else b""
+    view[place:] = listed + array("I", [crc32(listed)]).tobytes()
     view.release()
-    listed = checks.tobytes()
-    return bytes(body) + listed + array("I", [crc32(listed)]).tobytes()
+    return bytes(body)

@@ -11,22 +11,20 @@ from __future__ import annotations
 
 import os
 import struct
-from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log, sqrt
 from mmap import ACCESS_READ, mmap
-from typing import TYPE_CHECKING
-from zlib import crc32
 
 from skillyard.errors import IndexDamaged
-from skillyard.index.kernel import KERNEL
-from skillyard.value import NamedTuple
+from skillyard.index.kernel import KERNEL, crc32
+from skillyard.summing import added
+from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     Buffer = bytes | mmap
 
-__all__ = ["Row", "Table", "bundled", "write_table"]
+__all__ = ["Row", "Table", "bundled", "moved", "unit_vector", "write_table"]
 
 MAGIC = b"SKYTAB02"
 _HEADER = struct.Struct("<8sIIII")  # magic, rows, dimensions, bytes of terms, CRC-32 of the rest
@@ -86,15 +84,16 @@ class Table:
         self.data = data
         self.id = f"{check:08x}-{rows}x{self.dimensions}"
         place = _HEADER.size
-        self._weights = array("H", data[place : place + 2 * rows])
-        self._query_weights = array("H", data[place + 2 * rows : place + 4 * rows])
-        self._emphasis = data[place + 4 * rows : place + 5 * rows]
-        self._rarity = data[place + 5 * rows : place + 6 * rows]
+        whole = memoryview(data)  # nothing is copied: a question looks at a few rows
+        self._weights = whole[place : place + 2 * rows].cast("H")
+        self._query_weights = whole[place + 2 * rows : place + 4 * rows].cast("H")
+        self._emphasis = whole[place + 4 * rows : place + 5 * rows]
+        self._rarity = whole[place + 5 * rows : place + 6 * rows]
         place += 6 * rows
-        self._offsets = array("I", data[place : place + 4 * (rows + 1)])
+        self._offsets = whole[place : place + 4 * (rows + 1)].cast("I")
         place += 4 * (rows + 1)
-        self._terms = data[place : place + size]
-        self._rows = memoryview(data)[place + size :]
+        self._terms = whole[place : place + size]
+        self._rows = whole[place + size :]
         self._known: dict[str, int] = {}
         self._lanes: dict[int, int] = {}
 
@@ -113,7 +112,7 @@ class Table:
         return place if place < len(self) and self[place] == term else -1
 
     def __getitem__(self, place: int) -> bytes:
-        return self._terms[self._offsets[place] : self._offsets[place + 1]]
+        return self._terms[self._offsets[place] : self._offsets[place + 1]].tobytes()
 
     def items(self) -> Iterator[tuple[str, tuple[Row, bytes]]]:
         """Yield every term with its row and its vector, in byte order."""
@@ -130,13 +129,20 @@ class Table:
 
     def emphasis(self, term: str) -> float:
         """Return how much the term says in a request: 1.0 is as much as its rarity says."""
-        row = self.row(term)
-        return self._emphasis[row] / EMPHASIS_STEPS if row >= 0 else 1.0
+        return self.said(term)[1]
 
     def share(self, term: str) -> float:
         """Return the share of public skills that hold the term, 0..1; 0.0 for unknown terms."""
-        row = self.row(term)
-        return exp(-self._rarity[row] / RARITY_STEPS) if row >= 0 else 0.0
+        return self.said(term)[0]
+
+    def said(self, term: str) -> tuple[float, float]:
+        """Return (:meth:`share`, :meth:`emphasis`) of a term."""
+        row = self._known.get(term)
+        if row is None:
+            row = self.row(term)
+        if row < 0:
+            return 0.0, 1.0
+        return exp(-self._rarity[row] / RARITY_STEPS), self._emphasis[row] / EMPHASIS_STEPS
 
     def sums(self, counts: Iterable[tuple[str, float]], *, query: bool = False) -> list[int] | None:
         """Return Σ weight · row over the terms, a whole number for each dimension; None for none.
@@ -149,7 +155,7 @@ class Table:
         total = 0
         for row, weight in zip(rows, weights, strict=True):
             total += weight * self._lane(row)
-        lanes = array("I", total.to_bytes(4 * self.dimensions, "little"))
+        lanes = memoryview(total.to_bytes(4 * self.dimensions, "little")).cast("I")
         bias = 128 * sum(weights)
         return [(lane - bias) >> SHIFT for lane in lanes]
 
@@ -205,14 +211,17 @@ class Table:
             if length:
                 scale = weight / sqrt(length)
                 mixed = [old + scale * value for old, value in zip(mixed, sums, strict=True)]
-        return _unit(mixed)
+        return unit_vector(mixed)
 
 
 # A signed byte to the same value plus 128.
 _BIASED = bytes((code + 128) & 255 for code in range(256))
 
 
-def _unit(mixed: list[float]) -> bytes:
+def unit_vector(mixed: Iterable[float]) -> bytes:
+    """Return the direction as a stored vector: components of about -1..1; nothing for zeros."""
+    from array import array
+
     fine = [round(value * FINE) for value in mixed]
     length = sum([value * value for value in fine])
     if not length:
@@ -221,10 +230,45 @@ def _unit(mixed: list[float]) -> bytes:
     return array("b", [min(max(round(value * scale), -127), 127) for value in fine]).tobytes()
 
 
+def moved(
+    asked: bytes, own: float, others: Sequence[tuple[bytes, float]], theirs: float
+) -> tuple[bytes, float, float] | None:
+    """Return a direction moved towards a weighed sum of others, as a stored vector.
+
+    That is ``own · asked + theirs · S / |S|``, S being Σ weight · vector over ``others``, each a
+    stored vector. With it come ``|S|`` and the length of the whole; None where either is 0.
+    """
+    if KERNEL is not None:
+        vectors = [vector for vector, _ in others]
+        weights = [weight for _, weight in others]
+        found: tuple[bytes, float, float] | None = KERNEL.moved(
+            asked, own, vectors, weights, theirs, FINE, UNIT
+        )
+        return found
+    together = [0.0] * len(asked)
+    for vector, weight in others:
+        values = memoryview(vector).cast("b")
+        together = [old + weight * value for old, value in zip(together, values, strict=True)]
+    length = _length(together)
+    if not length:
+        return None
+    share = theirs / length
+    asks = memoryview(asked).cast("b")
+    mixed = [own * ask + share * value for ask, value in zip(asks, together, strict=True)]
+    whole = _length(mixed)
+    return (unit_vector(mixed), length, whole) if whole else None
+
+
+def _length(values: list[float]) -> float:
+    return sqrt(added([value * value for value in values]))
+
+
 def write_table(
     terms: Sequence[str], rows: Sequence[Row], vectors: bytes, dimensions: int
 ) -> bytes:
     """Return the bytes of a table file; ``terms`` must stand in byte order, each once."""
+    from array import array
+
     encoded = [term.encode("utf-8") for term in terms]
     if encoded != sorted(set(encoded)) or not len(rows) == len(terms) == len(vectors) / dimensions:
         raise ValueError("terms must be sorted and unique, with one row each")

@@ -46,6 +46,7 @@ class IndexWriter:
     ``settings`` say what the documents were made with; an index of other settings, of other
     dimensions, or one that is damaged, is replaced as a whole at the commit. Raises SkillIoError
     when the folder cannot be written or, after ``wait_s`` seconds, when another writer has it.
+    ``most_rewritten`` is how many live documents a commit may copy to keep the segments few.
     """
 
     def __init__(
@@ -56,8 +57,12 @@ class IndexWriter:
         settings: Mapping[str, str] | None = None,
         wait_s: float = 0.0,
         fresh: bool = False,
+        most_rewritten: int | None = None,
     ) -> None:
         self.folder = folder
+        self._most_rewritten = most_rewritten
+        self.overdue = False
+        """True after a commit that left segments as they are, as merging them takes long."""
         self._dimensions = dimensions
         self._settings = dict(settings or {})
         self._lock = _locked(folder, wait_s)
@@ -74,6 +79,7 @@ class IndexWriter:
         self._flushed_keys: dict[str, tuple[int, int]] = {}
         self._flushed_dead: list[set[int]] = []
         self._sides: dict[str, bytes] = {}
+        self._notes: dict[str, str] = {}
 
     @property
     def _segments(self) -> list[Segment]:
@@ -151,6 +157,10 @@ class IndexWriter:
         """Keep ``data`` with the next generation under ``name``."""
         self._sides[name] = data
 
+    def note(self, name: str, text: str) -> None:
+        """Keep a short text with the next generation under ``name``, in its manifest."""
+        self._notes[name] = text
+
     def _drain(self) -> None:
         """Move what waits into the builder, in the order of the keys' arrival."""
         for key, document in self._pending.items():
@@ -174,7 +184,12 @@ class IndexWriter:
         parts, inline, files = self._parts()
         sides = self._side_entries(files)
         manifest = Manifest(
-            self._generation + 1, self._dimensions, self._settings, tuple(parts), sides
+            self._generation + 1,
+            self._dimensions,
+            self._settings,
+            tuple(parts),
+            sides,
+            {**(self._base.manifest.notes if self._base is not None else {}), **self._notes},
         )
         body = render(manifest, inline)
         for name, data in files.items():
@@ -190,14 +205,11 @@ class IndexWriter:
 
     def _merge(self) -> None:
         """Rewrite segments that are mostly dead, and small ones when they are many."""
-        small = [n for n, s in enumerate(self._segments) if self._live(n) < SMALL]
-        rewritten = {
-            n for n, s in enumerate(self._segments) if len(self._dead[n]) * DEAD_SHARE > s.documents
-        }
-        inline = sum(len(s._data) for s in self._segments if s.path.endswith(NAME))
-        inline += sum(len(data) for data in self._flushed if len(data) < INLINE_BYTES)
-        if len(small) + len(self._flushed) > MOST_PARTS or inline > INLINE_BYTES:
-            rewritten.update(small)
+        rewritten = self._worn()
+        live = sum(map(self._live, rewritten))
+        self.overdue = self._most_rewritten is not None and live > self._most_rewritten
+        if self.overdue:
+            rewritten = self._inline() if self._overfull() else set()
         if not rewritten:
             return
         # What was flushed and is small goes with them, so that merging does not leave many again.
@@ -214,6 +226,37 @@ class IndexWriter:
             self._dead[number] = set(range(self._segments[number].documents))
         self._flushed += merged
         self._flushed_dead += [set() for _ in merged]
+
+    def _worn(self) -> set[int]:
+        """Return the segments that should be written anew, by their place.
+
+        Of the small ones the smallest go first, and larger ones only with company of their size:
+        so a document is copied about once each time its segment doubles.
+        """
+        dead = self._dead
+        worn = {n for n, s in enumerate(self._segments) if len(dead[n]) * DEAD_SHARE > s.documents}
+        if self._overfull():
+            worn |= self._inline()
+        small = [n for n in range(len(self._segments)) if n not in worn and self._live(n) < SMALL]
+        if len(small) + bool(worn) + len(self._flushed) <= MOST_PARTS:
+            return worn
+        total = 0
+        for number in sorted(small, key=lambda n: (self._live(n), n)):
+            if total and self._live(number) > 2 * total and len(worn) > 1:
+                break
+            worn.add(number)
+            total += self._live(number)
+        return worn
+
+    def _inline(self) -> set[int]:
+        """Return the segments that lie in the manifest, by their place."""
+        return {n for n, s in enumerate(self._segments) if s.path.endswith(NAME)}
+
+    def _overfull(self) -> bool:
+        """True when the small segments do not fit into the manifest any more."""
+        inline = sum(self._segments[n].size for n in self._inline())
+        inline += sum(len(data) for data in self._flushed if len(data) < INLINE_BYTES)
+        return inline > INLINE_BYTES
 
     def _live(self, number: int) -> int:
         return self._segments[number].documents - len(self._dead[number])
@@ -273,7 +316,8 @@ class IndexWriter:
         """Stand on the new generation, so that the writer may go on."""
         self._base = self._open()
         self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
-        self._flushed, self._flushed_dead, self._flushed_keys, self._sides = [], [], {}, {}
+        self._flushed, self._flushed_dead, self._flushed_keys = [], [], {}
+        self._sides, self._notes = {}, {}
 
 
 def _locked(folder: str, wait_s: float) -> int:

@@ -25,8 +25,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
-import stat
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +33,7 @@ from skillyard.install.file_paths import checked_path
 from skillyard.install.javascript_json import Json, parse, stringify
 from skillyard.install.locked import FIELDS, KEYS, Lock, LockedSkill, folder_name
 from skillyard.resources import read_file
+from skillyard.writing import write_whole
 
 __all__ = [
     "LOCAL",
@@ -248,7 +247,7 @@ def write_project_lock(path: str, lock: Lock) -> None:
     data = render_project_lock(lock.replace(skills=skills)).encode()
     read_project_lock(path)
     try:
-        _replace_file(path, folder, data)
+        _replace_file(path, data)
     except OSError as error:
         raise SkillIoError(
             f"cannot write: {error.strerror or error}",
@@ -258,38 +257,11 @@ def write_project_lock(path: str, lock: Lock) -> None:
         ) from None
 
 
-def _replace_file(path: str, folder: str, data: bytes) -> None:
+def _replace_file(path: str, data: bytes) -> None:
     try:
-        mode = stat.S_IMODE(os.lstat(path).st_mode)
         with open(path, "rb") as file:
             if file.read() == data:
                 return
     except FileNotFoundError:
-        mode = None
-    beside = os.path.join(folder, f".{os.path.basename(path)}.{secrets.token_hex(8)}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(beside, flags, 0o666 if mode is None else 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-            if mode is not None:
-                os.fchmod(file.fileno(), mode)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the rename last through a loss of power, where the system can."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError:  # some file systems sync no folders; the file itself is written
         pass
+    write_whole(path, data)

@@ -58,7 +58,8 @@ class Answer(NamedTuple):
 
 def origin_of(view: View, skill: Skill) -> str:
     """Return where a skill of the library comes from, in words; no path beyond its root."""
-    where = f"local library: {view.shown_path(skill.path)}" if skill.path else "local library"
+    library = "catalog store" if skill.stored else "local library"
+    where = f"{library}: {view.shown_path(skill.path)}" if skill.path else library
     return f"{where} (from {skill.source})" if skill.source not in (None, "", LOCAL) else where
 
 

@@ -19,6 +19,7 @@ from skillyard.skill import Skill
 __all__ = ["skill_evaluate", "why_skill"]
 
 CONFIDENCE = "confidence"
+NESTED = (dict, list)
 Worked = tuple[Answer, Iterable[Skill]]
 
 
@@ -42,12 +43,12 @@ async def skill_evaluate(call: Call) -> Answer:
             show_details=values["showDetails"],
         )
         named = view.remembered("by name", lambda: _by_name(view))
-        shown = [skill for result in found.results for skill in named[result["skillName"]]]
+        shown = [skill for result in found.results for skill in named.get(result["skillName"], ())]
         results = [{**each, "reason": safe_text(each["reason"])} for each in found.results]
         message = safe_text(found.message)
         return Answer(message, {"results": results, "message": message}), shown
 
-    return await call.shared.library.answer(work)
+    return await call.shared.library.answer(work, ranks=True)
 
 
 def _by_name(view: View) -> dict[str, list[Skill]]:
@@ -72,38 +73,42 @@ async def why_skill(call: Call) -> Answer:
     def work(view: View) -> Worked:
         catalog = view.snapshot.ranked_by(scorer)
         why = explain(catalog, values["name"], query, scorer=scorer, limit=values["limit"])
-        structured = _shown(view, why.to_dict())
-        return Answer(_said(why), structured), [why.match.skill]
+        found = why.to_dict()
+        return Answer(_said(why, found["match"]), _shown(view, found)), [why.match.skill]
 
     try:
-        return await call.shared.library.answer(work)
+        return await call.shared.library.answer(work, ranks=True)
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 
 
 def _shown(view: View, value: Any) -> Any:
     """Return the JSON with paths below their root, and no text that could pose as a frame."""
-    if isinstance(value, dict):
-        return {
-            key: view.shown_path(item) if key == "path" and isinstance(item, str)
-            else _shown(view, item)
-            for key, item in value.items()
-        }  # fmt: skip
+    if isinstance(value, str):
+        return safe_text(value)
     if isinstance(value, list):
         return [_shown(view, item) for item in value]
-    return safe_text(value) if isinstance(value, str) else value
+    if not isinstance(value, dict):
+        return value
+    shown = {}
+    for key, item in value.items():
+        if isinstance(item, str):
+            shown[key] = view.shown_path(item) if key == "path" else safe_text(item)
+        else:
+            shown[key] = _shown(view, item) if isinstance(item, NESTED) else item
+    return shown
 
 
-def _said(why: Why) -> str:
-    match = why.match
+def _said(why: Why, match: dict[str, Any]) -> str:
+    """Return the explanation in lines; ``match`` is its match as JSON, worked out once."""
     place = "has no score" if why.rank is None else f"ranks {why.rank} of {why.total}"
     would = "would" if why.chosen else "would not"
-    scored = f"score {match.score:.4g}, scorer {why.scorer}"
+    scored = f"score {why.match.score:.4g}, scorer {why.scorer}"
     lines = [
-        f"{match.skill.name} {place} for this request ({scored}); a selection {would} take it.",
-        f"Grounds: {match.reason or 'none'}",
+        f"{why.match.skill.name} {place} for this request ({scored}); a selection {would} take it.",
+        f"Grounds: {match['reason'] or 'none'}",
     ]
-    lines += [f"- {label}: {value:.4g}" for label, value in match.signals.items()]
+    lines += [f"- {label}: {value:.4g}" for label, value in match["signals"].items()]
     if why.ahead:
         lines.append("Before it:")
     for ahead in why.ahead:

@@ -27,6 +27,8 @@ from skillyard.text import clean_line, plural, shorten
 
 __all__ = ["add_skill", "get_cache_stats", "get_skill", "search_skills"]
 
+UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+"""In seconds. What was kept for a minute is named with its age, so that a model can weigh it."""
 MOST = 20
 """Skyll's own range of ``limit`` is 0 to 20."""
 
@@ -74,7 +76,7 @@ def _answer(
         about = shorten(each["description"] or "", 300)
         lines.append(
             f"{number}. {each['title']} ({each['source']}/{each['id']}, score"
-            f" {each['relevance_score']:.4g}): {about}"
+            f" {each['relevance_score']:.4g}{_kept(each['age_s'])}): {about}"
         )
     lines += [each["content"] for each in cards if each["content"]]
     for status in statuses:
@@ -123,7 +125,16 @@ def _origin(view: View, found: FoundSkill) -> str:
         return origin_of(view, found.skill)
     commit = found.package.commit if found.package is not None else ""
     where = f"{found.hit.source}/{found.hit.id}" + (f" at {commit[:12]}" if commit else "")
-    return clean_line(f"remote: {where}, found by {', '.join(found.found_by)}")
+    kept = _kept(None if found.package is None else found.package.age_s)
+    return clean_line(f"remote: {where}, found by {', '.join(found.found_by)}{kept}")
+
+
+def _kept(age_s: float | None) -> str:
+    """Return what is to say of an answer of that age, in its largest whole unit; or nothing."""
+    for size, unit in UNITS:
+        if age_s is not None and age_s >= size:
+            return f", from the cache, {plural(int(age_s / size), unit)} old"
+    return ""
 
 
 def _framed(view: View, found: FoundSkill, origin: str) -> str:
@@ -180,7 +191,7 @@ async def _here(call: Call, name: str) -> FoundSkill:
 
     def work(view: View) -> tuple[FoundSkill, Sequence[Skill]]:
         wanted = call.values["include_references"]
-        found = found_in(view.snapshot, name, references=wanted, raw=False)
+        found = found_in(view.texts, name, references=wanted, raw=False)
         return found, [view.catalog.get(name)]
 
     try:

@@ -18,9 +18,10 @@ from skillyard.catalog import Catalog
 from skillyard.digest import sha256
 from skillyard.errors import Diagnostic
 from skillyard.hosting.errors import unavailable
-from skillyard.hosting.live import Snapshot
+from skillyard.hosting.live import LARGE
 from skillyard.hosting.service import Service
-from skillyard.skill import Skill
+from skillyard.hosting.snapshot import Snapshot
+from skillyard.skill import STORED, Skill
 
 __all__ = ["Change", "Library", "View"]
 
@@ -36,6 +37,8 @@ PATIENCE_S = 1.0
 """How long an answer waits for a look."""
 EVERY_S = 0.4
 """Pause between two looks …"""
+WATCHED_S = 2.0
+"""The same while the operating system says what changes: for what it may have missed."""
 SHARE = 3
 """… and at least so many times what a look takes, so that following costs a quarter of a core …"""
 QUIET_SHARE = 15
@@ -50,19 +53,37 @@ class View:
     """One state of the library. Immutable; everything that an answer shows comes from one view."""
 
     def __init__(
-        self, seen: Snapshot, shown: Snapshot, kept: Mapping[str, Diagnostic], generation: int
+        self,
+        seen: Snapshot,
+        files: Catalog,
+        shown: Snapshot,
+        kept: Mapping[str, Skill],
+        generation: int,
     ) -> None:
         self.seen = seen
-        """The snapshot of the files."""
+        """The newest snapshot."""
+        self.files = files
+        """What the files say: of a large library newer than the snapshot, for some seconds."""
         self.snapshot = shown
-        """The same with the kept versions, for what ranks and searches."""
-        self.catalog = shown.whole
-        self.kept = MappingProxyType(dict(kept))
+        """The newest snapshot with the kept versions, for what ranks and searches."""
+        self.catalog = _with(files, kept.values())
+        """The files with the kept versions, for what lists and loads."""
+        broken = {found.path: found for found in files.diagnostics if found.severity == "error"}
+        self.kept = MappingProxyType({path: broken[path] for path in kept if path in broken})
         """By path: what is wrong with the file whose version before is served."""
         self.generation = generation
         """1 for the first; grows by one with each change."""
-        self.digest = _digest(seen, self.catalog, self.kept)
+        self.digest = _digest(files, self.catalog, self.kept)
         self._remembered: dict[Any, Any] = {}
+
+    @property
+    def texts(self) -> Snapshot:
+        """The catalog as a snapshot that is asked for skills by name, and ranks nothing."""
+        if self.snapshot.whole is self.catalog:
+            return self.snapshot
+        return self.remembered(
+            "texts", lambda: Snapshot(self.catalog, self.catalog, self.generation)
+        )
 
     def remembered(self, name: Any, made: Callable[[], T]) -> T:
         """Return what ``made`` makes of this view, made once. Two threads may both make it."""
@@ -72,7 +93,12 @@ class View:
         return found
 
     def shown_path(self, path: str) -> str:
-        """Return a path below its root, with ``/``: never one of this machine."""
+        """Return a path below its root, with ``/``: never one of this machine.
+
+        Of a stored skill it is the place in the store, whole.
+        """
+        if path.startswith(STORED):
+            return path.removeprefix(STORED)
         for root in self.seen.whole.roots:
             start = root.rstrip("/\\") + os.sep
             if path.startswith(start):
@@ -81,10 +107,18 @@ class View:
         return "/".join(parts[-3:])
 
 
-def _digest(seen: Snapshot, catalog: Catalog, kept: Mapping[str, Diagnostic]) -> str:
-    if catalog is seen.whole:
-        return seen.digest
-    lines = [seen.digest, *(f"{path}\t{found.message}" for path, found in sorted(kept.items()))]
+def _with(files: Catalog, kept: Iterable[Skill]) -> Catalog:
+    """Return the catalog with skills that it lacks, itself where there are none."""
+    more = tuple(kept)
+    if not more:
+        return files
+    return Catalog((*files.skills, *more), files.diagnostics, files.shadowed)
+
+
+def _digest(files: Catalog, catalog: Catalog, kept: Mapping[str, Diagnostic]) -> str:
+    if catalog is files:
+        return files.digest
+    lines = [files.digest, *(f"{path}\t{found.message}" for path, found in sorted(kept.items()))]
     lines += sorted(f"{skill.path}\t{skill.hash}" for skill in catalog)
     return str(sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hex())
 
@@ -111,6 +145,8 @@ class Library:
         self._wake = asyncio.Event()
         self._lock = asyncio.Lock()
         self._watchers: list[Callable[[Change], None]] = []
+        self._taking: set[asyncio.Task[None]] = set()
+        self._live.listen(self._told)
 
     @property
     def held(self) -> View | None:
@@ -138,6 +174,8 @@ class Library:
 
     def _allowed(self) -> float:
         """Return how old a view may be that answers."""
+        if self._live.watched:
+            return OLD_S
         return FRESH_S if self._took <= SHORT_S else max(OLD_S, 4 * self._took)
 
     async def look(self, patience_s: float | None = None) -> None:
@@ -150,12 +188,14 @@ class Library:
             self._took = self._clock() - began
         await self._take_over()
 
-    async def answer(self, work: Callable[[View], tuple[T, Iterable[Skill]]]) -> T:
+    async def answer(
+        self, work: Callable[[View], tuple[T, Iterable[Skill]]], *, ranks: bool = False
+    ) -> T:
         """Return what ``work`` makes of the current view, in a thread.
 
-        ``work`` says which skills its result shows. When the file of one of them is gone, the files
-        are looked at and it works again, at last on a view without the skills that are gone.
-        Raises what ``work`` raises, and Refused (503).
+        ``work`` says which skills its result shows, and the caller whether it ranks. When the file
+        of one of them is gone, the files are looked at and it works again, at last on a view
+        without the skills that are gone. Raises what ``work`` raises, and Refused (503).
         """
         view = await self.current()
         result: T
@@ -163,7 +203,14 @@ class Library:
             result, gone = await self._service.in_thread(_worked, work, view)
             if not gone or last:
                 break
+            if len(view.files) > LARGE and not ranks:  # the look can be had later
+                self._live.look()
+                view = await self._service.in_thread(_without, view, gone)
+                continue
             await self.look()
+            if ranks:  # by what the files say now
+                await self._live.settled()
+                await self._take_over()
             view = self._view or view
             if gone & {skill.path for skill in view.catalog}:  # its root has gone as a whole
                 view = await self._service.in_thread(_without, view, gone)
@@ -175,6 +222,9 @@ class Library:
             began = self._clock()
             await self.look()
             took = self._clock() - began
+            if self._live.watched:
+                await asyncio.sleep(max(WATCHED_S, SHARE * took))
+                continue
             if began - self._asked <= QUIET_S:
                 await asyncio.sleep(max(EVERY_S, SHARE * took))
                 continue
@@ -184,16 +234,25 @@ class Library:
             except TimeoutError:
                 continue
 
+    def _told(self) -> None:
+        """Take over what was read without a look of ours."""
+        task = asyncio.get_running_loop().create_task(self._take_over())
+        self._taking.add(task)
+        task.add_done_callback(self._taking.discard)
+
     async def _take_over(self) -> None:
-        """Make the view of the newest snapshot, and tell who watches what it changed."""
+        """Make the view of the newest files, and tell who watches what it changed."""
         async with self._lock:
-            before, seen = self._view, self._live.held
-            if seen is None or (before is not None and before.seen is seen):
+            before, seen, files = self._view, self._live.held, self._live.files
+            if seen is None or files is None:
                 return
-            self._view = await self._service.in_thread(_followed, before, seen)
-        if before is None or before.digest == self._view.digest:
-            return
-        change = _change(before.catalog, self._view.catalog)
+            if before is not None and before.seen is seen and before.files is files:
+                return
+            view = await self._service.in_thread(_followed, before, seen, files)
+            self._view = view
+            if before is None or before.digest == view.digest:
+                return
+            change = await self._service.in_thread(_change, before.catalog, view.catalog)
         for watcher in self._watchers:
             watcher(change)
 
@@ -203,56 +262,66 @@ def _worked(
 ) -> tuple[T, frozenset[str]]:
     """Return the result, and the paths of the skills that it shows and that are gone."""
     result, shown = work(view)
-    gone = {skill.path for skill in shown if skill.path and not os.path.lexists(skill.path)}
+    filed = (skill.path for skill in shown if skill.path and not skill.stored)
+    gone = {path for path in filed if not os.path.lexists(path)}
     return result, frozenset(gone)
 
 
-def _followed(before: View | None, seen: Snapshot) -> View:
-    """Return the view of a snapshot, with the last good version of what no longer loads."""
+def _followed(before: View | None, seen: Snapshot, files: Catalog) -> View:
+    """Return the view of what is seen, with the last good version of what no longer loads."""
     if before is None:
-        return View(seen, seen, {}, 1)
-    loaded = {skill.path for skill in seen.whole}
+        return View(seen, files, seen, {}, 1)
+    if files.on_demand:  # a store gives no skill that does not load
+        return View(seen, files, seen, {}, before.generation + 1)
+    loaded = {skill.path for skill in files}
     missing = [skill for skill in before.catalog if skill.path not in loaded]
-    broken = {found.path: found for found in seen.whole.diagnostics if found.severity == "error"}
-    kept = [s for s in missing if s.path in broken and os.path.lexists(s.path)]
-    shown = seen if not kept else _joined(seen, kept)
-    view = View(seen, shown, {s.path: broken[s.path] for s in kept}, before.generation)
+    broken = {found.path for found in files.diagnostics if found.severity == "error"}
+    kept = {s.path: s for s in missing if s.path in broken and os.path.lexists(s.path)}
+    view = View(seen, files, _ranking(before, seen, kept), kept, before.generation)
     if view.digest != before.digest:
         view.generation += 1
     return view
 
 
-def _joined(seen: Snapshot, kept: Iterable[Skill]) -> Snapshot:
-    whole = seen.whole
-    catalog = Catalog((*whole.skills, *kept), whole.diagnostics, whole.shadowed)
-    return _ranked_as_before(catalog, seen)
+def _ranking(before: View, seen: Snapshot, kept: Mapping[str, Skill]) -> Snapshot:
+    """Return the snapshot that ranks, which has the kept versions too."""
+    ranked = {skill.path for skill in seen.whole}
+    lacking = [skill for path, skill in kept.items() if path not in ranked]
+    if not lacking:
+        return seen
+    if before.seen is seen:
+        return before.snapshot
+    if len(seen.whole) > LARGE:  # to rank it in memory would take longer than to mend the file
+        return seen
+    return _ranked_as_before(_with(seen.whole, lacking), seen)
 
 
 def _without(view: View, gone: frozenset[str]) -> View:
     """Return the view without the skills of those paths."""
-    whole = view.catalog
-    left = [skill for skill in whole if skill.path not in gone]
+    files = _less(view.files, gone)
+    kept = {skill.path: skill for skill in view.catalog if skill.path in view.kept}
+    left = {path: skill for path, skill in kept.items() if path not in gone}
+    shown = _ranked_as_before(_less(view.snapshot.whole, gone), view.seen)
+    return View(view.seen, files, shown, left, view.generation)
+
+
+def _less(catalog: Catalog, gone: frozenset[str]) -> Catalog:
     shadowed = {
         loser: winner
-        for loser, winner in whole.shadowed.items()
+        for loser, winner in catalog.shadowed.items()
         if not {loser.path, winner.path} & gone
     }
-    shown = _ranked_as_before(Catalog(left, whole.diagnostics, shadowed), view.seen)
-    kept = {path: found for path, found in view.kept.items() if path not in gone}
-    return View(view.seen, shown, kept, view.generation)
+    skills = [skill for skill in catalog if skill.path not in gone]
+    told = [found for found in catalog.diagnostics if found.path not in gone]
+    return Catalog(skills, told, shadowed)
 
 
 def _ranked_as_before(catalog: Catalog, seen: Snapshot) -> Snapshot:
     shown = Snapshot(catalog, catalog, seen.generation)
-    shown.make_ready(seen.used)
+    if len(catalog) <= LARGE:  # else who ranks waits for it, and who only loads does not
+        shown.make_ready(seen.used)
     return shown
 
 
 def _change(before: Catalog, after: Catalog) -> Change:
-    old = {skill.path: skill for skill in before}
-    new = {skill.path: skill for skill in after}
-    return Change(
-        tuple(skill for path, skill in new.items() if path not in old),
-        tuple(s for path, s in new.items() if path in old and old[path].hash != s.hash),
-        tuple(skill for path, skill in old.items() if path not in new),
-    )
+    return Change(*before.difference(after))

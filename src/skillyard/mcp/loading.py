@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from skillyard.catalog import has_tag
@@ -37,6 +39,10 @@ PROBLEMS = 50
 Worked = tuple[Answer, Iterable[Skill]]
 
 
+MANY = 50_000
+"""Skills beyond which a library is searched and not listed: a list would read all of it."""
+
+
 def offered(view: View, *, hidden: bool = False) -> list[Skill]:
     """Return the skills that a model may be shown, sorted by name: no convention documents.
 
@@ -49,6 +55,15 @@ def offered(view: View, *, hidden: bool = False) -> list[Skill]:
     ]
 
 
+def _refuse_many(view: View) -> None:
+    count = len(view.catalog)
+    if view.files.on_demand and count > MANY:
+        raise ToolFailed(
+            "library_too_large",
+            f"{count:,} skills are too many to list: search_skills and skill_evaluate find them",
+        )
+
+
 async def list_skills(call: Call) -> Answer:
     """List the library's skills as cards, a page at a time."""
     values = call.values
@@ -59,26 +74,28 @@ async def list_skills(call: Call) -> Answer:
     tags = tuple(values["tags"] or ())
 
     def work(view: View) -> Worked:
+        _refuse_many(view)
         hidden: bool = values["include_hidden"]
-        keyed = view.remembered(("in order", hidden), lambda: _in_order(view, hidden))
+        listed = view.remembered(("in order", hidden), lambda: _in_order(view, hidden))
         if tags:
-            keyed = {key: skill for key, skill in keyed.items() if has_tag(skill, tags)}
-        rest = [key for key in keyed if after is None or key > after]
-        shown = rest[: values["limit"]]
-        page = [keyed[key] for key in shown]
-        more = cursor_of(shown[-1]) if len(rest) > len(shown) else None
-        return _listing(view, call.shared, page, len(keyed), more), page
+            listed = [each for each in listed if has_tag(each[1], tags)]
+
+        start = 0 if after is None else bisect_right(listed, after, key=itemgetter(0))
+        shown = listed[start : start + values["limit"]]
+        more = cursor_of(shown[-1][0]) if len(listed) > start + len(shown) else None
+        page = [skill for _, skill in shown]
+        return _listing(view, call.shared, page, len(listed), more), page
 
     return await call.shared.library.answer(work)
 
 
-def _in_order(view: View, hidden: bool) -> dict[str, Skill]:
-    """Return the offered skills by what tells them apart, in that order."""
-    keyed = {
-        f"{skill.name}\t{view.shown_path(skill.path)}\t{skill.id}\t{number}": skill
+def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
+    """Return the offered skills behind what tells each from all others, in that order."""
+    keyed = [
+        (f"{skill.name}\t{view.shown_path(skill.path)}\t{skill.id}\t{number}", skill)
         for number, skill in enumerate(offered(view, hidden=hidden))
-    }
-    return dict(sorted(keyed.items()))
+    ]
+    return sorted(keyed, key=itemgetter(0))
 
 
 def _listing(view: View, shared: Shared, page: list[Skill], total: int, more: str | None) -> Answer:
@@ -117,7 +134,7 @@ def _card(view: View, skill: Skill, root: str | None) -> dict[str, Any]:
 
 def _problems(view: View) -> list[dict[str, Any]]:
     """Return what did not load, and whether a version before it is served."""
-    errors = [found for found in view.seen.whole.diagnostics if found.severity == "error"]
+    errors = [found for found in view.files.diagnostics if found.severity == "error"]
     return [_problem(view, found) for found in errors[:PROBLEMS]]
 
 
@@ -135,7 +152,7 @@ def found_skill(view: View, name: str) -> Skill:
         return view.catalog.get(name.strip())
     except SkillError as error:
         failure = failure_of(error)
-        for found in view.seen.whole.diagnostics:
+        for found in view.files.diagnostics:
             parts = view.shown_path(found.path).split("/")
             if found.severity == "error" and name.strip() in parts:
                 what = f"no skill is called {name.strip()[:200]!r}: {'/'.join(parts)} did not load"
@@ -210,7 +227,7 @@ def loaded(
 
 def _directory(shared: Shared, skill: Skill, root: str | None) -> str:
     """Return the skill's folder as the client can use it: its path, or its URI from elsewhere."""
-    if not shared.show_folders or not skill.path:
+    if not shared.show_folders or not skill.path or skill.stored:
         return root or ""
     return os.path.abspath(os.path.dirname(skill.path) or ".")
 

@@ -8,6 +8,7 @@ good version of a file that was broken meanwhile is still the one that its diges
 from __future__ import annotations
 
 import os
+import time
 import zlib
 from collections.abc import Iterable
 from threading import Lock
@@ -159,15 +160,20 @@ class Manifests:
         return read_resource(skill, path, _LIMITS)
 
     def hold(self, skills: Iterable[Skill]) -> None:
-        """Read and hold the files of those skills that are not held yet."""
+        """Read and hold the files of those skills that are not held yet.
+
+        Half of the time it rests, so that requests are not kept waiting by a large library.
+        """
         for skill in skills:
             if self._closed or self._held >= HELD_BYTES:
                 return
             if skill.path and skill.hash not in self._texts:
+                began = time.perf_counter()
                 try:
                     self._hold(skill, file_of(skill))
                 except SourceFailed:  # it is being changed: the next view has it
                     continue
+                time.sleep(time.perf_counter() - began)
 
     def forget_all_but(self, skills: Iterable[Skill]) -> None:
         """Let go of what no skill of a view needs any more."""
@@ -177,8 +183,8 @@ class Manifests:
                 self._held -= len(self._texts.pop(old))
 
     def _hold(self, skill: Skill, data: bytes) -> None:
-        if skill.hash in self._texts or self._held >= HELD_BYTES:
-            return
+        if skill.stored or skill.hash in self._texts or self._held >= HELD_BYTES:
+            return  # a stored skill's text is at hand as long as its generation
         packed = zlib.compress(data, 1)
         with self._lock:
             if skill.hash not in self._texts:
@@ -187,6 +193,9 @@ class Manifests:
 
     def _digest_of(self, skill: Skill, path: str, size: int) -> tuple[str, int] | None:
         """Return (digest, size) of one file; None for one that went away meanwhile."""
+        if skill.stored:
+            data = read_resource(skill, path, _LIMITS)
+            return f"sha256:{sha256(data).hex()}", len(data)
         where = os.path.join(os.path.dirname(skill.path), path)
         stamp = _stamp(where)
         with self._lock:

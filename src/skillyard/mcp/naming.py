@@ -3,7 +3,8 @@
 A skill's URI is ``skill://<path>/SKILL.md`` and its last segment is the skill's name. Skills whose
 name is theirs alone have no other segment. Of several with one name each gets the folders that
 tell it apart, so that no URI changes its meaning when another skill comes. A skill inside
-another's folder lies below that one's URI.
+another's folder lies below that one's URI. The folders of a skill from a store are its tenant, its
+namespace, its source and what its place says beside its name; it lies in no other's folder.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from skillyard.mcp.library import View
+from skillyard.node.records import key_at
 from skillyard.skill import Origin, Skill
 
 __all__ = ["SCHEME", "SKILL_FILE", "Published", "below", "published", "segment"]
@@ -94,7 +96,12 @@ def published(view: View, fits: Callable[[Skill], str]) -> Published:
 
 
 def own_folder(skill: Skill) -> str:
-    """Return the folder that is a skill's own, as it stands in its path; empty for a document."""
+    """Return the folder that is a skill's own, as it stands in its path; empty for a document.
+
+    A stored skill has none on this machine, whatever its place looks like.
+    """
+    if skill.stored:
+        return ""
     folder, _, name = skill.path.replace("\\", "/").rpartition("/")
     return folder or "." if name.lower() == "skill.md" else ""
 
@@ -148,8 +155,7 @@ def _told_apart(view: View, group: list[Skill]) -> dict[str, str]:
     named: dict[str, str] = {}
     taken: set[str] = set()
     for skill in sorted(group, key=lambda each: each.path):
-        shown = view.shown_path(skill.path).split("/")[:-1]
-        folders = shown[:-1] if own_folder(skill) else shown
+        folders = _stored_in(skill) if skill.stored else _folders(view, skill)
         root = SCHEME + "/".join([*map(segment, folders), skill.name])
         number = 1
         while root in taken:  # of two roots that hold the same folders
@@ -158,3 +164,18 @@ def _told_apart(view: View, group: list[Skill]) -> dict[str, str]:
         taken.add(root)
         named[skill.path] = root
     return named
+
+
+def _folders(view: View, skill: Skill) -> list[str]:
+    shown = view.shown_path(skill.path).split("/")[:-1]
+    return shown[:-1] if own_folder(skill) else shown
+
+
+def _stored_in(skill: Skill) -> list[str]:
+    """Return what stands for the folders above a stored skill."""
+    key = key_at(skill.path)
+    place = key.place.split("/")
+    if place[-1] == skill.name:
+        place.pop()
+    parts = (key.tenant, *key.namespace.split("/"), *key.source.split("/"), *place)
+    return [part for part in parts if part not in ("", ".", "..")]

@@ -10,7 +10,7 @@ from typing import Any
 
 from skillyard.mcp.failures import ToolFailed
 
-__all__ = ["ARGUMENTS", "RESULTS", "checked", "with_names"]
+__all__ = ["ARGUMENTS", "RESULTS", "checked", "in_outline", "with_names"]
 
 Schema = dict[str, Any]
 
@@ -251,6 +251,38 @@ RESULTS: Mapping[str, Schema] = {
     ),
 }
 """The structured result of each tool."""
+
+
+def in_outline(schema: Schema) -> Schema:
+    """Return the schema of a result as clients are given it: lists tell what their items hold.
+
+    The SDK's client checks every result on arrival, and each property of each item costs it as
+    much as a whole text does. So an item says which properties it has to have, and of what type
+    they are in its description, in TypeScript's notation. What fits the schema fits the outline.
+    """
+    if schema["type"] == "array":
+        item = schema["items"]
+        if "required" not in item:
+            return {"type": "array", "description": f"{_notation(item)}[]"}
+        told = {"type": "object", "required": item["required"], "description": _notation(item)}
+        return {"type": "array", "items": told}
+    if "properties" not in schema:
+        return schema
+    properties = {name: in_outline(each) for name, each in schema["properties"].items()}
+    return {**schema, "properties": properties}
+
+
+def _notation(schema: Schema) -> str:
+    """Return the type of a value, as ``{name: string, level: "low" | "high", note?: string}``."""
+    if "enum" in schema:
+        return " | ".join(f'"{each}"' for each in schema["enum"])
+    if "properties" not in schema:
+        kinds = schema["type"]
+        return " | ".join([kinds] if isinstance(kinds, str) else kinds)
+    always = schema["required"]
+    named = schema["properties"].items()
+    parts = (f"{name}{'' if name in always else '?'}: {_notation(each)}" for name, each in named)
+    return f"{{{', '.join(parts)}}}"
 
 
 def with_names(schema: Schema, names: list[str]) -> Schema:

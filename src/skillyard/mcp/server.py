@@ -19,14 +19,16 @@ from mcp.server.subscriptions import ListenHandler
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from skillyard import __version__
+from skillyard.errors import SkillError
 from skillyard.hosting.service import Service
 from skillyard.mcp import extension
 from skillyard.mcp.announcing import Announcer
 from skillyard.mcp.call import Call, Shared
 from skillyard.mcp.failures import failure_of, invalid, noted, protocol_error
 from skillyard.mcp.library import Change, Library
-from skillyard.mcp.loading import offered
+from skillyard.mcp.loading import MANY, offered
 from skillyard.mcp.manifests import Manifests
+from skillyard.mcp.naming import SKILL_FILE
 from skillyard.mcp.prompts import get_prompt, list_prompts
 from skillyard.mcp.schemas import ARGUMENTS, NAMES, checked
 from skillyard.mcp.tools import INSTRUCTIONS, TOOLS, described
@@ -37,6 +39,8 @@ __all__ = ["SkillServer", "create_server"]
 Context = ServerRequestContext[Any, Any]
 P = TypeVar("P")
 R = TypeVar("R")
+FEW = 500
+"""Skills of a node up to which their names are looked at: their records are read for it."""
 CALLS = 1_024
 """Streams of notifications that are open at a time."""
 
@@ -56,7 +60,6 @@ class SkillServer(Server[Shared]):
             lifespan=methods.running,
             get_tool_input_schema=ARGUMENTS.get,
             on_list_tools=methods.guarded(methods.list_tools),
-            on_call_tool=methods.guarded(methods.call_tool),
             on_list_resources=methods.guarded(methods.list_resources),
             on_list_resource_templates=methods.guarded(methods.list_templates),
             on_read_resource=methods.guarded(methods.read_resource),
@@ -69,6 +72,9 @@ class SkillServer(Server[Shared]):
         self.extensions = {extension.EXTENSION: dict(extension.SETTINGS)}
         self.methods = methods
         self.shared = shared
+        self.add_request_handler(
+            "tools/call", types.CallToolRequestParams, methods.guarded(methods.call_tool)
+        )
         self.add_request_handler(
             "skills/list", types.PaginatedRequestParams, methods.guarded(methods.skills_list)
         )
@@ -114,6 +120,8 @@ class _Methods:
         self.announcer = Announcer()
         self._names: tuple[str, ...] = ()
         self._holding: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        self._telling: set[asyncio.Task[None]] = set()
         shared.library.watch(self._changed)
 
     @asynccontextmanager
@@ -126,7 +134,7 @@ class _Methods:
         finally:
             self._shared.manifests.close()
             self.announcer.close()
-            for task in (following, self._holding):
+            for task in (following, self._holding, *self._telling):
                 if task is not None:
                     task.cancel()
                     await asyncio.wait({task})
@@ -154,28 +162,45 @@ class _Methods:
 
     async def _held(self) -> None:
         view = self._shared.library.held
-        if view is not None:
+        # What a node serves is on its disk, whatever the store does meanwhile.
+        if view is not None and not view.files.on_demand:
             manifests = self._shared.manifests
             await self._shared.service.in_thread(manifests.hold, view.catalog.skills)
             manifests.forget_all_but(view.catalog.skills)
 
     def _changed(self, change: Change) -> None:
-        names = self._known()
-        view = self._shared.library.held
-        updated: list[str] = []
-        if view is not None and change.changed:
-            roots = self._shared.manifests.published(view).roots
-            found = [roots[skill.path] for skill in change.changed if skill.path in roots]
-            updated = [f"{root}/SKILL.md" for root in found]
-        self.announcer.announce(updated, tools=names != self._names)
-        self._names = names
+        task = asyncio.get_running_loop().create_task(self._tell(change))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell(self, change: Change) -> None:
+        """Tell clients of a change. Which skills have which URI is worked out beside the loop."""
+        async with self._turn:
+            updated = await self._shared.service.in_thread(self._updated, change)
+            names = self._known()
+            self.announcer.announce(updated, tools=names != self._names)
+            self._names = names
         if self._holding is None or self._holding.done():
             self._holding = asyncio.get_running_loop().create_task(self._held())
+
+    def _updated(self, change: Change) -> list[str]:
+        view = self._shared.library.held
+        if view is None or not change.changed or len(view.catalog) > MANY:
+            return []
+        try:
+            roots = self._shared.manifests.published(view).roots
+        except SkillError:  # a node's damaged index: it is made anew, and that is told
+            return []
+        return [f"{roots[s.path]}/{SKILL_FILE}" for s in change.changed if s.path in roots]
 
     def _known(self) -> tuple[str, ...]:
         """Return the names that the schemas of the tools offer: none where they are many."""
         view = self._shared.library.held
-        names = sorted({skill.name for skill in offered(view)}) if view is not None else []
+        if view is None or len(view.catalog) > MANY:
+            return ()
+        if view.files.on_demand and len(view.files) > FEW:
+            return ()
+        names = sorted({skill.name for skill in offered(view)})
         return tuple(names) if len(names) <= NAMES else ()
 
     async def initialized(self, ctx: Context, params: Any) -> None:
@@ -190,10 +215,12 @@ class _Methods:
         self._names = self._known()
         return types.ListToolsResult(tools=described(list(self._names)))
 
-    async def call_tool(
-        self, ctx: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        """Run a tool. What it refuses is a result that says so, for the model to mend."""
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+        """Run a tool. What it refuses is a result that says so, for the model to mend.
+
+        The result is JSON already: the SDK checks it once more whatever it is, and a model of it
+        would only be written out again before that.
+        """
         tool = TOOLS.get(params.name)
         if tool is None:
             shown = clean_line(shorten(params.name, 100))
@@ -211,15 +238,8 @@ class _Methods:
             failure = failure_of(error)
             if failure is None:
                 raise
-            return types.CallToolResult(
-                content=[types.TextContent(type="text", text=failure.message)],
-                is_error=True,
-                _meta={"skillyard/code": failure.code},
-            )
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)],
-            structured_content=answer.structured,
-        )
+            return _result(failure.message, isError=True, _meta={"skillyard/code": failure.code})
+        return _result(answer.text, structuredContent=answer.structured)
 
     async def list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
         """Return the files of the skills."""
@@ -274,6 +294,12 @@ class _Methods:
     ) -> dict[str, Any]:
         """Return the children of a directory."""
         return await extension.read_directory(self._shared, params.uri, params.cursor)
+
+
+def _result(text: str, **more: Any) -> dict[str, Any]:
+    """Return a ``CallToolResult``; ``resultType`` is dropped for revisions before 2026-07-28."""
+    content = [{"type": "text", "text": text}]
+    return {"content": content, "isError": False, "resultType": "complete", **more}
 
 
 def _cursor(params: types.PaginatedRequestParams | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
+import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,18 +13,19 @@ from typing import Any, cast
 import anyio
 import uvicorn
 from mcp.server.stdio import stdio_server
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from skillyard.errors import InvalidSkillsRoot
 from skillyard.hosting.errors import Refused
 from skillyard.hosting.logging import Log, ServerHandler
 from skillyard.hosting.options import ServiceOptions
+from skillyard.hosting.probes import probed
 from skillyard.hosting.service import Service
 from skillyard.http.serving import SIGNALS, configured, listening
 from skillyard.http.serving import Server as HttpServer
 from skillyard.mcp.http_app import McpApp, mcp_app, refusal
 from skillyard.mcp.server import create_server
-from skillyard.mcp.stdio import Lines, answering
+from skillyard.mcp.stdio import Answering, Lines, own_output
 
 __all__ = ["PATH", "McpServer", "http_application", "serve_http", "serve_stdio"]
 
@@ -39,7 +40,7 @@ def serve_stdio(options: ServiceOptions | None = None) -> None:
     used.
     """
     options = options or ServiceOptions()
-    _check_roots(options)
+    options.check_roots()
     log = Log(options.log_format)
     _redirect(log, "mcp")
     service = Service(options, (), log)
@@ -52,6 +53,9 @@ async def _stdio(service: Service) -> None:
     except* (BrokenPipeError, anyio.BrokenResourceError):
         pass  # the client is gone
     finally:
+        for number in SIGNALS:  # who asks a second time does not want to wait for the files
+            asyncio.get_running_loop().remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
         await service.close()
 
 
@@ -63,11 +67,10 @@ async def _served(service: Service) -> None:
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     lines = cast("Any", Lines(sys.stdin.fileno(), service.options.limits.body_bytes))
     try:
-        async with (
-            stdio_server(stdin=lines) as (incoming, outgoing),
-            answering(incoming, outgoing) as messages,
-        ):
-            await server.run(messages, outgoing, server.create_initialization_options())
+        with own_output() as output:
+            async with stdio_server(lines, cast("Any", output)) as (incoming, outgoing):
+                messages = cast("Any", Answering(incoming, outgoing))
+                await server.run(messages, outgoing, server.create_initialization_options())
     except asyncio.CancelledError:  # a signal: what was asked is not waited for
         task.uncancel()
 
@@ -80,7 +83,7 @@ def serve_http(options: ServiceOptions | None = None) -> None:
     an address that cannot be listened on, SkillyardError for settings that cannot be used.
     """
     options = options or ServiceOptions()
-    _check_roots(options)
+    options.check_roots()
     log = Log(options.log_format)
     server = McpServer(options, log)
     with listening(options) as sock:
@@ -90,12 +93,6 @@ def serve_http(options: ServiceOptions | None = None) -> None:
         log.write("listening", url=url, token=bool(options.token))
         server.run([sock])
     log.write("stopped")
-
-
-def _check_roots(options: ServiceOptions) -> None:
-    for root in options.roots:
-        if not os.path.isdir(root):
-            raise InvalidSkillsRoot("not a folder", path=root, hint="name one that holds skills")
 
 
 def _redirect(log: Log, *names: str) -> None:
@@ -123,6 +120,10 @@ def http_application(service: Service) -> ASGIApp:
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await _lifespan(service, app, receive, send)
+            return
+        probe = probed(service, scope["path"])
+        if probe is not None and scope["method"] in ("GET", "HEAD"):
+            await PlainTextResponse(probe.body, probe.status)(scope, receive, send)
             return
         try:
             service.guard.check(scope)

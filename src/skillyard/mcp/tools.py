@@ -11,7 +11,7 @@ from skillyard.mcp.call import Answer, Call
 from skillyard.mcp.choosing import skill_evaluate, why_skill
 from skillyard.mcp.finding import add_skill, get_cache_stats, get_skill, search_skills
 from skillyard.mcp.loading import list_skills, load_skill, read_skill_file
-from skillyard.mcp.schemas import ARGUMENTS, RESULTS, with_names
+from skillyard.mcp.schemas import ARGUMENTS, RESULTS, in_outline, with_names
 
 __all__ = ["INSTRUCTIONS", "TOOLS", "described"]
 
@@ -106,7 +106,7 @@ def described(names: list[str]) -> list[Tool]:
                 title=tool.title,
                 description=tool.about,
                 input_schema=with_names(arguments, names) if name in LOADING else arguments,
-                output_schema=RESULTS[name],
+                output_schema=in_outline(RESULTS[name]),
                 annotations=ToolAnnotations(
                     title=tool.title,
                     read_only_hint=True,

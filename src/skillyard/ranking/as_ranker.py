@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from skillyard.ranking.match import in_order
+from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.ranker import RankedSkill
 from skillyard.ranking.registry import bind, resolve
-from skillyard.ranking.scorer import Scorer
 from skillyard.skill import Skill
 
 __all__ = ["ScorerRanker"]

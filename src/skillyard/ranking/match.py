@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from heapq import nlargest
-from typing import Any
 
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
-from skillyard.ranking.scorer import Explanation, Ordered, Scored, Scorer, level_of
+from skillyard.ranking.scorer import Explanation, Ordered, Scored, level_of
 from skillyard.skill import Skill
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skillyard.ranking.protocol import Scorer
 
 __all__ = ["Match", "Pair", "eligible", "in_order", "rank", "score_query"]
 
@@ -162,6 +166,8 @@ def _head(pairs: Sequence[Pair], limit: int | None) -> Sequence[Pair]:
     """Return the pairs that can be among the first ``limit``: cheap scores before dear keys."""
     if limit is None or len(pairs) <= 4 * limit:
         return pairs
+    from heapq import nlargest  # a scorer that settles its order never comes here
+
     floor = nlargest(limit, (score for _, score in pairs))[-1]
     return [pair for pair in pairs if pair[1] >= floor]
 

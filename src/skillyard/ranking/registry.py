@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Any, cast
 
 from skillyard.errors import InvalidInput, UnknownName
-from skillyard.ranking.scorer import BoundScorer, Scorer
 from skillyard.skill import Skill
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skillyard.ranking.protocol import BoundScorer, Scorer
 
 __all__ = ["DEFAULT_SCORER", "bind", "is_built_in", "resolve", "scorer_names"]
 
@@ -48,6 +52,8 @@ def resolve(scorer: str | Scorer | Any) -> Scorer:
     """
     if isinstance(scorer, str):
         return _by_name(scorer)
+    from skillyard.ranking.protocol import Scorer  # a name needs no look at an object
+
     if isinstance(scorer, Scorer):
         return scorer
     if callable(getattr(scorer, "rank", None)):
@@ -63,14 +69,16 @@ def _by_name(name: str) -> Scorer:
     target = _BUILT_IN.get(name)
     if target is not None:
         module, _, attribute = target.partition(":")
-        return cast(Scorer, getattr(import_module(module), attribute))
+        built_in: Scorer = getattr(import_module(module), attribute)
+        return built_in
     load = _entry_points().get(name)
     base, plus, embedder = name.partition("+")
     if load is None and plus:
         combine = getattr(_by_name(base), "with_embedder", None)
         if combine is None:
             raise InvalidInput(f"scorer {base} takes no embedder: hybrid+{embedder} does")
-        return cast(Scorer, combine(embedder))
+        combined: Scorer = combine(embedder)
+        return combined
     if load is None:
         raise UnknownName("scorer", name, scorer_names())
     found = load()

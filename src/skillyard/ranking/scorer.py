@@ -1,9 +1,9 @@
-"""The one protocol of every scorer.
+"""What every scorer gives: the scores of one query, their order, and the tree behind each.
 
-A scorer is a frozen value that holds its constants. ``bind(catalog)`` once per snapshot gives a
-bound scorer; ``bound.prepare(query)`` once per query gives a :class:`Scored`, whose ``scores()``
-are pairs (skill, score) and whose ``explain(skill)`` is a tree. The score **is** the
-explanation's value.
+A scorer (:mod:`.protocol`) is a frozen value that holds its constants. ``bind(catalog)`` once per
+snapshot gives a bound scorer; ``bound.prepare(query)`` once per query gives a :class:`Scored`,
+whose ``scores()`` are pairs (skill, score) and whose ``explain(skill)`` is a tree. The score **is**
+the explanation's value.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, Protocol, overload, runtime_checkable
 
-from skillyard.ranking.query import Query
 from skillyard.skill import Skill
-from skillyard.value import NamedTuple
+from skillyard.value import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any, overload
 
 __all__ = [
-    "BoundScorer",
     "DefaultPolicy",
     "Explanation",
     "Level",
     "Ordered",
     "Scored",
-    "Scorer",
     "level_of",
 ]
 
@@ -94,13 +93,20 @@ class Ordered(Sequence[tuple[Skill, float]]):
     def __len__(self) -> int:
         return len(self._order)
 
-    @overload
-    def __getitem__(self, place: int) -> tuple[Skill, float]: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[tuple[Skill, float]]: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, place: int) -> tuple[Skill, float]: ...
+        @overload
+        def __getitem__(self, place: slice) -> list[tuple[Skill, float]]: ...
+
     def __getitem__(self, place: int | slice) -> tuple[Skill, float] | list[tuple[Skill, float]]:
         if isinstance(place, slice):
-            return [self[number] for number in range(*place.indices(len(self)))]
+            places = range(*place.indices(len(self._order)))
+            for number in places:
+                if number not in self._settled:
+                    self._settle(number)
+            return [(self._settled[number], -self._values[number]) for number in places]
         place = range(len(self))[place]
         if place not in self._settled:
             self._settle(place)
@@ -167,48 +173,6 @@ class Scored(ABC):
         parts.sort(key=lambda part: -part.value)
         notes = [f"{part.label}: {part.note}" if part.note else part.label for part in parts]
         return " | ".join(notes)
-
-
-class BoundScorer(Protocol):
-    """A scorer bound to one snapshot of skills."""
-
-    @property
-    def skills(self) -> Sequence[Skill]:
-        """The skills it was bound to, in catalog order."""
-        ...
-
-    def prepare(self, query: Query) -> Scored:
-        """Score the query; what depends on other candidates is settled here."""
-        ...
-
-
-@runtime_checkable
-class Scorer(Protocol):
-    """A ranking formula with its constants."""
-
-    @property
-    def name(self) -> str:
-        """The registered name."""
-        ...
-
-    @property
-    def scale(self) -> str:
-        """What the numbers mean: ``0..1``, ``points`` or ``open``."""
-        ...
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """Named bands, highest floor first; empty when the document names none."""
-        ...
-
-    @property
-    def default_policy(self) -> DefaultPolicy:
-        """Threshold, count and tie-break of the scorer's document."""
-        ...
-
-    def bind(self, skills: Iterable[Skill]) -> BoundScorer:
-        """Precompute what depends on the skills alone."""
-        ...
 
 
 def level_of(levels: tuple[Level, ...], score: float) -> str | None:

@@ -16,7 +16,17 @@ from skillyard.sources.protocol import Hit, Package
 if TYPE_CHECKING:
     from skillyard.sources.remembering import Parsed
 
-__all__ = ["Content", "own", "pointer", "read_again", "read_package", "shown"]
+__all__ = [
+    "SKILL_BYTES",
+    "Content",
+    "is_plain",
+    "own",
+    "pointer",
+    "read_again",
+    "read_package",
+    "shown",
+    "size_of",
+]
 
 SKILL_BYTES = 8_192
 """What a skill takes in memory beside its texts: its fields, and how they are found again."""
@@ -91,7 +101,7 @@ def read_again(hit: Hit, package: Package, known: Parsed) -> Content:
     if not isinstance(content, Content):
         content = read_package(hit, package)
         taken = sum(len(data) for _, data in texts) + sys.getsizeof(content.raw)
-        known.put(key, content, taken + sum(map(sys.getsizeof, said)) + _size(content.skill))
+        known.put(key, content, taken + sum(map(sys.getsizeof, said)) + size_of(content.skill))
     return content._replace(skill=own(content.skill))
 
 
@@ -101,17 +111,26 @@ def shown(skill: Skill, known: Parsed) -> Skill:
     found = known.get(key)
     if not isinstance(found, Skill):
         found = skill.replace(trigger=False, disable_model_invocation=False)
-        known.put(key, found, 2 * _size(skill))
+        known.put(key, found, 2 * size_of(skill))
     return own(found)
 
 
 def own(skill: Skill) -> Skill:
     """Return the skill, or a copy of one in which somebody could change something."""
-    plain = all(isinstance(value, str | int | float | None) for value in skill.metadata.values())
-    return skill if plain else type(skill)(**skill.fields())  # metadata is copied
+    return skill if is_plain(skill) else type(skill)(**skill.fields())  # metadata is copied
 
 
-def _size(skill: Skill) -> int:
+def is_plain(skill: Skill) -> bool:
+    """True for a skill in which nobody can change anything."""
+    metadata = skill.metadata
+    return not metadata or all(isinstance(value, _PLAIN) for value in metadata.values())
+
+
+_PLAIN = (str, int, float, type(None))
+"""Values that nobody can change."""
+
+
+def size_of(skill: Skill) -> int:
     """Return about how many bytes a skill takes in memory."""
     texts = sys.getsizeof(skill.body) + 4 * sys.getsizeof(skill.frontmatter)
     texts += sum(map(sys.getsizeof, (part for each in skill.references for part in each)))

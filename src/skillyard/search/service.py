@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 from skillyard.errors import InvalidInput, SkillNotFound
 from skillyard.ranking.match import Match, eligible, in_order
+from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import bind, resolve
-from skillyard.ranking.scorer import Scorer, level_of
-from skillyard.search.content import own, pointer, read_again, shown
+from skillyard.ranking.scorer import level_of
+from skillyard.search.content import is_plain, own, pointer, read_again, shown
+from skillyard.search.gathering import Asked, Gathered, KeptGathered
 from skillyard.search.merging import Candidate, merged
+from skillyard.search.noting import Noting, refuse
 from skillyard.search.result import FoundSkill, SearchResult, SourceStatus
 from skillyard.skill import Skill
+from skillyard.sources.local import LocalSource
 from skillyard.sources.protocol import Hit, Hits, Package, Source, SourceFailed
 from skillyard.sources.registry import build_sources, build_transport, response_cache
 from skillyard.sources.settings import Settings, load_settings
@@ -40,7 +44,7 @@ class SearchService:
 
     ``sources`` are names or :class:`~skillyard.sources.protocol.Source` objects (default: those
     that the settings enable), ``ranker`` a scorer, its name or a documented ``Ranker`` (default:
-    the settings', which is ``relevance``). ``cache=False`` keeps nothing.
+    the settings', which is ``relevance``). ``cache=False`` keeps nothing on disk.
     """
 
     def __init__(
@@ -52,31 +56,46 @@ class SearchService:
         catalog: Catalog | None = None,
         cache: ResponseCache | bool = True,
         transport: Transport | None = None,
+        kept: KeptGathered | None = None,
     ) -> None:
-        """Raises UnknownName, InvalidInput, SkillIoError for settings that cannot be used."""
+        """Raises UnknownName, InvalidInput, SkillIoError for settings that cannot be used.
+
+        ``kept`` is what several services have in common, over ``transport``; then every source
+        asks through ``kept.transport``.
+        """
         self.settings = load_settings() if settings is None else settings
         self.ranker: Scorer = resolve(self.settings.ranker if ranker is None else ranker)
         if transport is None:
-            kept = response_cache(self.settings) if cache is True else cache or None
-            transport = build_transport(self.settings, kept)
+            answers = response_cache(self.settings) if cache is True else cache or None
+            transport = build_transport(self.settings, answers)
         self.transport = transport
-        self.sources = self._built(sources, catalog)
+        self.kept = KeptGathered(Noting(transport)) if kept is None else kept
+        """What was gathered for the last requests."""
+        self.sources, ours = self._built(sources, catalog, self.kept.transport)
+        self._noted = self.sources if ours or kept is not None else None
+        """The sources that ask through the transport of what is kept; None where one does not."""
         self._room = asyncio.Semaphore(AT_ONCE)
 
     def _built(
-        self, sources: Iterable[str | Source] | None, catalog: Catalog | None
-    ) -> tuple[Source, ...]:
+        self,
+        sources: Iterable[str | Source] | None,
+        catalog: Catalog | None,
+        transport: Transport,
+    ) -> tuple[tuple[Source, ...], bool]:
+        """Return the sources, and whether all of them ask through ``transport``."""
         if sources is None:
-            return tuple(build_sources(self.settings, self.transport, None, catalog))
+            return tuple(build_sources(self.settings, transport, None, catalog)), True
         found: list[Source] = []
+        ours = True
         for source in sources:
             if isinstance(source, str):
-                found += build_sources(self.settings, self.transport, [source], catalog)
+                found += build_sources(self.settings, transport, [source], catalog)
             elif isinstance(source, Source):
                 found.append(source)
+                ours = False
             else:
                 raise InvalidInput("a source is a name, or an object with name, search and fetch")
-        return tuple(found)
+        return tuple(found), ours
 
     async def __aenter__(self) -> Self:
         await self.transport.__aenter__()
@@ -98,16 +117,36 @@ class SearchService:
         that fails is named in the answer, which holds what the others found. Raises InvalidInput.
         """
         text = _checked(query, limit)
+        asked = Asked(text, self.per_source(limit), include_content, include_references)
+        if self.sources is self._noted:
+            gathered = await self.kept.of(asked, self.sources, lambda: self._gathered(asked))
+        else:
+            gathered = await self._gathered(asked)
+        ranked = self._ranked(text, gathered, limit, include_references)
+        return SearchResult(
+            text, tuple(ranked), gathered.statuses, self.ranker.name, gathered.considered
+        )
+
+    async def _gathered(self, asked: Asked) -> Gathered:
+        """Return what all sources have on a request, with its contents."""
         answers = await asyncio.gather(
-            *(self._ask(source, text, self.per_source(limit)) for source in self.sources)
+            *(self._ask(source, asked.text, asked.per_source) for source in self.sources)
         )
         candidates = merged(hits for hits, _ in answers)
-        found = await self._contents(candidates, include_content, include_references)
-        ranked = self._ranked(text, _once_each(found), include_references)
+        found = await self._contents(candidates, asked.include_content, asked.include_references)
         statuses = tuple(status for _, status in answers)
-        return SearchResult(
-            text, tuple(ranked[:limit]), statuses, self.ranker.name, len(candidates)
-        )
+        return self._as_one(found, statuses, len(candidates))
+
+    def _as_one(
+        self,
+        found: Iterable[FoundSkill],
+        statuses: Sequence[SourceStatus] = (),
+        considered: int = 0,
+    ) -> Gathered:
+        once = tuple(_once_each(found))
+        skills = tuple(shown(each.skill, self.transport.parsed) for each in once)
+        plain = all(is_plain(each.skill) for each in once)
+        return Gathered(once, skills, tuple(statuses), considered, plain)
 
     def per_source(self, limit: int) -> int:
         """Return for how many skills each source is asked: twice the limit, or the floor."""
@@ -150,7 +189,7 @@ class SearchService:
         exact = [c for c in candidates if wanted in (_folded(c.hit.id), _folded(c.hit.name))]
         if exact:
             found = await asyncio.gather(*(self._content(c, True, references) for c in exact))
-            return self._ranked(text, _once_each(found), references)[0]
+            return self._ranked(text, self._as_one(found), 1, references)[0]
         for found_one in (await self.search(text, include_references=references)).skills:
             if wanted == _folded(found_one.skill.name):  # its folder is called something else
                 return found_one
@@ -236,6 +275,8 @@ class SearchService:
     async def _fetched(self, hit: Hit, references: bool) -> Package:
         """Return what the source that found a skill has of it. Raises SourceFailed."""
         source = next(source for source in self.sources if source.name == hit.found_by)
+        if isinstance(source, LocalSource):
+            refuse()  # its files may change, whatever the catalog says
         try:
             async with self._room:
                 package = await source.fetch(hit, references=references)
@@ -248,27 +289,34 @@ class SearchService:
             raise SourceFailed("not_found", f"{hit.key}: what came holds no SKILL.md")
         return package
 
-    def _ranked(self, text: str, found: Sequence[FoundSkill], references: bool) -> list[FoundSkill]:
-        """Return the skills in order: those with content first, then as the ranker has them."""
-        skills = [shown(each.skill, self.transport.parsed) for each in found]
+    def _ranked(
+        self, text: str, gathered: Gathered, limit: int, references: bool
+    ) -> list[FoundSkill]:
+        """Return the best skills in order: those with content first, then as the ranker says."""
+        skills = gathered.ranked()
         query = Query(text, include_references=references)
         scored = bind(skills, self.ranker).prepare(query)
         pairs = in_order(eligible(skills, query, zeros=True, scored=scored), scored)
-        levels = self.ranker.levels
-        matches = {
-            id(skill): Match(skill, score, level_of(levels, score), scored)
-            for skill, score in pairs
-        }
         place = {id(skill): number for number, (skill, _) in enumerate(pairs)}
+        found, last = gathered.found, len(pairs)
+        places = [place.get(id(skill), last) for skill in skills]
         order = sorted(
             range(len(found)),
             key=lambda number: (
                 not found[number].skill.body,
-                place.get(id(skills[number]), len(place)),
-                found[number].hit.key,
+                places[number],
+                found[number].hit.key if places[number] == last else "",
             ),
         )
-        return [found[n]._replace(match=matches.get(id(skills[n]))) for n in order]
+        levels = self.ranker.levels
+        answer = []
+        for number in order[:limit]:
+            match = None
+            if places[number] != last:
+                skill, score = pairs[places[number]]
+                match = Match(skill, score, level_of(levels, score), scored)
+            answer.append(gathered.given(number, match))
+        return answer
 
 
 _ODD = re.compile(r"[\x00-\x1f\x7f\\]|\.\.|//")

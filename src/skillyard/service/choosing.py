@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from json import dumps
 from time import time_ns
-from typing import Any
 
 from skillyard.catalog import Catalog
 from skillyard.decisions import wanted
@@ -16,7 +15,10 @@ from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import level_of
 from skillyard.reported import Reported
 from skillyard.selection import Selection, SelectionPolicy, menu_text, select
-from skillyard.value import NamedTuple
+from skillyard.value import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "Evaluated",

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
-from skillyard.evals.comparing import MEASURES, Compared, compare, interval, per_query
-from skillyard.evals.retrieval import (
+from skillyard.evals.retrieval.comparing import MEASURES, Compared, compare, interval, per_query
+from skillyard.evals.retrieval.measures import (
     BenchQuery,
     Progress,
     Run,
@@ -82,7 +82,7 @@ def bench_run(
     else:
         complete = True
     if format == "trec":
-        from skillyard.evals.trec import run_text
+        from skillyard.evals.retrieval.trec import run_text
 
         write_text(out, run_text(run, name))
     else:
@@ -108,7 +108,7 @@ class BenchScore(NamedTuple):
 def bench_score(
     run: str, queries: list[str], *, names: tuple[str, ...] = (), qrels: str | None = None
 ) -> BenchScore:
-    """Score a run file against judged queries; see :func:`skillyard.evals.retrieval.measures`.
+    """Score a run file against judged queries; see :mod:`skillyard.evals.retrieval.measures`.
 
     ``names`` are more measures (``nDCG@5``, ``P@3``, …); ``qrels`` is a file of TREC judgements
     that replaces those of the queries. Raises SkillIoError, InvalidInput (for a query id in two
@@ -144,7 +144,7 @@ def _asked(paths: list[str], qrels: str | None = None) -> list[BenchQuery]:
             asked[query.id] = query
     if qrels is None:
         return list(asked.values())
-    from skillyard.evals.trec import parse_qrels
+    from skillyard.evals.retrieval.trec import parse_qrels
 
     grades = parse_qrels(read_text(qrels), qrels)
     return [query._replace(relevant=grades.get(query.id, {})) for query in asked.values()]
@@ -199,7 +199,7 @@ def bench_report(run: str, queries: list[str], out: str, *, against: str | None 
 
     Raises SkillIoError, InvalidInput.
     """
-    from skillyard.evals.report import render
+    from skillyard.evals.retrieval.report import render
 
     asked, answers = _asked(queries), read_run(run)
     compared = compare(asked, read_run(against), answers) if against is not None else ()
@@ -213,7 +213,7 @@ class BenchReplay(NamedTuple):
     log: str
     queries: int
     moved: tuple[Any, ...]
-    """:class:`skillyard.evals.replay.Moved`, in the order of the log."""
+    """:class:`skillyard.evals.retrieval.replay.Moved`, in the order of the log."""
     skipped: int = 0
     """Entries of a decision log that hold no more than a digest of what was asked."""
 
@@ -233,7 +233,7 @@ def bench_replay(catalog: Catalog, log: str) -> BenchReplay:
 
     Raises SkillIoError, and InvalidInput for a line that is none and for a log without any text.
     """
-    from skillyard.evals.replay import parse_log, replay
+    from skillyard.evals.retrieval.replay import parse_log, replay
 
     logged = parse_log(read_text(log), log)
     asked = [each for each in logged if each.query is not None]

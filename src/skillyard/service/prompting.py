@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.context.budget import estimate_tokens
 from skillyard.context.catalogue import by_preference, summary
-from skillyard.context.hosts import DEFAULT_WINDOW, rule_of
+from skillyard.context.host_skills import listed_skills
+from skillyard.context.hosts import rule_of
 from skillyard.context.injection import (
     INJECTION_SCORER,
     MAX_INJECTED_CHARS,
@@ -27,7 +28,6 @@ from skillyard.context.listing import (
     HostListing,
     fitted,
     host_listing,
-    listed_skills,
 )
 from skillyard.decisions import wanted
 from skillyard.errors import Diagnostic, InvalidInput
@@ -115,6 +115,7 @@ class HostSummary(NamedTuple):
                 "window": found.window,
                 "unit": rule.unit,
                 "budget": found.budget,
+                "own": found.own,
                 "needed": found.needed,
                 "used": found.used,
                 "fit": self.fit,
@@ -137,7 +138,7 @@ def host_summary_of(
     catalog: Catalog,
     host: str,
     *,
-    window: int = DEFAULT_WINDOW,
+    window: int | None = None,
     budget: int | None = None,
     fit: bool = False,
     query: Query | None = None,

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
+from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER
-from skillyard.ranking.scorer import Scored, Scorer, level_of
+from skillyard.ranking.scorer import Scored, level_of
 from skillyard.selection import SelectionPolicy
 from skillyard.service.choosing import bounds, query_dict
 from skillyard.skill import Origin, Skill

@@ -12,8 +12,9 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -66,10 +67,18 @@ class CacheStats(NamedTuple):
 class MemoryCache:
     """Answers by key for as long as the process lives, where nothing is kept on disk."""
 
+    oldest_s = inf
+    """Nothing grows too old here; the process ends."""
+
     def __init__(self, most_bytes: int = MOST_BYTES // 4) -> None:
         self.most_bytes = most_bytes
         self._kept: dict[bytes, Stored] = {}
         self._bytes = 0
+        self._changes = 0
+
+    def state(self) -> Hashable:
+        """Return what is another one after every change."""
+        return self._changes
 
     def get(self, key: bytes, now: float) -> Stored | None:
         """Return what is kept."""
@@ -77,6 +86,7 @@ class MemoryCache:
 
     def put(self, key: bytes, stored: Stored) -> None:
         """Keep an answer; the oldest ones go when they take too much."""
+        self._changes += 1
         stored = stored._replace(headers=MappingProxyType(dict(stored.headers)))
         before = self._kept.pop(key, None)
         self._bytes += len(stored.body) - (len(before.body) if before is not None else 0)
@@ -88,6 +98,7 @@ class MemoryCache:
     def confirm(self, key: bytes, now: float) -> None:
         """Note that the remote still says what is kept."""
         if key in self._kept:
+            self._changes += 1
             self._kept[key] = self._kept[key]._replace(checked=now)
 
     def close(self) -> None:
@@ -122,6 +133,13 @@ class ResponseCache:
     def close(self) -> None:
         """Close the file; it is opened again when it is asked."""
         self._database.close()
+
+    def state(self) -> Hashable:
+        """Return what is another one after every change, by any process.
+
+        None where that cannot be told: nothing is kept yet, or something was a moment ago.
+        """
+        return self._database.state()
 
     def get(self, key: bytes, now: float) -> Stored | None:
         """Return what is kept and sound; an entry whose body is damaged is forgotten."""

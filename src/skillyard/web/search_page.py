@@ -58,17 +58,23 @@ class Question(NamedTuple):
     """True while a person types: only this service's own catalog is asked then."""
 
 
-def home_page(offer: Offer, named: Sequence[Skill], asked: Question) -> bytes:
-    """Return the page without a search; ``named`` are the skills that the catalog offers."""
+def home_page(
+    offer: Offer, named: Sequence[Skill], asked: Question, count: int | None = None
+) -> bytes:
+    """Return the page without a search; ``named`` are the skills that the catalog offers.
+
+    ``count`` is how many there are, where they are too many to be named.
+    """
+    count = len(named) if count is None else count
     first = [
         tag("li", tag("a", text_of(skill.name), href=local_address(skill.id), dir="auto"))
         for skill in named[:SHOWN]
         if local_address(skill.id)
     ]
-    more = len(named) - len(first)
+    more = count - len(first) if first else 0
     browse = joined(
         tag("h2", "In this catalog"),
-        lead(f"{plural(len(named), 'skill')} at hand, without asking anybody else."),
+        lead(f"{plural(count, 'skill')} at hand, without asking anybody else."),
         tag("ul", first, tag("li", f"and {more:,} more", class_="aside") if more else None,
             class_="names"),
     )  # fmt: skip
@@ -77,7 +83,7 @@ def home_page(offer: Offer, named: Sequence[Skill], asked: Question) -> bytes:
         "",
         _hero(),
         search_form(offer, asked),
-        _results(tag("section", browse if named else empty, class_="browse")),
+        _results(tag("section", browse if count else empty, class_="browse")),
         here=HOME,
     )
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence import CONFIDENCE, Confidence
+from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.scorer import Explanation, Scorer, level_of
+from skillyard.ranking.scorer import Explanation, level_of
 from skillyard.skill import Skill
 from tests.ranking.confidence.making import PATHS, WORDS, filler, skill, skills
 from tests.requirements import requirement

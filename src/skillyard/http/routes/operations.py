@@ -64,6 +64,7 @@ async def health(service: Service, asked: Asked) -> Reply:
             "reloads": live.reloads,
             "failure": live.failure or None,
         },
+        "store": dict(live.facts()) or None,
         "sources": sources,
         "sources_failure": fault or None,
         "requests": {"working": service.places.taken, "waiting": service.places.waiting},

@@ -11,12 +11,13 @@ from __future__ import annotations
 from skillyard.errors import SkillError, SkillyardError
 from skillyard.hosting.errors import Refused, failed, refusal_of
 from skillyard.hosting.fetching import found_by_source
-from skillyard.hosting.live import Snapshot
 from skillyard.hosting.local import LOCAL
 from skillyard.hosting.service import Asked, Service
+from skillyard.hosting.snapshot import Snapshot
 from skillyard.http.encoding import Reply, json_reply, prefers_html
 from skillyard.http.routes import operations
 from skillyard.http.routes.search import scorer_of
+from skillyard.node.library import EVERY
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
 from skillyard.resources import Resource, list_resources
@@ -61,8 +62,7 @@ async def _search(service: Service, asked: Question) -> bytes:
     snapshot = await service.snapshot()
     offer = Offer(service.searching.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
     if not asked.text:
-        skills = [skill for skill in snapshot.whole.candidates if not skill.hidden]
-        return await service.in_thread(home_page, offer, skills, asked)
+        return await service.in_thread(_home, offer, snapshot, asked)
     names = asked.sources or offer.sources
     # Remotes are asked when a person has said what they want, not with every letter on the way.
     asked = asked._replace(live=asked.live and any(name != LOCAL for name in names))
@@ -80,6 +80,13 @@ async def _search(service: Service, asked: Question) -> bytes:
         return found_page(offer, asked, found, selected)
 
     return await service.searching.run(run, sources, asked.scorer or DEFAULT_SCORER)
+
+
+def _home(offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
+    whole = snapshot.whole
+    if whole.on_demand and len(whole) > EVERY:
+        return home_page(offer, (), asked, len(whole))
+    return home_page(offer, [skill for skill in whole.candidates if not skill.hidden], asked)
 
 
 def _selected(snapshot: Snapshot, text: str) -> Selected:

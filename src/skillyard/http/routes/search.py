@@ -8,9 +8,9 @@ from typing import Any
 from skillyard import __version__
 from skillyard.context.budget import estimate_tokens
 from skillyard.hosting.errors import failed
-from skillyard.hosting.live import Snapshot
 from skillyard.hosting.local import LOCAL
 from skillyard.hosting.service import Asked, Service
+from skillyard.hosting.snapshot import Snapshot
 from skillyard.http.encoding import Reply, compressed, json_bytes, matches, tag_of
 from skillyard.http.fields import refuse_field
 from skillyard.http.long_texts import LongTexts

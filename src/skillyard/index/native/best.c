@@ -62,7 +62,6 @@ static int room_for_one(Best *best)
     Py_ssize_t space = best->space ? 2 * best->space : 512;
     Found *list = realloc(best->list, (size_t)space * sizeof(Found));
     if (list == NULL) {
-        PyErr_NoMemory();
         return -1;
     }
     best->list = list;
@@ -93,7 +92,8 @@ static int take(Best *best, int32_t value, uint32_t ordinal)
     return 0;
 }
 
-/* Look at values whose places are ordinals from `base` on. Returns -1 with an error set. */
+/* Look at values whose places are ordinals from `base` on. Returns -1 where memory is short; no
+ * error is set, for other threads may be running Python meanwhile. */
 int best_add(Best *best, const int32_t *values, Py_ssize_t count, uint32_t base)
 {
     Py_ssize_t place = 0;

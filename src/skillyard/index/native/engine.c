@@ -97,6 +97,33 @@ static void engine_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
+/* Between these two no Python object may be touched. Returns -1 with an error set. */
+int pass_begin(const Engine *self, Pass *pass)
+{
+    pass->others = NULL;
+    pass->totals = self->totals;
+    if (self->documents < MANY) {
+        return 0;
+    }
+    pass->totals = malloc(AT_ONCE * sizeof(int32_t));
+    if (pass->totals == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    pass->others = PyEval_SaveThread();
+    return 0;
+}
+
+void pass_end(const Engine *self, Pass *pass)
+{
+    if (pass->others != NULL) {
+        PyEval_RestoreThread(pass->others);
+    }
+    if (pass->totals != self->totals) {
+        free(pass->totals);
+    }
+}
+
 static PyObject *engine_new(PyTypeObject *type, PyObject *arguments, PyObject *names)
 {
     PyObject *given;
@@ -137,6 +164,8 @@ static PyObject *engine_new(PyTypeObject *type, PyObject *arguments, PyObject *n
 static PyMethodDef engine_methods[] = {
     {"lexical", engine_lexical, METH_VARARGS, lexical_doc},
     {"exact", engine_exact, METH_VARARGS, exact_doc},
+    {"impacts", engine_impacts, METH_VARARGS, impacts_doc},
+    {"held", engine_held, METH_VARARGS, held_doc},
     {"nearest", engine_nearest, METH_VARARGS, nearest_doc},
     {"dots", engine_dots, METH_VARARGS, dots_doc},
     {NULL, NULL, 0, NULL},

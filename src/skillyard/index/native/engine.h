@@ -12,6 +12,7 @@
 #define MOST_TERMS 256
 #define MOST_PARTS 4096
 #define AT_ONCE 32768 /* documents whose sums are worked on; a power of two */
+#define MANY 131072 /* documents from which a pass lets other threads run meanwhile */
 #define SHIFT 16 /* an ordinal is a segment's place, shifted, and a number in it */
 #define MASK 0xffff
 
@@ -51,6 +52,17 @@ typedef struct {
     uint32_t ordinal;
 } Ranked;
 
+/* A pass over all documents: a large one has totals of its own, and other threads run meanwhile. */
+typedef struct {
+    int32_t *totals;
+    PyThreadState *others;
+} Pass;
+
+/* ---- engine.c ---- */
+
+int pass_begin(const Engine *self, Pass *pass);
+void pass_end(const Engine *self, Pass *pass);
+
 /* ---- ranked.c ---- */
 
 int by_score(const void *one, const void *other);
@@ -62,10 +74,14 @@ PyObject *pairs_of(const Ranked *ranked, Py_ssize_t count, int whole);
 
 int query_of(const Engine *self, PyObject *spans, PyObject *weights, Query *query);
 Span span_at(const Query *query, Py_ssize_t place, Py_ssize_t part);
-int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t count,
+int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t count, int held,
               PyObject *unread);
 PyObject *engine_exact(PyObject *object, PyObject *arguments);
+PyObject *engine_impacts(PyObject *object, PyObject *arguments);
+PyObject *engine_held(PyObject *object, PyObject *arguments);
 extern const char exact_doc[];
+extern const char impacts_doc[];
+extern const char held_doc[];
 
 /* ---- lexical.c ---- */
 

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-int query_of(const Engine *self, PyObject *spans, PyObject *weights, Query *query)
+static int spans_of(const Engine *self, PyObject *spans, Query *query)
 {
     query->count = PyList_Size(spans);
-    if (query->count != PyList_Size(weights) || query->count > MOST_TERMS) {
-        PyErr_SetString(PyExc_ValueError, "too many terms, or terms and weights differ in number");
+    if (query->count > MOST_TERMS) {
+        PyErr_SetString(PyExc_ValueError, "too many terms");
         return -1;
     }
     for (Py_ssize_t place = 0; place < query->count; place++) {
@@ -21,6 +21,20 @@ int query_of(const Engine *self, PyObject *spans, PyObject *weights, Query *quer
             return -1;
         }
         query->spans[place] = bytes;
+    }
+    return 0;
+}
+
+int query_of(const Engine *self, PyObject *spans, PyObject *weights, Query *query)
+{
+    if (spans_of(self, spans, query) < 0) {
+        return -1;
+    }
+    if (query->count != PyList_Size(weights)) {
+        PyErr_SetString(PyExc_ValueError, "terms and weights differ in number");
+        return -1;
+    }
+    for (Py_ssize_t place = 0; place < query->count; place++) {
         double weight = PyFloat_AsDouble(PyList_GetItem(weights, place));
         if (weight == -1.0 && PyErr_Occurred()) {
             return -1;
@@ -113,11 +127,9 @@ static void look_up(const Sought *sought, const uint32_t *terms, const float *va
     }
 }
 
-/* The exact score of one document: added one by one in the order of the query. */
-static int exact_score(const Part *part, const Query *query, const Sought *sought, uint32_t number,
-                       double *score)
+/* Set each[place] to a document's impact of the term in that place, 0 where it is absent. */
+static int impacts_of(const Part *part, const Sought *sought, uint32_t number, double *each)
 {
-    double each[MOST_TERMS] = {0.0};
     const uint32_t *starts = part->starts.buf;
     Py_ssize_t first = starts[number], last = starts[number + 1];
     if (first > last || last > items_of(&part->terms)) {
@@ -126,9 +138,22 @@ static int exact_score(const Part *part, const Query *query, const Sought *sough
     }
     look_up(sought, (const uint32_t *)part->terms.buf + first,
             (const float *)part->values.buf + first, last - first, each);
+    return 0;
+}
+
+/* The exact score of one document: added one by one in the order of the query. Where held is set,
+   a term that the document holds counts its weight, whatever its impact. */
+static int exact_score(const Part *part, const Query *query, const Sought *sought, uint32_t number,
+                       int held, double *score)
+{
+    double each[MOST_TERMS] = {0.0};
+    if (impacts_of(part, sought, number, each) < 0) {
+        return -1;
+    }
     double total = 0.0;
     for (Py_ssize_t place = 0; place < query->count; place++) {
-        total += query->weights[place] * each[place];
+        double impact = held && each[place] != 0.0 ? 1.0 : each[place];
+        total += query->weights[place] * impact;
     }
     *score = total;
     return 0;
@@ -143,8 +168,8 @@ static int append_number(PyObject *list, unsigned long value)
 }
 
 /* Score documents, or name those whose forward lists were not checked. Ordered by part. */
-int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t count,
-                     PyObject *unread)
+int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t count, int held,
+              PyObject *unread)
 {
     Sought sought;
     Py_ssize_t current = -1;
@@ -166,7 +191,7 @@ int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t
             seek(query, number, &sought);
             current = number;
         }
-        if (exact_score(part, query, &sought, document, &ranked[place].score) < 0) {
+        if (exact_score(part, query, &sought, document, held, &ranked[place].score) < 0) {
             return -1;
         }
         ranked[place].tie = ((const uint64_t *)part->ties.buf)[document];
@@ -178,7 +203,11 @@ const char exact_doc[] = PyDoc_STR(
 "exact(spans, weights, ordinals) -> ([score], [unread])\n\n"
 "The exact score of each document, or the ones whose forward lists have to be checked before.");
 
-PyObject *engine_exact(PyObject *object, PyObject *arguments)
+const char held_doc[] = PyDoc_STR(
+"held(spans, weights, ordinals) -> ([weight], [unread])\n\n"
+"What the terms weigh that each document holds, or the documents as exact names them.");
+
+static PyObject *scores_of(PyObject *object, PyObject *arguments, int held)
 {
     Engine *self = (Engine *)object;
     PyObject *spans, *weights, *ordinals, *unread = NULL, *found = NULL, *answer = NULL;
@@ -206,7 +235,7 @@ PyObject *engine_exact(PyObject *object, PyObject *arguments)
         ranked[place].score = 0.0;
     }
     unread = PyList_New(0);
-    if (unread == NULL || score_all(self, &query, ranked, count, unread) < 0) {
+    if (unread == NULL || score_all(self, &query, ranked, count, held, unread) < 0) {
         goto done;
     }
     found = PyList_New(PyList_Size(unread) ? 0 : count);
@@ -224,4 +253,56 @@ done:
     Py_XDECREF(unread);
     free(ranked);
     return answer;
+}
+
+const char impacts_doc[] = PyDoc_STR(
+"impacts(spans, ordinal) -> [impact] or None\n\n"
+"A document's impact of each term, 0.0 where it is absent; None where its forward list has to be\n"
+"checked before.");
+
+PyObject *engine_impacts(PyObject *object, PyObject *arguments)
+{
+    Engine *self = (Engine *)object;
+    PyObject *spans;
+    long long ordinal;
+    Query query;
+    Sought sought;
+    double each[MOST_TERMS] = {0.0};
+    if (!PyArg_ParseTuple(arguments, "O!L", &PyList_Type, &spans, &ordinal) ||
+        spans_of(self, spans, &query) < 0) {
+        return NULL;
+    }
+    if (ordinal < 0 || ordinal >> SHIFT >= self->count ||
+        (ordinal & MASK) >= self->parts[ordinal >> SHIFT].count) {
+        PyErr_SetString(PyExc_ValueError, "no such document");
+        return NULL;
+    }
+    const Part *part = &self->parts[ordinal >> SHIFT];
+    uint32_t number = (uint32_t)(ordinal & MASK);
+    if (!((const uint8_t *)part->read.buf)[number]) {
+        Py_INCREF(Py_None);
+        return Py_None;
+    }
+    seek(&query, (Py_ssize_t)(ordinal >> SHIFT), &sought);
+    if (impacts_of(part, &sought, number, each) < 0) {
+        return NULL;
+    }
+    PyObject *found = PyList_New(query.count);
+    for (Py_ssize_t place = 0; found != NULL && place < query.count; place++) {
+        PyObject *impact = PyFloat_FromDouble(each[place]);
+        if (impact == NULL || PyList_SetItem(found, place, impact) < 0) {
+            Py_CLEAR(found);
+        }
+    }
+    return found;
+}
+
+PyObject *engine_exact(PyObject *object, PyObject *arguments)
+{
+    return scores_of(object, arguments, 0);
+}
+
+PyObject *engine_held(PyObject *object, PyObject *arguments)
+{
+    return scores_of(object, arguments, 1);
 }

@@ -58,9 +58,21 @@ void best_free(Best *best);
 
 void dot_each(const int8_t *rows, Py_ssize_t count, Py_ssize_t dimensions, const int16_t *query,
               int32_t *dots);
+/* Ask for a row that lies somewhere in memory, ahead of its use. */
+static inline void fetch_row(const int8_t *row, Py_ssize_t length)
+{
+#if defined(__GNUC__)
+    for (Py_ssize_t place = 0; place < length; place += 64) {
+        __builtin_prefetch(row + place);
+    }
+#endif
+}
+
 int16_t *widened(const Py_buffer *query);
 PyObject *direction(PyObject *self, PyObject *arguments);
+PyObject *moved(PyObject *self, PyObject *arguments);
 extern const char direction_doc[];
+extern const char moved_doc[];
 
 /* ---- building.c ---- */
 
@@ -68,6 +80,20 @@ PyObject *arrange(PyObject *self, PyObject *arguments);
 PyObject *invert(PyObject *self, PyObject *arguments);
 extern const char arrange_doc[];
 extern const char invert_doc[];
+
+/* ---- pages.c ---- */
+
+void crc_prepare(void);
+PyObject *crc32(PyObject *self, PyObject *source);
+PyObject *wrong_page(PyObject *self, PyObject *arguments);
+PyObject *check_forward(PyObject *self, PyObject *arguments);
+PyObject *highest(PyObject *self, PyObject *source);
+PyObject *look_up_name(PyObject *self, PyObject *arguments);
+extern const char crc32_doc[];
+extern const char wrong_page_doc[];
+extern const char check_forward_doc[];
+extern const char highest_doc[];
+extern const char look_up_name_doc[];
 
 /* ---- engine.c ---- */
 

@@ -5,6 +5,8 @@
 
 #define WHOLE 1023.0
 
+enum { SOUND, OUTSIDE, NO_MEMORY };
+
 /* Postings of one term that are still to be added. */
 typedef struct {
     const uint16_t *document, *last;
@@ -35,9 +37,9 @@ static void add_run(Run *run, int32_t *totals, uint32_t end)
 }
 
 /* First pass over one part: whole numbers over postings, so many documents at a time that their
- * sums stay in the innermost cache. */
-static int sum_part(Engine *self, Py_ssize_t number, const Query *query, const int32_t *whole,
-                    Best *best)
+ * sums stay in the innermost cache. Returns what went wrong; no error is set. */
+static int sum_part(const Engine *self, Py_ssize_t number, const Query *query,
+                    const int32_t *whole, int32_t *totals, Best *best)
 {
     const Part *part = &self->parts[number];
     Py_ssize_t postings = items_of(&part->documents), runs = 0, gone = 0;
@@ -48,8 +50,7 @@ static int sum_part(Engine *self, Py_ssize_t number, const Query *query, const i
             continue;
         }
         if (span.first < 0 || span.first > span.last || span.last > postings) {
-            PyErr_SetString(PyExc_ValueError, "a span lies outside the postings");
-            return -1;
+            return OUTSIDE;
         }
         run[runs].document = (const uint16_t *)part->documents.buf + span.first;
         run[runs].last = (const uint16_t *)part->documents.buf + span.last;
@@ -58,19 +59,19 @@ static int sum_part(Engine *self, Py_ssize_t number, const Query *query, const i
     }
     for (Py_ssize_t start = 0; runs && start < part->count; start += AT_ONCE) {
         Py_ssize_t end = start + AT_ONCE < part->count ? start + AT_ONCE : part->count;
-        memset(self->totals, 0, (size_t)(end - start) * sizeof(int32_t));
+        memset(totals, 0, (size_t)(end - start) * sizeof(int32_t));
         for (Py_ssize_t each = 0; each < runs; each++) {
-            add_run(&run[each], self->totals, (uint32_t)end);
+            add_run(&run[each], totals, (uint32_t)end);
         }
         for (; gone < part->dead_count && part->dead[gone] < end; gone++) {
-            self->totals[part->dead[gone] - start] = 0;
+            totals[part->dead[gone] - start] = 0;
         }
-        if (best_add(best, self->totals, end - start,
+        if (best_add(best, totals, end - start,
                      (uint32_t)number << SHIFT | (uint32_t)start) < 0) {
-            return -1;
+            return NO_MEMORY;
         }
     }
-    return 0;
+    return SOUND;
 }
 
 const char lexical_doc[] = PyDoc_STR(
@@ -81,10 +82,11 @@ const char lexical_doc[] = PyDoc_STR(
 PyObject *engine_lexical(PyObject *object, PyObject *arguments)
 {
     Engine *self = (Engine *)object;
-    PyObject *spans, *weights, *unread = NULL, *found = NULL, *answer = NULL;
+    PyObject *spans, *weights, *held = NULL, *unread = NULL, *found = NULL, *answer = NULL;
     Py_ssize_t limit, candidates;
     Query query;
     Best best;
+    Pass pass;
     Ranked *ranked = NULL;
     int32_t whole[MOST_TERMS];
     if (!PyArg_ParseTuple(arguments, "O!O!nn", &PyList_Type, &spans, &PyList_Type, &weights, &limit,
@@ -112,10 +114,22 @@ PyObject *engine_lexical(PyObject *object, PyObject *arguments)
     if (best_start(&best, limit, behind, self->documents) < 0) {
         return NULL;
     }
-    for (Py_ssize_t number = 0; number < self->count; number++) {
-        if (sum_part(self, number, &query, whole, &best) < 0) {
-            goto done;
-        }
+    held = PyList_AsTuple(spans); /* the spans stay, whatever others do to the list */
+    if (held == NULL || pass_begin(self, &pass) < 0) {
+        goto done;
+    }
+    int wrong = SOUND;
+    for (Py_ssize_t number = 0; number < self->count && wrong == SOUND; number++) {
+        wrong = sum_part(self, number, &query, whole, pass.totals, &best);
+    }
+    pass_end(self, &pass);
+    if (wrong == OUTSIDE) {
+        PyErr_SetString(PyExc_ValueError, "a span lies outside the postings");
+    } else if (wrong == NO_MEMORY) {
+        PyErr_NoMemory();
+    }
+    if (wrong != SOUND) {
+        goto done;
     }
     best_finish(&best);
     Py_ssize_t count;
@@ -125,7 +139,7 @@ PyObject *engine_lexical(PyObject *object, PyObject *arguments)
         goto done;
     }
     qsort(ranked, (size_t)count, sizeof(Ranked), by_ordinal);
-    if (score_all(self, &query, ranked, count, unread) < 0) {
+    if (score_all(self, &query, ranked, count, 0, unread) < 0) {
         goto done;
     }
     if (PyList_Size(unread)) {
@@ -138,6 +152,7 @@ PyObject *engine_lexical(PyObject *object, PyObject *arguments)
         answer = Py_BuildValue("(OO)", found, unread);
     }
 done:
+    Py_XDECREF(held);
     Py_XDECREF(found);
     Py_XDECREF(unread);
     free(ranked);

@@ -26,8 +26,14 @@ int whole_at(PyObject *list, Py_ssize_t place, long long *value)
 
 static PyMethodDef methods[] = {
     {"direction", direction, METH_VARARGS, direction_doc},
+    {"moved", moved, METH_VARARGS, moved_doc},
     {"arrange", arrange, METH_VARARGS, arrange_doc},
     {"invert", invert, METH_VARARGS, invert_doc},
+    {"crc32", crc32, METH_O, crc32_doc},
+    {"wrong_page", wrong_page, METH_VARARGS, wrong_page_doc},
+    {"check_forward", check_forward, METH_VARARGS, check_forward_doc},
+    {"look_up_name", look_up_name, METH_VARARGS, look_up_name_doc},
+    {"highest", highest, METH_O, highest_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -38,6 +44,7 @@ static struct PyModuleDef module = {
 
 PyMODINIT_FUNC PyInit__kernel(void)
 {
+    crc_prepare();
     PyObject *made = PyModule_Create(&module);
     PyObject *engine = made == NULL ? NULL : PyType_FromSpec(&engine_spec);
     if (engine == NULL || PyModule_AddObjectRef(made, "Engine", engine) < 0) {

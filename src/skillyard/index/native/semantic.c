@@ -27,6 +27,7 @@ PyObject *engine_nearest(PyObject *object, PyObject *arguments)
     PyObject *source, *found = NULL;
     Py_ssize_t limit, count;
     Best best;
+    Pass pass;
     if (!PyArg_ParseTuple(arguments, "On", &source, &limit)) {
         return NULL;
     }
@@ -38,21 +39,28 @@ PyObject *engine_nearest(PyObject *object, PyObject *arguments)
     if (best_start(&best, limit, 0, self->documents) < 0) {
         goto done;
     }
+    if (pass_begin(self, &pass) < 0) {
+        goto done;
+    }
+    int wrong = 0;
     for (Py_ssize_t number = 0; number < self->count; number++) {
         const Part *part = &self->parts[number];
         Py_ssize_t out = 0;
-        for (Py_ssize_t start = 0; start < part->count; start += AT_ONCE) {
+        for (Py_ssize_t start = 0; start < part->count && wrong == 0; start += AT_ONCE) {
             Py_ssize_t end = start + AT_ONCE < part->count ? start + AT_ONCE : part->count;
             dot_each((const int8_t *)part->vectors.buf + start * self->dimensions, end - start,
-                     self->dimensions, wide, self->totals);
+                     self->dimensions, wide, pass.totals);
             for (; out < part->silent_count && part->silent[out] < end; out++) {
-                self->totals[part->silent[out] - start] = 0;
+                pass.totals[part->silent[out] - start] = 0;
             }
-            if (best_add(&best, self->totals, end - start,
-                         (uint32_t)number << SHIFT | (uint32_t)start) < 0) {
-                goto done;
-            }
+            wrong = best_add(&best, pass.totals, end - start,
+                             (uint32_t)number << SHIFT | (uint32_t)start);
         }
+    }
+    pass_end(self, &pass);
+    if (wrong < 0) {
+        PyErr_NoMemory();
+        goto done;
     }
     best_finish(&best);
     ranked = ranked_of(self, &best, best.length, &count);
@@ -80,28 +88,38 @@ PyObject *engine_dots(PyObject *object, PyObject *arguments)
     if (wide == NULL) {
         return NULL;
     }
+    PyObject *found = NULL;
     Py_ssize_t count = PyList_Size(ordinals);
-    PyObject *found = PyList_New(count);
-    for (Py_ssize_t place = 0; found != NULL && place < count; place++) {
+    const int8_t **rows = malloc((size_t)(count + 1) * sizeof(*rows));
+    if (rows == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (Py_ssize_t place = 0; place < count; place++) {
         long long ordinal;
-        int32_t dot = 0;
         if (whole_at(ordinals, place, &ordinal) < 0) {
-            Py_CLEAR(found);
-            break;
+            goto done;
         }
         if (ordinal < 0 || ordinal >> SHIFT >= self->count ||
             (ordinal & MASK) >= self->parts[ordinal >> SHIFT].count) {
             PyErr_SetString(PyExc_ValueError, "no such document");
-            Py_CLEAR(found);
-            break;
+            goto done;
         }
         const int8_t *vectors = self->parts[ordinal >> SHIFT].vectors.buf;
-        dot_each(vectors + (ordinal & MASK) * self->dimensions, 1, self->dimensions, wide, &dot);
+        rows[place] = vectors + (ordinal & MASK) * self->dimensions;
+        fetch_row(rows[place], self->dimensions); /* all are on their way before one is needed */
+    }
+    found = PyList_New(count);
+    for (Py_ssize_t place = 0; found != NULL && place < count; place++) {
+        int32_t dot = 0;
+        dot_each(rows[place], 1, self->dimensions, wide, &dot);
         PyObject *value = PyLong_FromLong(dot);
         if (value == NULL || PyList_SetItem(found, place, value) < 0) {
             Py_CLEAR(found);
         }
     }
+done:
+    free(rows);
     free(wide);
     return found;
 }

@@ -102,6 +102,30 @@ static int sum_rows(const Py_buffer *rows, Py_ssize_t dimensions, PyObject *numb
     return count > 0;
 }
 
+/* The unit vector of a direction in signed bytes; no bytes for zeros. See unit_vector in Python. */
+static PyObject *unit_of(const double *mixed, Py_ssize_t dimensions, double fine, double unit)
+{
+    int64_t squares = 0;
+    for (Py_ssize_t place = 0; place < dimensions; place++) {
+        int64_t value = (int64_t)rint(mixed[place] * fine);
+        squares += value * value;
+    }
+    if (!squares) {
+        return PyBytes_FromStringAndSize("", 0);
+    }
+    PyObject *found = PyBytes_FromStringAndSize(NULL, dimensions);
+    if (found == NULL) {
+        return NULL;
+    }
+    int8_t *bytes = (int8_t *)PyBytes_AsString(found);
+    double scale = unit / sqrt((double)squares);
+    for (Py_ssize_t place = 0; place < dimensions; place++) {
+        double value = rint(rint(mixed[place] * fine) * scale);
+        bytes[place] = (int8_t)(value > 127.0 ? 127.0 : value < -127.0 ? -127.0 : value);
+    }
+    return found;
+}
+
 const char direction_doc[] = PyDoc_STR(
 "direction(rows, dimensions, fields, shift, fine, unit) -> bytes\n\n"
 "The unit vector of (weight, [row], [row's weight]) fields; see Table.vector.");
@@ -127,8 +151,7 @@ PyObject *direction(PyObject *self, PyObject *arguments)
     }
     int64_t *sums = malloc((size_t)dimensions * sizeof(int64_t));
     double *mixed = calloc((size_t)dimensions, sizeof(double));
-    int8_t *bytes = malloc((size_t)dimensions);
-    if (sums == NULL || mixed == NULL || bytes == NULL) {
+    if (sums == NULL || mixed == NULL) {
         PyErr_NoMemory();
         goto done;
     }
@@ -156,25 +179,92 @@ PyObject *direction(PyObject *self, PyObject *arguments)
             }
         }
     }
-    int64_t squares = 0;
-    for (Py_ssize_t place = 0; place < dimensions; place++) {
-        sums[place] = (int64_t)rint(mixed[place] * fine);
-        squares += sums[place] * sums[place];
-    }
-    if (!squares) {
-        found = PyBytes_FromStringAndSize("", 0);
-        goto done;
-    }
-    double scale = unit / sqrt((double)squares);
-    for (Py_ssize_t place = 0; place < dimensions; place++) {
-        double value = rint((double)sums[place] * scale);
-        bytes[place] = (int8_t)(value > 127.0 ? 127.0 : value < -127.0 ? -127.0 : value);
-    }
-    found = PyBytes_FromStringAndSize((const char *)bytes, dimensions);
+    found = unit_of(mixed, dimensions, fine, unit);
 done:
     free(sums);
     free(mixed);
-    free(bytes);
     PyBuffer_Release(&rows);
+    return found;
+}
+
+static double length_of(const double *values, Py_ssize_t count)
+{
+    double squares = 0.0;
+    for (Py_ssize_t place = 0; place < count; place++) {
+        squares += values[place] * values[place];
+    }
+    return sqrt(squares);
+}
+
+/* Add factor * value for each signed byte of a vector. */
+static int add_vector(PyObject *source, double factor, double *sums, Py_ssize_t dimensions)
+{
+    Py_buffer vector;
+    if (view_of(source, &vector, 1, PyBUF_ND) < 0) {
+        return -1;
+    }
+    int fits = vector.len == dimensions;
+    for (Py_ssize_t place = 0; fits && place < dimensions; place++) {
+        sums[place] = sums[place] + factor * (double)((const int8_t *)vector.buf)[place];
+    }
+    PyBuffer_Release(&vector);
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "a vector has another size");
+        return -1;
+    }
+    return 0;
+}
+
+const char moved_doc[] = PyDoc_STR(
+"moved(asked, own, vectors, weights, theirs, fine, unit) -> (bytes, length, length) or None\n\n"
+"The direction asked, moved towards a weighed sum of others; see skillyard.index.table.moved.");
+
+PyObject *moved(PyObject *self, PyObject *arguments)
+{
+    PyObject *asked, *vectors, *weights, *bytes = NULL, *found = NULL;
+    double own, theirs, fine, unit;
+    if (!PyArg_ParseTuple(arguments, "SdO!O!ddd", &asked, &own, &PyList_Type, &vectors,
+                          &PyList_Type, &weights, &theirs, &fine, &unit)) {
+        return NULL;
+    }
+    Py_ssize_t dimensions = PyBytes_Size(asked), count = PyList_Size(vectors);
+    if (dimensions <= 0 || dimensions > MOST_DIMENSIONS || count != PyList_Size(weights)) {
+        PyErr_SetString(PyExc_ValueError, "dimensions out of range, or weights differ in number");
+        return NULL;
+    }
+    double *together = calloc((size_t)dimensions, sizeof(double));
+    double *mixed = malloc((size_t)dimensions * sizeof(double));
+    if (together == NULL || mixed == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    for (Py_ssize_t place = 0; place < count; place++) {
+        double weight = PyFloat_AsDouble(PyList_GetItem(weights, place));
+        if ((weight == -1.0 && PyErr_Occurred()) ||
+            add_vector(PyList_GetItem(vectors, place), weight, together, dimensions) < 0) {
+            goto done;
+        }
+    }
+    double length = length_of(together, dimensions), whole = 0.0;
+    if (length != 0.0) {
+        const int8_t *asks = (const int8_t *)PyBytes_AsString(asked);
+        for (Py_ssize_t place = 0; place < dimensions; place++) {
+            mixed[place] = own * (double)asks[place] + theirs / length * together[place];
+        }
+        whole = length_of(mixed, dimensions);
+    }
+    if (whole == 0.0) {
+        Py_INCREF(Py_None);
+        found = Py_None;
+        goto done;
+    }
+    bytes = unit_of(mixed, dimensions, fine, unit);
+    if (bytes != NULL) {
+        found = Py_BuildValue("(Odd)", bytes, length, whole);
+    }
+done:
+    Py_XDECREF(bytes);
+    free(together);
+    free(mixed);
     return found;
 }

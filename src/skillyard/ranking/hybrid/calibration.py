@@ -8,7 +8,7 @@ words and meaning agree.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import exp, log
 
 from skillyard.index.marks import IN_NAME
@@ -17,10 +17,9 @@ from skillyard.index.table import Table
 from skillyard.ranking.hybrid.constants import FEW_TERMS, HALF, Calibration
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found
 from skillyard.ranking.hybrid.question import BACKGROUND, Question, Term
-from skillyard.summing import added
 from skillyard.value import NamedTuple
 
-__all__ = ["Facts", "facts", "in_name", "logit", "probability"]
+__all__ = ["Facts", "facts", "in_name", "logit", "probabilities", "probability"]
 
 
 RARE = 5.8
@@ -47,7 +46,7 @@ class Facts(NamedTuple):
     covered: float
     """Share of the terms that the skill holds."""
     best_meaning: float
-    """The best cosine."""
+    """The best cosine with the request alone."""
     named_missing: float
     """Share of named things that the skill lacks."""
     terms: float
@@ -81,23 +80,31 @@ def facts(
 ) -> Facts:
     """Return the facts about the best skill."""
     terms = asked.terms
-    total = added([term.weight for term in terms])
-    share = 1.0 / total if total else 0.0
     impacts = lib.impacts(best, [term.text for term in terms])
-    missing = [term for term, impact in zip(terms, impacts, strict=True) if not impact]
-    lacking = added([term.weight for term in missing])
-    named = added([term.weight for term in missing if term.text in asked.named])
-    pairs = list(zip(terms, impacts, strict=True))
+    missing = []
+    total = lacking = named = plain = heaviest = 0.0  # sums in the order of the terms
+    for term, impact in zip(terms, impacts, strict=True):
+        weight = term.weight
+        total += weight
+        if impact:
+            plain += term.rarity * impact
+            heaviest = max(heaviest, weight * impact)
+        else:
+            missing.append(term)
+            lacking += weight
+            if term.text in asked.named:
+                named += weight
+    share = 1.0 / total if total else 0.0
     plainly = missing if asked.english else ()
     unheard = sum(table.share(term.text) < HARDLY for term in plainly)
     return Facts(
         covered=1.0 - lacking * share if terms else 0.0,
-        best_meaning=found.meaning[0],
+        best_meaning=found.nearest,
         named_missing=named * share,
         terms=log(1.0 + len(terms)),
         strength=log(1.0 + evidence.words),
-        plain=log(1.0 + added([term.rarity * impact for term, impact in pairs])),
-        heaviest=max([term.weight * impact for term, impact in pairs], default=0.0),
+        plain=log(1.0 + plain),
+        heaviest=heaviest,
         strange=max([0.0, *(term.rarity - RARE for term in plainly)]),
         strangers=log(min(unheard, MANY)) if unheard else 0.0,
         in_names=0.0 if asked.talk else _in_names(terms, lib) * share,
@@ -110,9 +117,12 @@ def facts(
 def _in_names(terms: Sequence[Term], lib: Searcher) -> float:
     """Return Σ weight · log(1 + names in a thousand that hold the term, USUAL at most)."""
     scale = 1_000.0 / (lib.size + BACKGROUND)
-    held = [lib.frequency(IN_NAME + term.text) for term in terms]
-    pairs = [(t, min(USUAL, scale * n)) for t, n in zip(terms, held, strict=True) if n]
-    return added([term.weight * log(1.0 + number) for term, number in pairs])
+    total = 0.0
+    for term in terms:
+        held = lib.frequency(IN_NAME + term.text)
+        if held:
+            total += term.weight * log(1.0 + min(USUAL, scale * held))
+    return total
 
 
 def _lacking(
@@ -161,3 +171,22 @@ LEAST = -700.0
 def probability(log_odds: float) -> float:
     """Return the probability of log-odds; never quite 0, so that order is kept to the end."""
     return 1.0 / (1.0 + exp(-log_odds if log_odds > LEAST else -LEAST))
+
+
+def probabilities(
+    totals: Iterable[tuple[int, float]], best: float, log_odds: float, gap: float
+) -> list[tuple[int, float]]:
+    """Return (ordinal, probability) for the (ordinal, points) above 0, in their order.
+
+    ``best`` are the points of the best skill, ``log_odds`` its own, and ``gap`` is what one point
+    behind it costs.
+    """
+    most = probability(log_odds)
+    return [
+        (ordinal, most)
+        if total >= best
+        else (ordinal, 1.0 / (1.0 + exp(-odds if odds > LEAST else -LEAST)))
+        for ordinal, total in totals
+        if total > 0.0
+        for odds in (log_odds - gap * (best - total),)
+    ]

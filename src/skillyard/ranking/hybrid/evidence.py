@@ -8,13 +8,15 @@ from skillyard.index.marks import AVOID, CALL, NAME, PRIOR, exact_mark, phrases_
 from skillyard.index.searcher import Searcher, Weights
 from skillyard.index.table import UNIT
 from skillyard.ranking.hybrid.constants import Fusion
-from skillyard.ranking.hybrid.dense import Dense
 from skillyard.ranking.hybrid.question import Question
 from skillyard.ranking.query import Query
 from skillyard.summing import added
-from skillyard.value import NamedTuple
+from skillyard.value import TYPE_CHECKING, NamedTuple
 
-__all__ = ["Beside", "Evidence", "Found", "find", "named_by"]
+if TYPE_CHECKING:
+    from skillyard.ranking.hybrid.dense import Dense
+
+__all__ = ["Beside", "Cover", "Evidence", "Feedback", "Found", "find", "named_by", "span"]
 
 LONGEST_NAME = 12
 """Words of a request that may be nothing but a name."""
@@ -26,13 +28,24 @@ WHOLE = UNIT * UNIT
 """The dot product of a stored unit vector with itself."""
 
 
+class Cover(NamedTuple):
+    """How much of a long request one of the best skills covers (:mod:`.coverage`)."""
+
+    points: float = 0.0
+    """What that gives, beside what the least of the best has; 0 at least."""
+    share: float = 0.0
+    """Share of the request's weight that stands in terms that the skill holds, 0..1."""
+    length: float = 0.0
+    """Natural logarithm of how many times longer than a short body the skill's is; 0 at least."""
+
+
 class Evidence(NamedTuple):
     """What speaks for and against one candidate, in the units of each kind."""
 
     words: float
     """Exact BM25F score: Σ weight · impact."""
     meaning: float
-    """Cosine of the request's vector and the skill's, -1..1."""
+    """Cosine of the request's vector (or of :class:`Feedback`) and the skill's, -1..1."""
     called: bool = False
     """The request calls it by ``@name`` or ``/name``, or is nothing but its name."""
     phrases: tuple[str, ...] = ()
@@ -48,6 +61,7 @@ class Evidence(NamedTuple):
     """Cosine by an embedder, -1..1; 0 without one."""
     ranked: bool = True
     """False when it is only near in meaning: then its words count nothing."""
+    cover: Cover = Cover()
 
 
 class Beside(NamedTuple):
@@ -59,6 +73,17 @@ class Beside(NamedTuple):
     files: float = 0.0
     prior: float = 0.0
     avoid: float = 0.0
+
+
+class Feedback(NamedTuple):
+    """The request's direction, moved towards where its best skills lie."""
+
+    direction: bytes
+    """The direction that cosines are taken with."""
+    own: float
+    """What the request's own direction counts in it, as a unit vector."""
+    best: tuple[tuple[int, float], ...]
+    """What the direction of each of the best skills counts, by ordinal."""
 
 
 class Found(NamedTuple):
@@ -81,6 +106,12 @@ class Found(NamedTuple):
     """How far the best score of words lies before the tenth, or before nothing."""
     agreed: float = 0.0
     """Share of the shorter of the two lists, by words and by meaning, that the other holds too."""
+    nearest: float = 0.0
+    """The best cosine with the request alone."""
+    feedback: Feedback | None = None
+    """What cosines are taken with instead of the request's own direction; None for that one."""
+    covers: Mapping[int, Cover] = {}
+    """In a long request, how much of it each of the best covers, by ordinal."""
 
     def evidence(self, ordinal: int, words: float) -> Evidence:
         """Return what is known of a candidate; ``words`` is its score where it is not ranked."""
@@ -88,7 +119,8 @@ class Found(NamedTuple):
         cosine = self.by_embedder.get(ordinal, 0.0)
         ranked = ordinal in self.by_words
         score = self.by_words.get(ordinal, words)
-        return Evidence(score, self.by_meaning[ordinal], *beside, cosine, ranked)
+        cover = self.covers.get(ordinal, Cover())
+        return Evidence(score, self.by_meaning[ordinal], *beside, cosine, ranked, cover)
 
 
 def find(
@@ -107,7 +139,8 @@ def find(
     says of the library.
     """
     allowed = _allowed(query, searcher)
-    words = searcher.lexical(asked.weights, fusion.depth, allowed)
+    weights = asked.weights
+    words = searcher.lexical(weights, fusion.depth, allowed)
     meaning = searcher.semantic(asked.vector, fusion.depth, allowed) if asked.vector else []
     calls = _calls(asked, searcher, allowed)
     named = {o for o in called if _tagged(query, searcher, o)}
@@ -117,7 +150,7 @@ def find(
     embedded = [] if dense is None else dense.nearest(direction, fusion.depth, allowed)
     scores = dict(words)
     near = {ordinal: dot / WHOLE for ordinal, dot in meaning}
-    agreed = len(scores.keys() & near.keys()) / max(1, min(len(scores), len(near)))
+    agreed = sum(map(near.__contains__, scores)) / max(1, min(len(scores), len(near)))
     said = dict.fromkeys(
         [
             *calls,
@@ -127,31 +160,35 @@ def find(
         ]
     )
     unscored = [ordinal for ordinal in said if ordinal not in scores]
-    scores.update(zip(unscored, searcher.exact(asked.weights, unscored), strict=True))
+    if unscored:
+        scores.update(zip(unscored, searcher.exact(weights, unscored), strict=True))
     ordinals = list(dict.fromkeys([*scores, *near, *(ordinal for ordinal, _ in embedded)]))
     far = [ordinal for ordinal in ordinals if ordinal not in near]
     dots = searcher.dots(asked.vector, far) if asked.vector else [0] * len(far)
+    most, least = _span_of(meaning, fusion.depth)
+    best, tenth = _span_of(words, FIRST)
     near.update(zip(far, [dot / WHOLE for dot in dots], strict=True))
     return Found(
         scores,
         near,
         _beside(ordinals, asked, searcher, named, calls, files),
-        _span([score for _, score in words], fusion.depth),
-        _span([dot / WHOLE for _, dot in meaning], fusion.depth),
+        _span_of(words, fusion.depth),
+        (most / WHOLE, least / WHOLE),
         {} if dense is None else dense.cosines(direction, ordinals),
-        _span([cosine for _, cosine in embedded], fusion.depth),
-        _lead([score for _, score in words]),
+        _span_of(embedded, fusion.depth),
+        best - tenth,
         agreed,
+        most / WHOLE,
     )
 
 
-def _lead(scores: Sequence[float]) -> float:
-    """Return the best score less the tenth; less 0 where the list is shorter."""
-    best, tenth = _span(scores, FIRST)
-    return best - tenth
+def _span_of(found: Sequence[tuple[int, float]], depth: int) -> tuple[float, float]:
+    """Return :func:`span` of the scores in (ordinal, score)."""
+    best = found[0][1] if found else 0.0
+    return best, found[depth - 1][1] if len(found) >= depth else 0.0
 
 
-def _span(scores: Sequence[float], depth: int) -> tuple[float, float]:
+def span(scores: Sequence[float], depth: int) -> tuple[float, float]:
     """Return the best score and the one at ``depth``; 0 where the list is shorter."""
     best = scores[0] if scores else 0.0
     return best, scores[depth - 1] if len(scores) >= depth else 0.0
@@ -172,6 +209,8 @@ def _beside(
     known = bool(searcher.frequency(PRIOR))
     prior = _above_zero([(PRIOR, 1.0)], ordinals, searcher) if known else {}
     some = {*named, *calls, *files, *avoid, *prior}
+    if not some:
+        return {}
     return {
         ordinal: Beside(
             ordinal in named,
@@ -213,9 +252,11 @@ def _calls(
 ) -> dict[int, tuple[str, ...]]:
     """Return by ordinal the names and trigger phrases that stand in the request."""
     found: dict[int, tuple[str, ...]] = {}
-    for phrase in phrases_in(asked.words, searcher.frequency):
-        for ordinal in _holders(CALL + phrase, searcher, allowed):
-            found[ordinal] = (*found.get(ordinal, ()), phrase)
+    known = searcher.frequency
+    for phrase in phrases_in(asked.words, known):
+        if known(CALL + phrase):  # few are
+            for ordinal in _holders(CALL + phrase, searcher, allowed):
+                found[ordinal] = (*found.get(ordinal, ()), phrase)
     return found
 
 

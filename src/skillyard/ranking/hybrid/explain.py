@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import exp, sqrt
 from typing import TYPE_CHECKING
 
 from skillyard.index.weighing import Analysed, analyse, shares
 from skillyard.ranking.hybrid.calibration import Facts
-from skillyard.ranking.hybrid.evidence import WHOLE, Evidence
+from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Feedback
 from skillyard.ranking.hybrid.points import Points
 from skillyard.ranking.hybrid.question import Term
 from skillyard.ranking.scorer import Explanation
@@ -40,6 +40,7 @@ def explain(
         Explanation("prior", own.prior, (), "leaf", "installs, curated" if own.prior else ""),
         Explanation("avoid", own.avoid, (), "leaf", _avoided(evidence)),
         Explanation("embedder", own.embedder, (), "leaf", _embedded(bound, evidence)),
+        Explanation("coverage", own.coverage, (), "leaf", _covered(evidence)),
         Explanation("rerank", own.rerank, (), "leaf", _opinion(bound)),
     ]
     kept = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
@@ -95,6 +96,12 @@ def _avoided(evidence: Evidence) -> str:
     return f"{share:.0%} of the request stands in what it is not for" if share else ""
 
 
+def _covered(evidence: Evidence) -> str:
+    cover = evidence.cover
+    longer = f", in a body {exp(cover.length):.2g} times as long as a short one"
+    return f"covers {cover.share:.0%} of the request{longer if cover.length else ''}"
+
+
 def _words(
     scored: ScoredHybrid,
     bound: BoundHybrid,
@@ -139,14 +146,24 @@ def _meaning(
 ) -> Explanation:
     best, least = scored.found.meaning
     note = f"cosine {evidence.meaning:.3f}, stretched so that {least:.3f} is 0 and {best:.3f} full"
+    feedback = scored.found.feedback
+    if feedback is not None:
+        note += f"; with the request and with its {len(feedback.best)} best skills"
     if not scored.asked.vector:
         note = "no word of the request is in the token table"
     if not value:
         return Explanation("meaning", 0.0, (), "leaf", note)
     scale = value / (evidence.meaning - least)
+    own = scale if feedback is None else scale * feedback.own
     parts = [
-        Explanation(f"near {text}", scale * adds, (), "leaf", f"cosine {near:.3f}")
+        Explanation(f"near {text}", own * adds, (), "leaf", f"cosine {near:.3f}")
         for text, near, adds in _nearness(scored, bound, ordinal)
+    ]
+    parts += [
+        Explanation(
+            f"near the skill {name}", scale * share * near, (), "leaf", f"cosine {near:.3f}"
+        )
+        for name, near, share in _neighbours(feedback, bound, ordinal)
     ]
     parts.sort(key=lambda part: (-part.value, part.label))
     if least:
@@ -155,6 +172,20 @@ def _meaning(
     rest = value - added([part.value for part in parts])
     parts.append(Explanation("rounding", rest, (), "leaf", "vectors are kept in whole numbers"))
     return Explanation("meaning", value, tuple(parts), "sum", note)
+
+
+def _neighbours(
+    feedback: Feedback | None, bound: BoundHybrid, ordinal: int
+) -> list[tuple[str, float, float]]:
+    """Return (name, cosine, what it counts) of each of the best skills that are followed."""
+    if feedback is None:
+        return []
+    library = bound.library
+    found = []
+    for best, share in feedback.best:
+        dot = library.searcher.dots(library.searcher.vector(best), [ordinal])[0]
+        found.append((library.skill(best).name, dot / WHOLE, share))
+    return found
 
 
 def _nearness(

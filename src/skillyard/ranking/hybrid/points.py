@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from skillyard.index.searcher import Searcher, tie_of
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import Evidence, Found
 from skillyard.value import NamedTuple
 
-__all__ = ["Points", "points", "shares", "stretch", "totals"]
+__all__ = ["Points", "first", "points", "shares", "stretch", "totals"]
 
 
 class Points(NamedTuple):
@@ -20,6 +23,7 @@ class Points(NamedTuple):
     prior: float
     avoid: float
     embedder: float = 0.0
+    coverage: float = 0.0
     rerank: float = 0.0
 
     @property
@@ -55,6 +59,7 @@ def points(evidence: Evidence, found: Found, fusion: Fusion, *, deaf: bool) -> P
         fusion.prior * evidence.prior,
         -fusion.avoid * evidence.avoid,
         embedder * stretch(evidence.embedded, found.embedder),
+        evidence.cover.points,
     )
 
 
@@ -74,19 +79,32 @@ def totals(found: Found, fusion: Fusion, *, deaf: bool) -> dict[int, float]:
     most_meaning, no_meaning = found.meaning
     words_room = max(most_words - no_words, 0.0)
     meaning_room = max(most_meaning - no_meaning, 0.0)
-    scores = found.by_words
-    made = {}
-    for ordinal, cosine in found.by_meaning.items():
-        total = 0.0
-        score = scores.get(ordinal, no_words)
-        if score > no_words and words_room:
-            total = words * ((score - no_words) / words_room)
-        if cosine > no_meaning and meaning_room:
-            total += meaning * ((cosine - no_meaning) / meaning_room)
-        made[ordinal] = total
+    if meaning_room:
+        made = {
+            o: meaning * ((cosine - no_meaning) / meaning_room) if cosine > no_meaning else 0.0
+            for o, cosine in found.by_meaning.items()
+        }
+    else:
+        made = dict.fromkeys(found.by_meaning, 0.0)
+    if words_room:
+        for ordinal, score in found.by_words.items():
+            if score > no_words:  # two are added: which comes first makes no difference
+                made[ordinal] += words * ((score - no_words) / words_room)
     if embedder:
         for ordinal, cosine in found.by_embedder.items():
             made[ordinal] += embedder * stretch(cosine, found.embedder)
     for ordinal in found.beside:
         made[ordinal] = points(found.evidence(ordinal, 0.0), found, fusion, deaf=deaf).total
     return made
+
+
+def first(made: Mapping[int, float], searcher: Searcher, number: int) -> list[tuple[int, float]]:
+    """Return the (ordinal, points) of the best skills; equal ones by the index's own order."""
+    if number < 1 or not made:
+        return []
+    least = sorted(made.values(), reverse=True)[:number][-1]
+    close = [pair for pair in made.items() if pair[1] >= least]
+    if len({points for _, points in close}) < len(close):  # digests take time: only where needed
+        close.sort(key=lambda pair: tie_of(searcher.key(pair[0])))
+    close.sort(key=lambda pair: -pair[1])
+    return close[:number]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from math import log
 
@@ -21,8 +20,9 @@ __all__ = ["Question", "Term", "question", "spelling"]
 
 MOST_CHARACTERS = 20_000
 """Of a longer request the two ends are read: what is wanted stands at its start or its end."""
-MOST_TERMS = 50
-"""Terms of a request that count: the weightiest (spec/retrieval.md §4.6)."""
+MOST_TERMS = 100
+"""Terms of a request that count: the weightiest. A task prompt of two hundred words has about that
+many, and those that are usual tell what kind of work it is (``training/README.md``)."""
 TRANSLATED_WEIGHT = 0.6
 """What a term from the word list counts, beside one that was written."""
 BACKGROUND = 1_000
@@ -103,9 +103,8 @@ def question(query: Query, searcher: Searcher, table: Table) -> Question:
         term: number for term, number in STANDARD.counts(text).items() if term not in reading.silent
     }
     foreign_terms = {term: 1.0 for term in reading.english if term not in counts}
-    rare = _rarity(searcher, table)
-    terms = [_term(term, n, rare, table, written=True) for term, n in counts.items()]
-    terms += [_term(term, n, rare, table, written=False) for term, n in foreign_terms.items()]
+    terms = _terms(counts, searcher, table, written=True)
+    terms += _terms(foreign_terms, searcher, table, written=False)
     terms = sorted((t for t in terms if t.weight > 0), key=lambda t: (-t.weight, t.text))
     terms = terms[:MOST_TERMS]
     spoken = counts if latin_share(text) >= MOSTLY_LATIN else _latin(counts)
@@ -135,29 +134,22 @@ def _latin(counts: dict[str, float]) -> dict[str, float]:
     return {term: number for term, number in counts.items() if term.isascii()}
 
 
-def _rarity(searcher: Searcher, table: Table) -> Callable[[str], tuple[float, int]]:
-    """Return a function from a term to (rarity, document frequency)."""
+def _terms(
+    counts: dict[str, float], searcher: Searcher, table: Table, *, written: bool
+) -> list[Term]:
+    """Return the terms with their weights, in the order given."""
     size = searcher.size + BACKGROUND
-
-    def rarity(term: str) -> tuple[float, int]:
-        held = searcher.frequency(term)
-        frequency = held + BACKGROUND * table.share(term)
-        return log(1.0 + (size - frequency + 0.5) / (frequency + 0.5)), held
-
-    return rarity
-
-
-def _term(
-    text: str,
-    number: float,
-    rare: Callable[[str], tuple[float, int]],
-    table: Table,
-    *,
-    written: bool,
-) -> Term:
-    rarity, held = rare(text)
-    weight = (1.0 + log(number)) * rarity * table.emphasis(text)
-    return Term(text, weight if written else weight * TRANSLATED_WEIGHT, rarity, held, written)
+    terms = []
+    for text, number in counts.items():
+        held = searcher.frequency(text)
+        share, emphasis = table.said(text)
+        frequency = held + BACKGROUND * share
+        rarity = log(1.0 + (size - frequency + 0.5) / (frequency + 0.5))
+        weight = (1.0 + log(number)) * rarity * emphasis
+        terms.append(
+            Term(text, weight if written else weight * TRANSLATED_WEIGHT, rarity, held, written)
+        )
+    return terms
 
 
 _TRIM = ".,;:!?()[]{}\"'`*<>«»“”‘’"
@@ -172,8 +164,12 @@ def _named(text: str) -> frozenset[str]:
     found: set[str] = set()
     start = True
     words = text.split()
-    shouting = sum(word.isupper() and len(word) > 1 for word in words) * 2 > len(words)
+    loud = 0 if text.islower() else sum([word.isupper() and len(word) > 1 for word in words])
+    shouting = loud * 2 > len(words)
     for word in words:
+        if word.islower() and word.isalpha():  # most words are neither names nor end a sentence
+            start = False
+            continue
         bare = word.strip(_TRIM)
         if bare and not shouting and _looks_named(bare, start):
             found.update(STANDARD.of_surface(bare))
@@ -182,11 +178,11 @@ def _named(text: str) -> frozenset[str]:
 
 
 def _looks_named(word: str, start: bool) -> bool:
-    if "/" in word or "@" in word or len(word) > 30 or not any(c.isalpha() for c in word):
+    if "/" in word or "@" in word or len(word) > 30 or not any(map(str.isalpha, word)):
         return False
-    if any(c.isdigit() for c in word) and word[0].isalpha():
+    if any(map(str.isdigit, word)) and word[0].isalpha():
         return True
     if word.isupper():
         return len(word) > 1
-    inner = any(c.isupper() for c in word[1:])
+    inner = any(map(str.isupper, word[1:]))
     return inner or (word[0].isupper() and not start)

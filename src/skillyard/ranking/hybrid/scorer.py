@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from skillyard.index.library import Library
 from skillyard.index.searcher import tie_of
-from skillyard.ranking.hybrid.calibration import Facts, facts, in_name, logit, probability
+from skillyard.ranking.hybrid.calibration import (
+    Facts,
+    facts,
+    in_name,
+    logit,
+    probabilities,
+    probability,
+)
 from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION, Calibration, Fusion
-from skillyard.ranking.hybrid.dense import Dense
+from skillyard.ranking.hybrid.coverage import cover
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found, find, named_by
+from skillyard.ranking.hybrid.feedback import look_again
 from skillyard.ranking.hybrid.points import Points, points, totals
 from skillyard.ranking.hybrid.question import Question, question, spelling
 from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Ordered, Scored
 from skillyard.skill import Skill
-from skillyard.value import Value, put
+from skillyard.value import TYPE_CHECKING, Value, put
 
 if TYPE_CHECKING:
     from skillyard.embedding.protocol import Embedder
+    from skillyard.ranking.hybrid.dense import Dense
     from skillyard.ranking.hybrid.reranking import Reranker
 
 __all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
@@ -108,13 +116,22 @@ def _signals(own: Points) -> dict[str, float]:
     return {name: value for name, value in zip(Points._fields, own, strict=True) if value}
 
 
+def _deaf(asked: Question, found: Found) -> bool:
+    """True where the request has no direction, or none that any skill lies in."""
+    return not asked.vector or found.meaning[0] <= 0.0
+
+
 class BoundHybrid:
     """``hybrid`` over one library. Immutable; safe to share between threads."""
 
     def __init__(self, scorer: Hybrid, library: Library) -> None:
         self.scorer = scorer
         self.library = library
-        self.dense = None if scorer.embedder is None else Dense(scorer.embedder, library)
+        self.dense: Dense | None = None
+        if scorer.embedder is not None:
+            from skillyard.ranking.hybrid.dense import Dense  # it loads what it is made of
+
+            self.dense = Dense(scorer.embedder, library)
 
     @property
     def skills(self) -> Sequence[Skill]:
@@ -128,8 +145,14 @@ class BoundHybrid:
         files = self._files(query)
         called = self._called(query.text)
         fusion = self.scorer.fusion
-        found = find(query, asked, library.searcher, fusion, files, called, self.dense)
-        return ScoredHybrid(self, query, asked, found)
+        searcher = library.searcher
+        found = find(query, asked, searcher, fusion, files, called, self.dense)
+        found = look_again(found, asked, searcher, fusion)
+        made = totals(found, fusion, deaf=_deaf(asked, found))
+        covers = cover(made, found, asked, searcher, fusion)
+        for ordinal, covered in covers.items():
+            made[ordinal] += covered.points
+        return ScoredHybrid(self, query, asked, found._replace(covers=covers), made)
 
     def _called(self, text: str) -> list[int]:
         """Return the ordinals that the text calls by ``@name`` or ``/name``, hidden ones too."""
@@ -166,12 +189,20 @@ class ScoredHybrid(Scored):
     exhaustive = True
     settled = True
 
-    def __init__(self, bound: BoundHybrid, query: Query, asked: Question, found: Found) -> None:
+    def __init__(
+        self,
+        bound: BoundHybrid,
+        query: Query,
+        asked: Question,
+        found: Found,
+        made: dict[int, float],
+    ) -> None:
         self._bound = bound
         self.query = query
         self.asked = asked
         self.found = found
-        self._deaf = not asked.vector or found.meaning[0] <= 0.0
+        self._made = made
+        self._deaf = _deaf(asked, found)
         self._said: Mapping[int, float] = {}
 
     @property
@@ -187,12 +218,11 @@ class ScoredHybrid(Scored):
     @cached_property
     def totals(self) -> dict[int, float]:
         """The points of each candidate, all kinds added, by ordinal."""
-        fusion = self._bound.scorer.fusion
-        found = totals(self.found, fusion, deaf=self._deaf)
+        found = self._made
         if self._bound.scorer.reranker is not None:
             self._said = self._opinions(found)
             for ordinal, said in self._said.items():
-                found[ordinal] += fusion.rerank * said
+                found[ordinal] += self._bound.scorer.fusion.rerank * said
         return found
 
     def _opinions(self, found: Mapping[int, float]) -> dict[int, float]:
@@ -268,8 +298,9 @@ class ScoredHybrid(Scored):
         Equal scores are ordered by name and path. Where only tags are asked for, all that have
         them are there, with a score of zero.
         """
-        score_of, blank = self.score_of, self.blank
-        scored = [(o, score_of(total)) for o, total in self.totals.items() if total > 0 or blank]
+        scored = probabilities(self.totals.items(), *self._top)  # score_of each, at once
+        if self.blank:
+            scored += [(o, 0.0) for o, total in self.totals.items() if total <= 0]
         return Ordered(scored, self._bound.library.skill)
 
     def signals(self, skill: Skill) -> Mapping[str, float]:
@@ -313,7 +344,8 @@ class ScoredHybrid(Scored):
             return ordinal, self._evidence(ordinal)
         searcher = library.searcher
         words = searcher.exact(self.asked.weights, [ordinal])[0]
-        vector = self.asked.vector
+        feedback = self.found.feedback
+        vector = self.asked.vector if feedback is None else feedback.direction
         near = searcher.dots(vector, [ordinal])[0] / WHOLE if vector else 0.0
         dense = self._bound.dense
         direction = b"" if dense is None else dense.direction(self.query.text)

@@ -1,0 +1,92 @@
+"""Any number of skills like real ones: sections of the corpus, put together anew.
+
+    python -m benchmarks.resampled COUNT [--first N] [--shared DIR] > skills.jsonl
+
+writes one JSON line for each skill, as ``skillyard store publish --jsonl`` reads it. A skill has
+the description of one real skill and sections of two, 3.4 KB on average: what a million skills
+are taken to be in the specification (performance, section 7). Skill N is the same in every run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus import corpus_file, records, shared_folder, skill_md
+
+__all__ = ["Resampler", "lines"]
+
+SEED = 7
+SHARE = 0.32
+"""Of a real body's length: 8.5 KB on average become 3.4 KB, frontmatter included."""
+_HEADING = re.compile(r"\n(?=#{1,3} )")
+
+
+class Resampler:
+    """Makes skills out of the corpus's."""
+
+    def __init__(self, shared: Path, count: int = 10_476) -> None:
+        if not corpus_file(shared).is_file():
+            raise SystemExit(f"there is no corpus below {shared}: set SKILLYARD_SHARED")
+        self._real = list(records(shared, count))
+        self._sections = [_HEADING.split(record["text"]) for record in self._real]
+
+    def record(self, number: int) -> dict[str, Any]:
+        """Return skill number ``number`` in the corpus's shape."""
+        draw = random.Random(f"{SEED}:{number}")
+        one, other = draw.randrange(len(self._real)), draw.randrange(len(self._real))
+        base, second = self._real[one], self._real[other]
+        wanted = SHARE * len(base["text"])
+        pool = [*self._sections[one], *self._sections[other][:2]]
+        first, rest = pool[0], pool[1:]
+        draw.shuffle(rest)
+        text = first
+        for section in rest:
+            if len(text) >= wanted:
+                break
+            text += "\n" + section
+        text = text[: max(200, round(wanted))].rstrip()
+        topic = second["name"].replace("_", "-").split("-")[0]
+        name = f"{base['name']}-{topic}-{number}"
+        return {
+            "name": name,
+            "description": base["description"],
+            "source": base["source"],
+            "path": f"{base['source']}/{name}",
+            "license": base.get("license"),
+            "text": f"{text}\n\nEdition {number}.",
+        }
+
+
+def lines(shared: Path, numbers: Sequence[int]) -> Iterator[str]:
+    """Yield the skills of those numbers as JSON lines."""
+    made = Resampler(shared)
+    for number in numbers:
+        record = made.record(number)
+        line = {
+            "content": skill_md(record),
+            "path": f"{number % 1_000:03}/{record['name'][:200]}",
+            "source": "",
+        }
+        yield json.dumps({key: value for key, value in line.items() if value}) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.resampled", description=__doc__)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--shared")
+    options = parser.parse_args()
+    wanted = range(options.first, options.first + options.count)
+    for line in lines(shared_folder(options.shared), wanted):
+        sys.stdout.write(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Does a skill fire, is it confused, does it help, and is it worth its tokens? In half a minute.
+
+    make demo-evals
+
+The commands are the real ones, and so are the libraries that speak to the models. The model is a
+stand-in on this machine (``skillyard fake-llm``): what it says is about the harness, not about any
+skill, and the report says so at its top.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parent
+REPORT = "report.html"
+VARIABLES = ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+
+
+def main(arguments: list[str]) -> int:
+    """Run the layers one after another; return 0 when each answered as it should.
+
+    The first argument is where the report goes (default: ``report.html`` in the current folder).
+    """
+    from skillyard.standin.fake_llm.server import FakeLlm
+
+    report = Path(arguments[0] if arguments else REPORT).resolve()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, FakeLlm() as fake:
+        for name in ("evals", "skills"):
+            shutil.copytree(EXAMPLES / name, Path(folder) / name)
+        os.chdir(folder)
+        before = {name: os.environ.get(name) for name in VARIABLES}
+        os.environ |= {"ANTHROPIC_BASE_URL": fake.url, "ANTHROPIC_API_KEY": "demo"}
+
+        said("Does it fire? Our own scorer picks: no model, no key, no cost.")
+        failed += shown("eval activation --root skills", 12)
+
+        said("Is it taken for another one?")
+        failed += shown("eval confusion --root skills", 30)
+
+        said("The same question to a model, on a part of the cases.")
+        failed += shown("eval activation --root skills --router model --limit 24", 8)
+
+        said("What would it cost to find out whether the skills help? Nobody is asked yet.")
+        failed += shown("eval effectiveness --root skills --dry-run", 30)
+
+        said("Does it help? With the skill against without, judged in both orders.")
+        failed += shown("eval effectiveness --root skills --max-cost 2", 30)
+
+        said("Is it worth its tokens? All of it, its summary, nothing; and the files beside it.")
+        failed += shown("eval size-impact --root skills --skill csv-cleaning --max-cost 2", 30)
+
+        said("Again, with the network forbidden: everything that was paid for is kept.")
+        os.environ.pop("ANTHROPIC_BASE_URL")
+        os.environ.pop("ANTHROPIC_API_KEY")
+        failed += shown("eval size-impact --root skills --replay", 30)
+
+        said("All of it on one page.")
+        failed += shown(f"eval report --out {shlex.quote(str(report))}", 30)
+        for name, value in before.items():
+            if value is not None:
+                os.environ[name] = value
+    print(f"\nOpen {report} in a browser.")
+    return 1 if failed else 0
+
+
+def said(text: str) -> None:
+    print(f"\n# {text}")
+
+
+def shown(command: str, most: int) -> int:
+    """Run one command, print it with the first lines of what it says, and return its exit code."""
+    from skillyard.cli import main as run
+
+    print(f"\n$ skillyard {command}")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        code = run(shlex.split(command))
+    lines = re.sub(r"_\d{8}T\d{6}Z-[0-9a-f]{6}", "_RUN", out.getvalue()).rstrip().split("\n")
+    if len(lines) > most:
+        lines = [*lines[: most - 2], f"... {len(lines) - most} more lines", *lines[-2:]]
+    print("\n".join(lines))
+    if code:
+        print(f"(exit code {code})")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,51 @@
+"""How far an evaluation is: cases, requests, rate, money and the time that is left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.progress import progress
+
+if TYPE_CHECKING:
+    from skillyard.evals.layers.running import Step
+
+__all__ = ["duration", "eval_progress", "said"]
+
+
+@contextmanager
+def eval_progress(
+    console: Console, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[Step], None]]:
+    """Yield a function that keeps the line up to date; it does nothing where nobody watches."""
+    began = clock()
+    with progress("evaluating", console, clock) as step:
+
+        def tell(now: Step) -> None:
+            if step is not None:
+                step(now.done, now.total, said(now, clock() - began))
+
+        yield tell
+
+
+def said(now: Step, elapsed_s: float) -> str:
+    """Return what stands behind the bar: rate, money where any was spent, time left."""
+    if elapsed_s <= 0 or not now.done:
+        return ""
+    rate = now.done / elapsed_s
+    left = (now.total - now.done) / rate
+    money = f", ${now.cost:.2f}" if now.cost else ""
+    calls = f", {now.calls:,} requests" if now.calls else ""
+    return f"{rate:.1f} cases/s{calls}{money}, {duration(left)} left"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words: ``1 h 05 min``, ``2 min 07 s``, ``9 s``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

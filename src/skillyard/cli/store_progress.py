@@ -1,0 +1,113 @@
+"""How far a publish is: skills, rate and the time that is left.
+
+On a terminal that is one line that changes; elsewhere a line now and then, or with ``--json`` a
+JSON document. All of it goes to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console, complain, is_terminal
+from skillyard.cli.eval_progress import duration
+from skillyard.cli.progress import progress
+
+if TYPE_CHECKING:
+    from skillyard.ingest.work import Step
+
+__all__ = ["Rate", "store_progress"]
+
+EVERY_S = 10.0
+"""Between two lines where there is no terminal."""
+WINDOW_S = 30.0
+"""The rate is that of the last half minute: what was skipped at the start says nothing of it."""
+_SAMPLES = 120
+
+
+class Rate:
+    """Skills a second of late, and how long the rest takes at that."""
+
+    def __init__(self, began: float) -> None:
+        self._samples: deque[tuple[float, int]] = deque([(began, 0)], _SAMPLES)
+
+    def update(self, now: float, done: int) -> float:
+        """Return the rate with ``done`` skills at the time ``now``; 0 before there is one."""
+        while len(self._samples) > 1 and self._samples[0][0] < now - WINDOW_S:
+            self._samples.popleft()
+        then, before = self._samples[0]
+        if now - self._samples[-1][0] >= WINDOW_S / _SAMPLES:
+            self._samples.append((now, done))
+        return max(0.0, (done - before) / (now - then)) if now > then else 0.0
+
+
+@contextmanager
+def store_progress(
+    console: Console, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[Step], None] | None]:
+    """Yield a function that tells how far a publish is; None where nobody is to be told."""
+    if console.quiet or sys.stderr is None:
+        yield None
+        return
+    if is_terminal(sys.stderr):
+        with progress("publishing", console, clock) as bar:
+            rate = Rate(clock())
+
+            def show(now: Step) -> None:
+                if bar is not None:
+                    bar(now.done, now.total, _said(now, rate.update(clock(), now.done)))
+
+            yield show
+        return
+    yield _lines(console, clock)
+
+
+def _lines(console: Console, clock: Callable[[], float]) -> Callable[[Step], None]:
+    began = clock()
+    rate = Rate(began)
+    due = began + EVERY_S
+
+    def write(now: Step) -> None:
+        nonlocal due
+        at = clock()
+        speed = rate.update(at, now.done)
+        if at < due:
+            return
+        due = at + EVERY_S
+        if console.json:
+            complain(json.dumps(_document(now, speed)))
+        else:
+            total = "" if now.total is None else f" of {now.total:,}"
+            complain(f"{now.done:,}{total} skills, {_said(now, speed)}")
+
+    return write
+
+
+def _left_s(now: Step, rate: float) -> float | None:
+    if now.total is None or rate <= 0:
+        return None
+    return max(0, now.total - now.done) / rate
+
+
+def _said(now: Step, rate: float) -> str:
+    left = _left_s(now, rate)
+    parts = [f"{rate:,.0f}/s"]
+    parts += [f"{duration(left)} left"] if left is not None else []
+    parts += [f"{now.refused:,} refused"] if now.refused else []
+    parts += [f"generation {now.generation}"] if now.generation else []
+    return ", ".join(parts)
+
+
+def _document(now: Step, rate: float) -> dict[str, object]:
+    left = _left_s(now, rate)
+    return {
+        "schema": "skillyard.store-progress/1",
+        **now._asdict(),
+        "rate": round(rate, 1),
+        "seconds_left": None if left is None else round(left, 1),
+    }

@@ -1,0 +1,205 @@
+"""How a catalog store's answers look, as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
+from skillyard.text import plural
+
+if TYPE_CHECKING:
+    from skillyard.errors import Diagnostic
+    from skillyard.service.storing import (
+        StoreChanged,
+        StoreGranted,
+        StoreGrants,
+        StoreHistory,
+        StoreLog,
+        StoreMigrated,
+        StorePublished,
+        StoreStatus,
+    )
+    from skillyard.service.syncing import StoreSynced
+    from skillyard.store.values import Grant
+
+__all__ = [
+    "changed_line",
+    "granted_line",
+    "grants_blocks",
+    "history_blocks",
+    "log_blocks",
+    "migrated_blocks",
+    "published_blocks",
+    "status_blocks",
+    "synced_line",
+]
+
+LISTED = 20
+"""Most errors that are named; ``--json`` has more."""
+_KINDS = ("added", "changed", "unchanged", "withdrawn")
+
+
+def migrated_blocks(done: StoreMigrated) -> Iterator[Block]:
+    """Say what stands of the schema, and what an administrator does about roles."""
+    if done.before is None:
+        said = f"  made, with schema {done.now}"
+    elif done.before == done.now:
+        said = f"  is there already, with schema {done.now}"
+    else:
+        said = f"  schema {done.before} is now {done.now}"
+    yield line(Span(done.store, "name"), said)
+    if done.reader_role is not None and done.before != done.now:
+        yield line("a node with a login of its own sees what its login's name was granted, and")
+        yield line(f"nothing else, once it is a member: GRANT {done.reader_role} TO its_login")
+
+
+def synced_line(done: StoreSynced) -> Line:
+    """Say what a node's folder holds now."""
+    what = f"{plural(done.skills, 'skill')}, generation {done.generation}"
+    return line(Span(done.folder, "name"), f"  {what}; {done.bytes / 1e6:,.1f} MB")
+
+
+def published_blocks(done: StorePublished) -> Iterator[Block]:
+    """Say what was published, what was not and why."""
+    found = done.done
+    part = f", part {done.partition}" if done.partition is not None else ""
+    if done.dry_run:
+        head = f"  {done.tenant}{part}, nothing was published; it would be: "
+    elif found.generations > 1:
+        head = (
+            f"  {done.tenant}{part}, {found.generations:,} generations up to {found.generation}: "
+        )
+    else:
+        head = f"  {done.tenant}{part}, generation {found.generation}: "
+    counts = [f"{getattr(found, kind):,} {kind}" for kind in _KINDS[:3]]
+    counts += [f"{found.withdrawn:,} withdrawn"] if found.withdrawn or found.pruned else []
+    counts += [f"{found.repeated:,} repeated"] if found.repeated else []
+    counts += [f"{found.elsewhere:,} left to other parts"] if found.elsewhere else []
+    counts += [f"{found.refused:,} refused"] if found.refused else []
+    yield line(Span(done.store, "name"), head, ", ".join(counts))
+    for each in found.diagnostics[:LISTED]:
+        yield _error(each)
+    more = len(found.diagnostics) - LISTED + found.left_out
+    if more > 0:
+        yield line(Span(f"and {plural(more, 'error')} more", "dim"))
+
+
+def _error(found: Diagnostic) -> Line:
+    where = found.path + (f":{found.line}" if found.line is not None else "")
+    hint = f"; {found.hint}" if found.hint else ""
+    return line(
+        *(Span(where, "name"), ": ", Span(found.severity, "error")),
+        *(f": {found.message}{hint} ", Span(f"[{found.code}]", "dim")),
+    )
+
+
+def changed_line(done: StoreChanged) -> Line:
+    """Say what a withdrawal or a rollback did."""
+    counts = ", ".join(f"{getattr(done.done, kind):,} {kind}" for kind in _KINDS)
+    head = f"  {done.tenant}, generation {done.done.generation}: "
+    return line(Span(done.store, "name"), head, counts)
+
+
+def log_blocks(found: StoreLog) -> Iterator[Block]:
+    """Draw generations."""
+    if not found.generations:
+        yield line("nothing was published yet")
+        return
+    columns = (
+        Column("#", "name", right=True),
+        Column("when (UTC)"),
+        Column("action"),
+        Column("tenant"),
+        Column("by", wide=True),
+        *(Column(kind, right=True) for kind in ("added", "changed", "withdrawn")),
+    )
+    rows = [
+        [
+            str(each.generation),
+            _when(each.published_at),
+            each.action,
+            each.tenant,
+            each.publisher,
+            *(f"{count:,}" for count in (each.added, each.changed, each.withdrawn)),
+        ]
+        for each in found.generations
+    ]
+    yield Table(columns, rows)
+
+
+def history_blocks(found: StoreHistory) -> Iterator[Block]:
+    """Draw the versions of a skill."""
+    columns = (
+        Column("#", "name", right=True),
+        Column("generation", right=True),
+        Column("when (UTC)"),
+        Column("by", wide=True),
+        Column("installs", right=True),
+        Column("files", right=True),
+        Column("id", wide=True),
+        Column("commit"),
+    )
+    rows = [
+        [
+            str(each.version),
+            str(each.generation),
+            _when(each.published_at),
+            each.publisher,
+            f"{each.skill.install_count:,}",
+            str(len(each.files)),
+            each.skill.id,
+            (each.commit or "")[:12],
+        ]
+        for each in found.versions
+    ]
+    yield line(Span(str(found.key), "name"))
+    yield Table(columns, rows)
+
+
+def status_blocks(found: StoreStatus) -> Iterator[Block]:
+    """Say how the store is."""
+    status = found.status
+    yield line(Span(status.address, "name"), f"  {status.backend}, schema {status.schema}")
+    yield line(f"{plural(status.skills, 'skill')}, generation {status.generation}")
+    if not status.writable:
+        yield line(Span("read only: a standby, or a file without the right to write", "warning"))
+    for standby in status.standbys:
+        lag = "idle" if standby.lag_s is None else f"{standby.lag_s:.3f} s behind"
+        yield line("standby ", Span(standby.name, "name"), f"  {standby.state}, {lag}")
+
+
+def granted_line(done: StoreGranted) -> Line:
+    """Say what a caller may see from now on, or no longer."""
+    return line(
+        Span(done.grant.caller, "name"),
+        f"  {_seen(done.grant)}; since generation {done.generation}",
+    )
+
+
+def grants_blocks(found: StoreGrants) -> Iterator[Block]:
+    """Draw who may see what."""
+    if not found.grants:
+        yield line("nothing was granted: only who opens the store without a caller sees skills")
+        return
+    columns = (
+        Column("caller", "name"),
+        Column("tenant"),
+        Column("namespace"),
+        Column("places", wide=True),
+    )
+    rows = [
+        [each.caller, each.tenant, each.namespace or "all", ", ".join(each.places) or "all"]
+        for each in found.grants
+    ]
+    yield Table(columns, rows)
+
+
+def _seen(grant: Grant) -> str:
+    where = f"{grant.tenant}/{grant.namespace}" if grant.namespace else grant.tenant
+    return f"{where}: {', '.join(grant.places) or 'all skills'}"
+
+
+def _when(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"

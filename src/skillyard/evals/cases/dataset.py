@@ -1,0 +1,107 @@
+"""What reading case files gives: the good cases, everything that is wrong, and a digest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from skillyard.errors import Diagnostic, SkillError
+from skillyard.formats.frontmatter import decode, unify_lines
+from skillyard.resources import read_file
+
+__all__ = ["Dataset", "SourceFile", "files_of", "joined", "read_sources"]
+
+Case = TypeVar("Case")
+
+FILE_BYTES = 16_777_216
+"""Most bytes of one case file: a hundred thousand prompts, far below what hurts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset(Generic[Case]):
+    """The cases of some files, in the order of the files and of the entries in them."""
+
+    cases: tuple[Case, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    """By file, then line. A case that an error is about is not among the cases."""
+    files: tuple[str, ...]
+    """Every file that was looked at, sorted."""
+    sha256: str
+    """See :func:`read_sources`."""
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics of severity ``error``."""
+        return tuple(found for found in self.diagnostics if found.severity == "error")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """The text of one file; empty where it could not be read."""
+
+    path: str
+    text: str
+    """UTF-8 decoded, without a byte order mark, line ends as LF."""
+    readable: bool = True
+
+
+def files_of(place: str | os.PathLike[str], endings: Sequence[str]) -> tuple[str, ...]:
+    """Return the files of a folder with one of the endings, sorted; a file stands for itself.
+
+    Folders below and names that begin with a dot are left out. An absent folder has no files; an
+    absent file is returned, so that reading it says so.
+    """
+    path = os.fspath(place)
+    if not os.path.isdir(path):
+        return (path,) if path.endswith(tuple(endings)) or os.path.lexists(path) else ()
+    try:
+        listed = os.listdir(path)
+    except OSError:
+        return (path,)  # reading it says what is wrong
+    names = sorted(
+        name for name in listed if name.endswith(tuple(endings)) and not name.startswith(".")
+    )
+    return tuple(os.path.join(path, name) for name in names)
+
+
+def _whole(path: str) -> bytes:
+    return read_file(path, FILE_BYTES).data
+
+
+def read_sources(
+    paths: Iterable[str], read: Callable[[str], bytes] = _whole
+) -> tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...], str]:
+    """Return the files, what kept one from being read, and their digest.
+
+    ``read`` gives the bytes of a path, or raises SkillError.
+
+    The digest is the SHA-256 over the bytes of the files in sorted order of their paths, each with
+    its length before it, so that no two sets of files share one. Where they lie does not matter.
+    """
+    files: list[SourceFile] = []
+    diagnostics: list[Diagnostic] = []
+    digest = hashlib.sha256()
+    for path in sorted(set(paths)):
+        try:
+            data = read(path)
+            digest.update(b"%d\n" % len(data))
+            digest.update(data)
+            files.append(SourceFile(path, unify_lines(decode(data, path))))
+        except SkillError as error:
+            diagnostics.append(error.diagnostic())
+            files.append(SourceFile(path, "", readable=False))
+    return tuple(files), tuple(diagnostics), digest.hexdigest()
+
+
+def joined(
+    cases: Iterable[Case],
+    diagnostics: Iterable[Diagnostic],
+    files: Iterable[SourceFile],
+    sha256: str,
+) -> Dataset[Case]:
+    """Return the dataset, its diagnostics in order."""
+    ordered = sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message))
+    return Dataset(tuple(cases), tuple(ordered), tuple(file.path for file in files), sha256)

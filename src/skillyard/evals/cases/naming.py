@@ -1,0 +1,111 @@
+"""Whether a prompt names a skill, and whether a name names a skill.
+
+A prompt that says the name of the skill under test tells the model without the skill what is
+wanted, and makes the router's work trivial: such a case measures nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from skillyard.catalog import Catalog
+from skillyard.errors import AmbiguousName, SkillNotFound
+from skillyard.evals.cases.records import Notes, Record
+from skillyard.skill import Skill
+
+__all__ = ["check_prompt", "find_name", "known_skill", "known_skills"]
+
+_BEFORE = r"(?<![^\W_])(?<![-_])"
+_AFTER = r"(?![^\W_])(?![-_][^\W_])"
+
+
+def find_name(prompt: str, name: str) -> str | None:
+    """Return the words by which the prompt names the skill, or None.
+
+    Case is ignored, hyphens and underscores are one, and the name must stand by itself: neither
+    ``regex-building-blocks`` nor ``my-regex-building`` names ``regex-building``. A name of several
+    words counts wherever it stands; with blanks between them, or when it is one ordinary word
+    (``pdf``), only where the prompt makes a name of it: ``@pdf``, ``/pdf``, ``[skill:pdf]``,
+    *the pdf skill*, *the skill pdf*.
+    """
+    parts = [re.escape(part) for part in re.split(r"[-_\s]+", name.strip()) if part]
+    if not parts:
+        return None
+    joined = r"[-_]".join(parts)
+    spoken = r"[-_\s]+".join(parts)
+    called = [
+        rf"{_BEFORE}[@/]{joined}{_AFTER}(?![/.][^\W_])",
+        rf"skill:\s*{joined}{_AFTER}",
+        rf"{_BEFORE}{spoken}\s+skill{_AFTER}",
+        rf"{_BEFORE}skill\s+(?:called\s+|named\s+)?[`\"'“‘«]?+{spoken}{_AFTER}",
+    ]
+    if len(parts) > 1:
+        called.insert(0, rf"{_BEFORE}{joined}{_AFTER}")
+    found = re.search("|".join(called), prompt, re.IGNORECASE)
+    return found.group() if found else None
+
+
+def check_prompt(
+    prompt: str, names: Iterable[str], notes: Notes, line: int | None, *, severe: bool = True
+) -> None:
+    """Note a prompt that names one of the skills; an error, or a warning where not ``severe``."""
+    for name in names:
+        said = find_name(prompt, name)
+        if said is None:
+            continue
+        note = notes.error if severe else notes.warning
+        note(
+            "case_names_skill",
+            line,
+            f"the prompt names the skill under test, {name}",
+            "ask for what is wanted, as somebody would who does not know the skill",
+            said,
+        )
+
+
+def known_skill(
+    catalog: Catalog | None, name: str, record: Record, field: str, *, routed: bool = False
+) -> Skill | None:
+    """Return the skill of that name; None, and a note, where the catalog has none.
+
+    ``routed`` refuses hidden skills too, which only ``@name`` reaches. No catalog, no check.
+    """
+    if catalog is None or not name:
+        return None
+    try:
+        skill = catalog.get(name)
+    except SkillNotFound as error:
+        record.wrong(
+            field,
+            "names a skill that is not there",
+            error.hint or "check the name, and the folder of skills",
+            name,
+        )
+        return None
+    except AmbiguousName:
+        record.wrong(field, "names several skills", "use an id", name)
+        return None
+    if routed and skill.hidden:
+        record.wrong(
+            field,
+            "names a hidden skill",
+            "no router may choose it: only @name calls it",
+            name,
+        )
+        return None
+    return skill
+
+
+def known_skills(
+    catalog: Catalog | None, names: Iterable[str], record: Record, field: str
+) -> tuple[str, ...]:
+    """Return the names of the skills that the names or ids stand for.
+
+    What a router could not pick from the catalog is noted, and stays as it is.
+    """
+    found = []
+    for name in names:
+        skill = known_skill(catalog, name, record, field, routed=True)
+        found.append(name if skill is None else skill.name)
+    return tuple(found)

@@ -1,0 +1,366 @@
+"""Evaluations that other tools write, read as they are: ``evals/evals.json`` and trigger sets.
+
+``evals.json`` (agentskills.io) holds prompts with what is expected of the answers; a trigger set
+is a list of requests, each with whether it should trigger the skill. Fields that we do not know
+are passed over: those tools keep more in their files than we use.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from skillyard.catalog import Catalog
+from skillyard.errors import Diagnostic, ResourceRefused, SkillError
+from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.cases.dataset import Dataset, SourceFile, joined, read_sources
+from skillyard.evals.cases.identity import Identities
+from skillyard.evals.cases.naming import check_prompt, known_skill
+from skillyard.evals.cases.parsing import json_items, json_root
+from skillyard.evals.cases.records import TEXT_CHARS, Located, Notes, Record
+from skillyard.evals.cases.rubrics import Rubric
+from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
+from skillyard.formats.frontmatter import decode
+from skillyard.resources import list_resources, read_resource
+from skillyard.skill import Skill
+
+__all__ = [
+    "OpenEval",
+    "SkillEvals",
+    "read_open_evals",
+    "read_skill_evals",
+    "read_trigger_set",
+    "rubrics_of",
+]
+
+FOLDER = "evals"
+"""Where these files lie, below a skill's folder."""
+CATEGORY = "trigger set"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEval:
+    """One entry of an ``evals.json``."""
+
+    skill_name: str
+    id: str
+    prompt: str
+    expected_output: str = ""
+    """In words; not compared, but judged by."""
+    files: tuple[str, ...] = ()
+    """Input files, relative to the skill's folder. Not looked at here."""
+    assertions: tuple[str, ...] = ()
+    """What must be true of the answer, one statement each (``expectations`` in older files)."""
+    path: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillEvals:
+    """What skills bring along for their own evaluation."""
+
+    evals: Dataset[OpenEval]
+    triggers: Dataset[ActivationCase]
+
+
+def read_open_evals(
+    *paths: str | os.PathLike[str], catalog: Catalog | None = None
+) -> Dataset[OpenEval]:
+    """Read files of the form ``{"skill_name", "evals": [{"id", "prompt", …}]}``.
+
+    With a catalog, the skill must be in it. An entry with an error is left out.
+    """
+    files, found, digest = read_sources(os.fspath(path) for path in paths)
+    cases: list[OpenEval] = []
+    diagnostics = list(found)
+    for file in files:
+        notes = Notes(file.path)
+        root = json_root(file.text, notes) if file.readable else None
+        if root is not None:
+            cases += _open_evals(root, file, notes, catalog)
+        diagnostics += notes.found
+    return joined(cases, diagnostics, files, digest)
+
+
+def read_trigger_set(
+    path: str | os.PathLike[str], skill: str, catalog: Catalog | None = None
+) -> Dataset[ActivationCase]:
+    """Read ``[{"query", "should_trigger"}]`` (or ``{"evals": […]}``) as cases about one skill.
+
+    Each case is *about* the skill: only whether that skill is picked counts.
+    """
+    files, found, digest = read_sources([os.fspath(path)])
+    cases: list[ActivationCase] = []
+    diagnostics = list(found)
+    for file in files:
+        notes = Notes(file.path)
+        root = json_root(file.text, notes) if file.readable else None
+        if root is not None:
+            cases += _triggers(root, file, notes, skill, catalog)
+        diagnostics += notes.found
+    return joined(cases, diagnostics, files, digest)
+
+
+def read_skill_evals(catalog: Catalog, skills: Iterable[Skill] | None = None) -> SkillEvals:
+    """Read what lies in the ``evals`` folders of the skills (default: every candidate).
+
+    Only regular files inside a skill's own folder are read, never through a link that leaves it.
+    A JSON file that is neither of the two forms belongs to another tool and is passed over.
+    """
+    places: dict[str, tuple[Skill, str]] = {}
+    for skill in catalog.candidates if skills is None else skills:
+        for below in _json_files(skill):
+            places[f"{os.path.dirname(skill.path)}/{below}"] = (skill, below)
+
+    def read(path: str) -> bytes:
+        return read_resource(*places[path])
+
+    evals: list[OpenEval] = []
+    triggers: list[ActivationCase] = []
+    files, found, digest = read_sources(places, read)
+    unclear = list(found)  # of files that could have been either
+    of_evals: list[Diagnostic] = []
+    of_triggers: list[Diagnostic] = []
+    for file in files:
+        notes = Notes(file.path)
+        root = json_root(file.text, notes) if file.readable else None
+        skill = places[file.path][0]
+        if root is None:
+            unclear += notes.found
+        elif _is_trigger_set(root):
+            triggers += _triggers(root, file, notes, skill.name, catalog)
+            of_triggers += notes.found
+        elif _items(root)[1] == "evals":
+            evals += _open_evals(root, file, notes, catalog, skill.name)
+            of_evals += notes.found
+    return SkillEvals(
+        joined(evals, [*unclear, *of_evals], files, digest),
+        joined(triggers, [*unclear, *of_triggers], files, digest),
+    )
+
+
+def rubrics_of(
+    evals: Sequence[OpenEval], catalog: Catalog
+) -> tuple[tuple[Rubric, ...], tuple[Diagnostic, ...]]:
+    """Return one rubric for each skill of the evals, in their order, and what was left out.
+
+    Each prompt has criteria of its own: every assertion, and what is expected, with equal weights;
+    the default criteria where the entry says neither. Input files are put behind the prompt as
+    text; an entry whose files cannot be is left out.
+    """
+    diagnostics: list[Diagnostic] = []
+    prompts: dict[str, list[tuple[OpenEval, str]]] = {}
+    for each in evals:
+        try:
+            prompt = _with_files(each, catalog)
+        except SkillError as error:
+            diagnostics.append(_left_out(each, error))
+            continue
+        prompts.setdefault(each.skill_name, []).append((each, prompt))
+    rubrics = tuple(
+        Rubric(
+            name,
+            tuple(prompt for _, prompt in listed),
+            DEFAULT_CRITERIA,
+            listed[0][0].path,
+            listed[0][0].line,
+            tuple(_criteria(each) for each, _ in listed),
+        )
+        for name, listed in prompts.items()
+    )
+    return rubrics, tuple(diagnostics)
+
+
+def _criteria(each: OpenEval) -> tuple[Criterion, ...]:
+    said = [(f"assertion {number}", text) for number, text in enumerate(each.assertions, 1)]
+    if each.expected_output:
+        said.append(("expected output", f"The answer amounts to this: {each.expected_output}"))
+    weight = 1 / max(1, len(said))
+    return tuple(Criterion(name, weight, text) for name, text in said) or DEFAULT_CRITERIA
+
+
+def _with_files(each: OpenEval, catalog: Catalog) -> str:
+    """Return the prompt, its input files behind it. Raises SkillError where one is no text."""
+    prompt = each.prompt
+    for path in each.files:
+        text = decode(read_resource(catalog.get(each.skill_name), path), path)
+        fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", text)), default=0))
+        prompt += f"\n\nThe file {path}:\n\n{fence}\n{text}\n{fence}"
+        if len(prompt) > TEXT_CHARS:
+            raise ResourceRefused(
+                f"with its files the prompt is longer than {TEXT_CHARS:,} characters", path=path
+            )
+    return prompt
+
+
+def _left_out(each: OpenEval, error: SkillError) -> Diagnostic:
+    return Diagnostic(
+        "eval_input_file",
+        "warning",
+        each.path,
+        f"the eval {each.id} is left out: {error.message}",
+        "name text files inside the skill's folder, or put their content into the prompt",
+        line=each.line,
+    )
+
+
+def _json_files(skill: Skill) -> list[str]:
+    """Return the paths of ``evals/*.json`` in the skill's folder."""
+    try:
+        listed = list_resources(skill, nested=True)
+    except ResourceRefused:  # a single document has no folder
+        return []
+    pattern = re.compile(rf"{FOLDER}/[^/]+\.json")
+    return [found.path for found in listed if pattern.fullmatch(found.path)]
+
+
+def _items(root: Located) -> tuple[list[Located] | None, str | None]:
+    """Return the list of entries and the field that it stands in (None: it is the text itself)."""
+    if isinstance(root.value, list):
+        return root.value, None
+    below = root.value.get("evals") if isinstance(root.value, dict) else None
+    if below is not None and isinstance(below.value, list):
+        return below.value, "evals"
+    return None, None
+
+
+def _is_trigger_set(root: Located) -> bool:
+    items = _items(root)[0] or []
+    return any(isinstance(item.value, dict) and "should_trigger" in item.value for item in items)
+
+
+def _records(root: Located, file: SourceFile, notes: Notes, expected: str) -> list[Record]:
+    """Return the entries as records, each with its line in the file."""
+    items, field = _items(root)
+    if items is None:
+        notes.error("eval_no_list", 1, "there is no list of entries", f"write {expected}")
+        return []
+    records = []
+    for number, (item, line) in enumerate(zip(items, json_items(file.text, field), strict=True)):
+        if isinstance(item.value, dict):
+            records.append(Record(item.value, line, notes, f"[{number}]."))
+        else:
+            notes.error("json_not_object", line, f"[{number}] is not an object", "write {…}")
+    return records
+
+
+def _open_evals(
+    root: Located,
+    file: SourceFile,
+    notes: Notes,
+    catalog: Catalog | None,
+    home: str | None = None,
+) -> list[OpenEval]:
+    """Return the entries; ``home`` is the skill in whose folder the file lies."""
+    if not isinstance(root.value, dict):
+        notes.error(
+            "eval_no_list",
+            1,
+            "the file is not an object with evals",
+            'write {"skill_name": …, "evals": [{"id": …, "prompt": …}]}',
+        )
+        return []
+    top = Record(root.value, 1, notes)
+    name = top.text("skill_name", home or "") if home else top.some_text("skill_name")
+    if home is not None and name != home:
+        notes.warning(
+            "eval_other_skill",
+            1,
+            f"skill_name is not that of the skill it lies in, {home}; that one is evaluated",
+            f"write {home}",
+            name,
+        )
+        name = home
+    if not name or (catalog is not None and known_skill(catalog, name, top, "skill_name") is None):
+        return []
+    cases = []
+    seen = Identities()
+    entries = _records(root, file, notes, '{"skill_name": …, "evals": [{"id": …, "prompt": …}]}')
+    for number, record in enumerate(entries):
+        before = notes.errors
+        case = _open_eval(record, name, number, seen)
+        if notes.errors == before:
+            cases.append(case)
+    return cases
+
+
+def _open_eval(record: Record, name: str, number: int, seen: Identities) -> OpenEval:
+    key = _identity(record.raw("id"), number)
+    seen.id(record, key)
+    prompt = record.some_text("prompt")
+    check_prompt(prompt, [name], record.notes, record.line)
+    field = "assertions" if "assertions" in record else "expectations"
+    return OpenEval(
+        name,
+        key,
+        prompt,
+        record.text("expected_output"),
+        record.texts("files"),
+        _assertions(record, field),
+        record.notes.path,
+        record.line,
+    )
+
+
+def _assertions(record: Record, field: str) -> tuple[str, ...]:
+    """Return the statements; some tools write each as an object with its text."""
+    value = record.raw(field)
+    if not isinstance(value, list):
+        return record.texts(field)
+    plain = [_statement(item) for item in value]
+    return Record({field: Located(plain, record.line)}, record.line, record.notes).texts(field)
+
+
+def _statement(item: Located) -> Located:
+    if not isinstance(item.value, dict):
+        return item
+    named: Sequence[str] = ("text", "assertion", "description", "value")
+    return next((item.value[name] for name in named if name in item.value), item)
+
+
+def _identity(value: Any, number: int) -> str:
+    """Return an entry's id as text (it is a number or a text); its place where it has none."""
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return str(number + 1)
+
+
+def _triggers(
+    root: Located, file: SourceFile, notes: Notes, skill: str, catalog: Catalog | None
+) -> list[ActivationCase]:
+    under_test = Record({"skill": Located(skill, 1)}, 1, notes)
+    if catalog is not None:
+        found = known_skill(catalog, skill, under_test, "skill", routed=True)
+        if found is None:
+            return []
+        skill = found.name
+    cases = []
+    seen = Identities()
+    stem = os.path.splitext(os.path.basename(file.path))[0]
+    entries = _records(root, file, notes, '[{"query": …, "should_trigger": true}]')
+    for number, record in enumerate(entries, 1):
+        before = notes.errors
+        field = "query" if "query" in record or "prompt" not in record else "prompt"
+        query = record.some_text(field)
+        wanted = record.flag("should_trigger") if record.required("should_trigger") else None
+        if wanted:
+            check_prompt(query, [skill], notes, record.line, severe=False)
+        seen.prompt(record, query)
+        case = ActivationCase(f"{skill}/{stem}/{number}", query, category=CATEGORY, about=skill)
+        if notes.errors == before:
+            expected = (skill,) if wanted else ()
+            cases.append(
+                replace(
+                    case,
+                    expected_skills=expected,
+                    should_activate=bool(wanted),
+                    path=file.path,
+                    line=record.line,
+                )
+            )
+    return cases

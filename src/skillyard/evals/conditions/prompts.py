@@ -1,0 +1,156 @@
+"""The arms of an evaluation: what each condition puts into a model's system text.
+
+Every arm has the same role sentence; only the framed block behind it differs, so that a
+difference between two arms is a difference of what was disclosed (spec/evals.md §1.5, §1.7).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skillyard.evals.conditions.document import take_apart
+from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES, Sibling, Siblings, read_siblings
+from skillyard.evals.conditions.sizes import CHARS_PER_TOKEN, Size, size_of, tier
+from skillyard.evals.conditions.summary import extract_summary
+from skillyard.text import clean_line
+
+__all__ = ["DEFAULT_ROLE", "Arm", "Arms", "effectiveness_arms", "frame", "size_impact_arms"]
+
+DEFAULT_ROLE = (
+    "You are an experienced professional. Answer the request completely and correctly, "
+    "in a form that can be used as it is."
+)
+"""The sentence that every arm starts with; the configuration may replace it."""
+
+CONTENT = "SKILL CONTENT"
+SUMMARY = "SKILL SUMMARY"
+SIBLING = "SIBLING FILE"
+_HYPHENS = 3
+_LONG_RUN = 80
+# Possessive and anchored at the start of a run, so that a long run of hyphens is passed once.
+_LIKE_A_DELIMITER = re.compile(r"(?<!-)(-{3,}+)[ \t]*+(?:BEGIN|END)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """What one condition gives to the model."""
+
+    condition: str
+    system: str
+    """The whole system text."""
+    injected: str
+    """The framed block in it; empty for the baseline."""
+    size: Size
+    """Of the injected block, delimiters included."""
+    raw: Size
+    """Of the skill's own text in it, without delimiters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """The arms of one skill, and what could not become part of one."""
+
+    arms: dict[str, Arm]
+    """By condition, in the documented order."""
+    body_bytes: int
+    """Of the body, stripped, in UTF-8."""
+    tier: str
+    """``small``, ``medium`` or ``large``, by the body's bytes."""
+    summary_error: str | None = None
+    """``empty`` where the skill has neither description nor scope, so no summary arm."""
+    missing_siblings: tuple[str, ...] = ()
+    refused_siblings: tuple[tuple[str, str], ...] = ()
+    """Names and reasons."""
+    left_out_siblings: tuple[str, ...] = ()
+    """Names that ``max_sibling_bytes`` did not reach."""
+
+
+def frame(what: str, text: str) -> str:
+    """Return the text between ``--- BEGIN <what> ---`` and ``--- END <what> ---`` lines.
+
+    Where the text holds something like such a line, whatever it names, the hyphens of the frame
+    outnumber those in the text, so that no line of the text is a line of its frame. Against runs
+    longer than 80 hyphens the frame does not grow; it has a length that the text does not use.
+    """
+    runs = {len(run) for run in _LIKE_A_DELIMITER.findall(text)}
+    count = max((run + 1 for run in runs if run <= _LONG_RUN), default=_HYPHENS)
+    while count in runs:
+        count += 1
+    hyphens = "-" * count
+    return f"{hyphens} BEGIN {what} {hyphens}\n{text}\n{hyphens} END {what} {hyphens}"
+
+
+def size_impact_arms(
+    skill_md: str,
+    folder: str | None,
+    *,
+    role: str = DEFAULT_ROLE,
+    siblings: Sequence[str] = (),
+    max_sibling_bytes: int = MAX_SIBLING_BYTES,
+    chars_per_token: float = CHARS_PER_TOKEN,
+) -> Arms:
+    """Return the arms ``full``, ``summary``, ``baseline`` and ``full_siblings`` of a skill.
+
+    ``skill_md`` is the text of its SKILL.md, ``folder`` the folder of its siblings. There is no
+    ``summary`` arm without a summary (``summary_error`` says so) and no ``full_siblings`` arm
+    unless at least one sibling could be read. Raises InvalidInput for a budget below 0 or
+    characters per token that are not above 0.
+    """
+    body = take_apart(skill_md).body.strip()
+    summary = extract_summary(skill_md)
+    block = frame(CONTENT, body)
+    arms = [_arm("full", role, block, body, chars_per_token)]
+    if summary is not None:
+        arms.append(_arm("summary", role, frame(SUMMARY, summary), summary, chars_per_token))
+    arms.append(_arm("baseline", role, "", "", chars_per_token))
+    read = _siblings(folder, siblings, max_sibling_bytes)
+    if read.files:
+        together = "\n\n".join([block, *map(_framed_sibling, read.files)])
+        raw = body + "".join(sibling.text for sibling in read.files)
+        arms.append(_arm("full_siblings", role, together, raw, chars_per_token))
+    return Arms(
+        {arm.condition: arm for arm in arms},
+        arms[0].raw.bytes,
+        tier(arms[0].raw.bytes),
+        summary_error="empty" if summary is None else None,
+        missing_siblings=read.missing,
+        refused_siblings=read.refused,
+        left_out_siblings=read.left_out,
+    )
+
+
+def effectiveness_arms(
+    skill_md: str, *, role: str = DEFAULT_ROLE, chars_per_token: float = CHARS_PER_TOKEN
+) -> Arms:
+    """Return the arms ``enhanced`` (the whole body) and ``baseline`` (nothing) of a skill.
+
+    Raises InvalidInput for characters per token that are not above 0.
+    """
+    body = take_apart(skill_md).body.strip()
+    enhanced = _arm("enhanced", role, frame(CONTENT, body), body, chars_per_token)
+    baseline = _arm("baseline", role, "", "", chars_per_token)
+    return Arms(
+        {"enhanced": enhanced, "baseline": baseline}, enhanced.raw.bytes, tier(enhanced.raw.bytes)
+    )
+
+
+def _siblings(folder: str | None, names: Sequence[str], max_bytes: int) -> Siblings:
+    if folder is None:  # a skill that comes from no folder has nothing beside it
+        return Siblings((), tuple(dict.fromkeys(names)), ())
+    return read_siblings(folder, names, max_bytes)
+
+
+def _framed_sibling(sibling: Sibling) -> str:
+    return frame(f"{SIBLING} {clean_line(sibling.name)}", sibling.text)
+
+
+def _arm(condition: str, role: str, injected: str, raw: str, chars_per_token: float) -> Arm:
+    return Arm(
+        condition,
+        f"{role}\n\n{injected}" if injected else role,
+        injected,
+        size_of(injected, chars_per_token),
+        size_of(raw, chars_per_token),
+    )

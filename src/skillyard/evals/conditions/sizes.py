@@ -1,0 +1,89 @@
+"""How large a text is for a model: bytes, estimated tokens, and the words for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, inf
+
+from skillyard.errors import InvalidInput
+
+__all__ = [
+    "CHARS_PER_TOKEN",
+    "TOKEN_METHOD",
+    "Size",
+    "estimate_tokens",
+    "scale",
+    "size_of",
+    "tier",
+    "token_method",
+]
+
+CHARS_PER_TOKEN = 4.0
+"""English prose has about four characters a token; 3.6 is reported for Claude 4.7 and later
+(spec/evals.md §1.7, from measurements that others published)."""
+TOKEN_METHOD = "chars"
+"""How tokens are estimated: characters over a constant, which :func:`token_method` adds."""
+
+SMALL_BELOW_BYTES = 5_000
+LARGE_ABOVE_BYTES = 15_000
+"""Tiers of a body (spec/evals.md §1.7): both bounds belong to ``medium``."""
+
+COMPACT_BELOW_TOKENS = 400
+DETAILED_TO_TOKENS = 2_500
+STANDARD_TO_TOKENS = 5_000
+"""The scale of SkillsBench (arXiv 2602.12670) and of skill-validator, in tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The size of one text."""
+
+    bytes: int
+    """In UTF-8."""
+    tokens_estimated: int
+    method: str
+    """How the tokens were estimated: ``chars/4``."""
+
+
+def token_method(chars_per_token: float = CHARS_PER_TOKEN) -> str:
+    """Return the name of the estimate: ``chars/4`` or ``chars/3.6``."""
+    return f"{TOKEN_METHOD}/{chars_per_token:g}"
+
+
+def estimate_tokens(text: str, chars_per_token: float = CHARS_PER_TOKEN) -> int:
+    """Return the estimated tokens of a text: characters over the constant, rounded up.
+
+    0 for an empty text. Raises InvalidInput unless ``chars_per_token`` is finite and above 0.
+    """
+    if not 0 < chars_per_token < inf:
+        raise InvalidInput(f"chars_per_token must be above 0 and finite, not {chars_per_token!r}")
+    return ceil(len(text) / chars_per_token)
+
+
+def size_of(text: str, chars_per_token: float = CHARS_PER_TOKEN) -> Size:
+    """Return the bytes and the estimated tokens of a text. Raises InvalidInput as the estimate."""
+    return Size(
+        len(text.encode("utf-8", "surrogatepass")),
+        estimate_tokens(text, chars_per_token),
+        token_method(chars_per_token),
+    )
+
+
+def tier(body_bytes: int) -> str:
+    """Return ``small`` (under 5,000 bytes), ``medium`` (to 15,000 inclusive) or ``large``."""
+    if body_bytes < SMALL_BELOW_BYTES:
+        return "small"
+    return "large" if body_bytes > LARGE_ABOVE_BYTES else "medium"
+
+
+def scale(tokens: int) -> str:
+    """Return the word for a number of tokens, on the second scale.
+
+    ``compact`` (under 400), ``detailed`` (to 2,500 inclusive), ``standard`` (to 5,000 inclusive)
+    or ``comprehensive``.
+    """
+    if tokens < COMPACT_BELOW_TOKENS:
+        return "compact"
+    if tokens <= DETAILED_TO_TOKENS:
+        return "detailed"
+    return "standard" if tokens <= STANDARD_TO_TOKENS else "comprehensive"

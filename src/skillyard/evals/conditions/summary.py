@@ -1,0 +1,99 @@
+"""The summary of a skill: its description and its Scope section, found the same way every time.
+
+The algorithm is that of the size-impact document, with the readings of spec/evals.md §1.6. It is
+linear in the text and raises nothing, whatever the text holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from skillyard.evals.conditions.document import take_apart
+from skillyard.evals.conditions.fences import closes, opened
+
+__all__ = ["Parts", "extract_summary", "parts", "scope_of"]
+
+JOINT = "\n"
+"""What stands between description and scope: one line feed, as the document says."""
+_LEVEL_TWO = re.compile(r" {0,3}##(?:[ \t](.*))?")
+_REFERENCE = re.compile(r"\[skill:[^\]\n]+\]")
+_BLANK_RUN = re.compile(r"\n{3,}")
+
+
+class Parts(NamedTuple):
+    """What a summary is made of; either part may be empty."""
+
+    description: str
+    scope: str
+
+    @property
+    def text(self) -> str | None:
+        """Both parts joined by one line feed, an empty one left out; None when both are empty."""
+        return JOINT.join(filter(None, self)) or None
+
+
+def extract_summary(text: str) -> str | None:
+    """Return the deterministic summary of a SKILL.md text; None when there is nothing to say.
+
+    It is the frontmatter's ``description``, one line feed, and the first ``## Scope`` section
+    without fenced code and without ``[skill:name]`` references. Raises nothing.
+    """
+    return parts(text).text
+
+
+def parts(text: str) -> Parts:
+    """Return the description and the scope of a SKILL.md text. Raises nothing."""
+    document = take_apart(text)
+    return Parts(document.description, scope_of(document.body))
+
+
+def scope_of(body: str) -> str:
+    """Return the content of the first ``## Scope`` section of a body with LF line ends.
+
+    The section ends before the next level-2 heading; headings inside fenced code are none. Deeper
+    headings belong to it, and so does a level-1 heading.
+    """
+    kept: list[str] = []
+    inside = False
+    for line in _outside_fences(body):
+        title = _level_two_title(line)
+        if title is None:
+            if inside:
+                kept.append(_without_references(line))
+        elif inside:
+            break
+        else:
+            inside = title == "Scope"
+    return _BLANK_RUN.sub("\n\n", "\n".join(kept)).strip()
+
+
+def _outside_fences(body: str) -> Iterator[str]:
+    """Yield the lines outside fenced code; a block that is never closed runs to the end."""
+    fence = ""
+    for line in body.split("\n"):
+        if fence:
+            fence = "" if closes(line, fence) else fence
+        elif not (fence := opened(line)):
+            yield line
+
+
+def _level_two_title(line: str) -> str | None:
+    """Return the text of an ATX heading of level 2 (CommonMark 0.31, §4.2); None for other lines.
+
+    Closing hashes are no text, and count as such only behind a blank.
+    """
+    heading = _LEVEL_TWO.fullmatch(line)
+    if heading is None:
+        return None
+    title = (heading[1] or "").strip(" \t")
+    bare = title.rstrip("#")
+    return title if bare and bare[-1] not in " \t" else bare.rstrip(" \t")
+
+
+def _without_references(line: str) -> str:
+    # Only what stands before the last bracket can hold a whole reference. Looking no further keeps
+    # the search linear in a line of many openings without an end.
+    head, bracket, tail = line.rpartition("]")
+    return _REFERENCE.sub("", head + bracket) + tail

@@ -1,0 +1,122 @@
+"""The first JSON object in what a model wrote, or nothing: no ending is ever invented.
+
+Models put objects into prose and fences and leave commas before brackets. That much is read past
+(spec/evals.md §1.12). A reply that was cut off stays unread: completing it would make up scores.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from skillyard.evals.conditions.fences import closes, opened
+
+__all__ = ["extract_json"]
+
+_BOM = "\ufeff"
+# A string, closed or running to the end, or a brace. Possessive: every character is passed once.
+_MARK = re.compile(r'[{}]|"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_STRING_OR_COMMA = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|,(?=[ \t\r\n]*+[}\]])', re.DOTALL)
+_OBJECT_START = re.compile(r'\{\s*+"')
+
+
+def extract_json(text: str) -> dict[str, Any] | None:
+    """Return the first JSON object in a reply; None when there is none, or it is cut off.
+
+    Tried in order: the whole text, each fenced block, then every ``{`` from left to right up to
+    its closing brace. Each is read strictly, then without the commas that stand before a closing
+    bracket outside strings. A whole text that is JSON but no object holds no object. Linear in the
+    text; raises nothing.
+    """
+    text = text.removeprefix(_BOM)
+    whole = _read(text)
+    if whole is not None:
+        return whole if isinstance(whole, dict) else None
+    for block in _fenced(text):
+        found = _read(block)
+        if isinstance(found, dict):
+            return found
+    return _scan(text)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _read(text: str) -> Any:
+    """Return the value of a JSON text, read strictly, then without trailing commas; else None."""
+    if not text.strip():
+        return None
+    for candidate in (text, _STRING_OR_COMMA.sub(lambda found: found[1] or "", text)):
+        try:
+            return json.loads(candidate, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """Yield the content of each fenced block; one that is never closed is left to the scan."""
+    fence = ""
+    block: list[str] = []
+    for line in text.replace("\r\n", "\n").split("\n"):
+        if not fence:
+            fence, block = opened(line), []
+        elif closes(line, fence):
+            yield "\n".join(block)
+            fence = ""
+        else:
+            block.append(line)
+
+
+def _scan(text: str) -> dict[str, Any] | None:
+    braces = _Braces(text)
+    position = text.find("{")
+    while position >= 0:
+        end = braces.end(position)
+        if end is None:
+            if _OBJECT_START.match(text, position):
+                return None  # an object that is cut off has swallowed the rest
+            end = position + 1
+        else:
+            found = _read(text[position:end])
+            if isinstance(found, dict):
+                return found
+        position = text.find("{", end)
+    return None
+
+
+class _Braces:
+    """Where the objects of one text end, each position worked out once.
+
+    Reading from a ``{`` starts outside any string, so two readings may disagree about what is
+    inside one. They agree for ever from the first brace that both see outside: its end is known,
+    and no third reading walks there. So a text of nothing but opening braces costs one pass.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends: dict[int, int | None] = {}
+
+    def end(self, start: int) -> int | None:
+        """Return the position behind the brace that closes the one at ``start``; None without."""
+        ends = self._ends
+        if start in ends:
+            return ends[start]
+        opened = [start]
+        position = start + 1
+        while opened and (mark := _MARK.search(self._text, position)) is not None:
+            place, position = mark.start(), mark.end()
+            if mark[0] == "}":
+                ends[opened.pop()] = position
+            elif mark[0] == "{" and place not in ends:
+                opened.append(place)
+            elif mark[0] == "{":
+                known = ends[place]
+                if known is None:
+                    break
+                position = known
+        ends.update(dict.fromkeys(opened))
+        return ends[start]

@@ -1,0 +1,157 @@
+"""Generations and judgements on disk: one readable file each, written whole, shared by runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from skillyard.errors import SkillIoError
+from skillyard.writing import write_whole
+
+__all__ = [
+    "ENTRY_BYTES",
+    "GENERATIONS",
+    "GENERATION_SCHEMA",
+    "JUDGEMENTS",
+    "JUDGEMENT_SCHEMA",
+    "LOCK",
+    "SHARED",
+    "Entries",
+]
+
+GENERATIONS = "generations"
+JUDGEMENTS = "judgements"
+GENERATION_SCHEMA = "skillyard.generation/1"
+JUDGEMENT_SCHEMA = "skillyard.judgement/1"
+SHARED = "_without_skill"
+"""The folder of answers that no skill had a part in."""
+ENTRY_BYTES = 16_777_216
+"""Largest entry that is read. Answers of 64,000 tokens have about 400,000 bytes."""
+
+LOCK = ".lock"
+"""The file whose bytes stand for keys while they are made."""
+
+_SAFE = re.compile(r"[^a-z0-9._-]+")
+
+
+class Entries:
+    """The entries of one results folder. Safe for many threads and many processes.
+
+    An entry that cannot be read counts as missing and is reported through ``warn`` with its path;
+    the next answer replaces it.
+    """
+
+    def __init__(self, results: str, warn: Callable[[str], None] = lambda text: None) -> None:
+        self._results = results
+        self._warn = warn
+        self._guard = threading.Lock()
+        self._told: set[str] = set()
+        self._held: dict[str, threading.Lock] = {}
+
+    def path(self, kind: str, skill: str, key: str) -> str:
+        """Return an entry's path below the results folder, with forward slashes.
+
+        A skill's name becomes a folder that is safe on every system; two names that become one
+        share a folder, and their keys tell the entries apart.
+        """
+        folder = _SAFE.sub("-", skill.lower()).strip(".-") or "unnamed"
+        return f"{kind}/{folder[:100]}/{key}.json"
+
+    def read(self, path: str) -> dict[str, Any] | None:
+        """Return the entry at a path that :meth:`path` made; None when there is none to use."""
+        full = os.path.join(self._results, *path.split("/"))
+        try:
+            with open(full, "rb") as file:
+                data = file.read(min(os.fstat(file.fileno()).st_size, ENTRY_BYTES) + 1)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self.refuse(path, error.strerror or "unreadable")
+            return None
+        return self._parsed(path, data)
+
+    def refuse(self, path: str, why: str) -> None:
+        """Say, once for each entry, that what is kept there cannot be used."""
+        with self._guard:
+            first = path not in self._told
+            self._told.add(path)
+        if first:
+            self._warn(f"{path}: cannot be used ({why}), so it counts as missing")
+
+    def write(self, path: str, entry: dict[str, Any]) -> None:
+        """Keep an entry, whole or not at all. Raises SkillIoError."""
+        full = os.path.join(self._results, *path.split("/"))
+        text = json.dumps(entry, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        try:
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            write_whole(full, text.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            raise _unkept(full, error) from None
+
+    @contextmanager
+    def alone(self, path: str) -> Iterator[None]:
+        """Let nobody else make the same entry meanwhile, in this process or in another.
+
+        Whoever waited should read again: the other one has paid for the answer. The lock ends
+        with the process that holds it, however it ends.
+        """
+        with self._guard:
+            lock = self._held.setdefault(path, threading.Lock())
+        with lock, self._between_processes(path):
+            yield
+
+    @contextmanager
+    def _between_processes(self, path: str) -> Iterator[None]:
+        if sys.platform != "linux":
+            # No locks of open files here that threads could use: two runs may both pay for one
+            # answer, and both keep a whole entry.
+            yield
+            return
+        from fcntl import F_OFD_SETLKW, F_WRLCK, fcntl
+
+        name = os.path.join(self._results, LOCK)
+        try:
+            os.makedirs(self._results, exist_ok=True)
+            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise _unkept(name, error) from None
+        try:
+            # One byte of one file for each key. struct flock: type, whence, start, length, pid.
+            byte = int(path[-20:-5], 16) & 0x7FFFFFFF
+            wanted = struct.pack("hhqqixxxx", F_WRLCK, 0, byte, 1, 0)
+            try:
+                fcntl(descriptor, F_OFD_SETLKW, wanted)
+            except OSError:  # a file system without locks: as above
+                pass
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _parsed(self, path: str, data: bytes) -> dict[str, Any] | None:
+        try:
+            if len(data) > ENTRY_BYTES:
+                raise ValueError("it is too large")
+            entry = json.loads(data)
+            if not isinstance(entry, dict):
+                raise ValueError("it is not a JSON object")
+            if entry.get("key") != path.rpartition("/")[2].removesuffix(".json"):
+                raise ValueError("it is the entry of another key")
+        except (ValueError, RecursionError) as error:
+            self.refuse(path, str(error))
+            return None
+        return entry
+
+
+def _unkept(path: str, error: OSError) -> SkillIoError:
+    return SkillIoError(
+        f"cannot keep the entry: {error.strerror}",
+        path=path,
+        hint="check the folder and its space; --output-dir names another one",
+    )

@@ -1,0 +1,1 @@
+"""The four questions about a skill: activation, confusion, effectiveness, size impact."""

@@ -1,0 +1,306 @@
+"""L4, confusion: which skill of a group of similar ones is picked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from skillyard.evals.cases.confusion import ConfusionCase
+from skillyard.evals.layers.routing import Routed, Router
+from skillyard.evals.layers.scheduling import Job
+from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
+
+__all__ = ["ConfusionRun", "Findings", "confusion_artifacts", "confusion_summary"]
+
+PAIR_SHARE = 0.2
+"""A pair is confused when more than this share of a skill's requests goes to another one."""
+ODD_SHARE = 0.2
+"""Multiple picks, or none, are a finding from this share of a group's requests on."""
+RIVALS = 2
+"""A skill discriminates badly when so many others get at least as many of its requests."""
+_DIGITS = 6
+
+
+class ConfusionRun:
+    """The jobs of a run, and its cases once they have ended; runs go outermost.
+
+    ``routers`` gives each group its router. A negative without a group is asked of every group.
+    """
+
+    def __init__(
+        self,
+        cases: Sequence[ConfusionCase],
+        groups: Mapping[str, tuple[str, ...]],
+        routers: Mapping[str, Router],
+        *,
+        runs: int = 1,
+        on_case: Callable[[dict[str, Any]], None] = lambda case: None,
+    ) -> None:
+        self._asked = [
+            (case, group) for case in cases for group in ([case.group] if case.group else groups)
+        ]
+        self._groups = groups
+        self._routers = routers
+        self._runs = runs
+        self._on_case = on_case
+        self._made: dict[tuple[int, int], dict[str, Any]] = {}
+
+    def jobs(self) -> list[Job]:
+        """Return the work, in the order in which it should begin."""
+        return [
+            Job(partial(self._route, place, run))
+            for run in range(self._runs)
+            for place in range(len(self._asked))
+        ]
+
+    def cases(self, skipped: str) -> list[dict[str, Any]]:
+        """Return every case; one that was not asked says why: ``skipped``."""
+        return [
+            self._made.get((run, place)) or {**_head(case, group, run), "skipped": skipped}
+            for run in range(self._runs)
+            for place, (case, group) in enumerate(self._asked)
+        ]
+
+    def _route(self, place: int, run: int) -> None:
+        case, group = self._asked[place]
+        members = self._groups[group]
+        routed = self._routers[group].route(case.user_prompt, members, run)
+        made = {**_head(case, group, run), **_outcome(case, members, routed)}
+        self._made[run, place] = made
+        self._on_case(made)
+
+
+def _head(case: ConfusionCase, group: str, run: int) -> dict[str, Any]:
+    return {
+        "id": case.id if case.group else f"{case.id}/{group}",
+        "group": group,
+        "run_index": run,
+        "user_prompt": case.user_prompt,
+        "expected_skill": case.expected_skill,
+        "acceptable_skills": list(case.acceptable_skills),
+        "picked": [],
+        "dropped": [],
+        "predicted": None,
+        "outside": [],
+        "passed": None,
+        "confidence": None,
+        "fallback": False,
+        "cost": 0.0,
+        "generations": [],
+        "errors": [],
+        "skipped": None,
+    }
+
+
+def _outcome(case: ConfusionCase, members: Sequence[str], routed: Routed) -> dict[str, Any]:
+    """Return what one choice means: the first pick is the prediction (evals.md §1.14)."""
+    told: dict[str, Any] = {
+        "picked": list(routed.picked),
+        "dropped": list(routed.dropped),
+        "predicted": routed.picked[0] if routed.picked else None,
+        "outside": [*(name for name in routed.picked if name not in members), *routed.dropped],
+        "confidence": routed.confidence,
+        "fallback": routed.fallback,
+        "cost": routed.cost,
+        "generations": list(routed.generations),
+        "input_tokens": routed.input_tokens,
+    }
+    if routed.error:
+        kind = "missing" if routed.missing else "generation_error"
+        return {**told, "errors": [{"kind": kind, "message": routed.error}]}
+    if case.expected_skill is None:
+        inside = [name for name in routed.picked if name in members]
+        return {**told, "passed": not inside and not routed.unread}
+    right = (case.expected_skill, *case.acceptable_skills)
+    return {**told, "passed": told["predicted"] in right}
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The positive cases of a group that were answered."""
+
+    name: str
+    skills: tuple[str, ...]
+    cases: tuple[Mapping[str, Any], ...]
+
+    def row(self, skill: str) -> list[Mapping[str, Any]]:
+        return [case for case in self.cases if case["expected_skill"] == skill]
+
+    def count(self, expected: str, predicted: str) -> int:
+        return sum(case["predicted"] == predicted for case in self.row(expected))
+
+
+def _groups(
+    cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
+) -> list[_Group]:
+    told = [case for case in cases if case["passed"] is not None and case["expected_skill"]]
+    return [
+        _Group(name, skills, tuple(case for case in told if case["group"] == name))
+        for name, skills in groups.items()
+    ]
+
+
+def confusion_summary(
+    cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
+) -> dict[str, dict[str, Any]]:
+    """Return the summary by group: accuracy over requests, and who takes whose requests."""
+    told = list(cases)
+    summary = {}
+    for group in _groups(told, groups):
+        passed = _by_request(group.cases)
+        low, high = wilson(round(sum(passed)), len(passed))
+        summary[group.name] = {
+            "mean": _rounded(mean_of(passed)) if passed else None,
+            "stddev": _rounded(spread_of(passed)),
+            "n": len(passed),
+            "accuracy": _rounded(mean_of(passed)) if passed else None,
+            "low": _rounded(low) if passed else None,
+            "high": _rounded(high) if passed else None,
+            "cross_activation": {skill: _cross(group, skill) for skill in group.skills},
+            "requests": {skill: len(_by_request(group.row(skill))) for skill in group.skills},
+            **_odd_counts(group),
+            "errors": sum(bool(case["errors"]) for case in told if case["group"] == group.name),
+        }
+    return summary
+
+
+def _by_request(cases: Sequence[Mapping[str, Any]]) -> list[float]:
+    requests: dict[str, list[float]] = {}
+    for case in cases:
+        requests.setdefault(case["id"], []).append(float(case["passed"]))
+    return [mean_of(values) for values in requests.values()]
+
+
+def _cross(group: _Group, skill: str) -> float | None:
+    """Return the share of a skill's requests that other skills of the group take."""
+    row = group.row(skill)
+    if not row:
+        return None
+    others = sum(case["predicted"] in group.skills and case["predicted"] != skill for case in row)
+    return _rounded(others / len(row))
+
+
+def _odd_counts(group: _Group) -> dict[str, int]:
+    return {
+        "no_activation": sum(not case["picked"] for case in group.cases),
+        "multi_activation": sum(len(case["picked"]) > 1 for case in group.cases),
+        "out_of_group": sum(bool(case["outside"]) for case in group.cases),
+    }
+
+
+def confusion_artifacts(
+    cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    """Return the matrices, what stands out in them, and how the negatives fared.
+
+    ``matrix[i][j]`` counts the requests for skill ``i`` whose first pick was skill ``j``.
+    """
+    told = list(cases)
+    found = _groups(told, groups)
+    matrices = {
+        group.name: {
+            "skills": list(group.skills),
+            "matrix": [
+                [group.count(row, column) for column in group.skills] for row in group.skills
+            ],
+            **_odd_counts(group),
+        }
+        for group in found
+    }
+    findings = [finding for group in found for finding in Findings(group).all()]
+    return {
+        "confusion_matrices": matrices,
+        "findings": findings,
+        "negatives": _negatives(told),
+    }
+
+
+def _negatives(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    told = [case for case in cases if case["passed"] is not None and not case["expected_skill"]]
+    passed = _by_request(told)
+    low, high = wilson(round(len(passed) - sum(passed)), len(passed))
+    return {
+        "n": len(passed),
+        "fired": _rounded(1 - mean_of(passed)) if passed else None,
+        "low": _rounded(low) if passed else None,
+        "high": _rounded(high) if passed else None,
+    }
+
+
+class Findings:
+    """What stands out in one group, in a fixed order (evals.md §1.14)."""
+
+    def __init__(self, group: _Group) -> None:
+        self._group = group
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return pairs, low discrimination, never predicted, multiple, none, out of group."""
+        return [*self._pairs(), *self._low(), *self._never(), *self._odd()]
+
+    def _pairs(self) -> Iterable[dict[str, Any]]:
+        for expected in self._group.skills:
+            total = len(self._group.row(expected))
+            for predicted in self._group.skills:
+                count = self._group.count(expected, predicted)
+                if predicted != expected and total and count / total > PAIR_SHARE:
+                    yield self._finding(
+                        "pair",
+                        f"{count} of {total} requests for {expected} go to {predicted}",
+                        [expected, predicted],
+                    )
+
+    def _low(self) -> Iterable[dict[str, Any]]:
+        for skill in self._group.skills:
+            if not self._group.row(skill):
+                continue
+            own = self._group.count(skill, skill)
+            rivals = [
+                other
+                for other in self._group.skills
+                if other != skill and self._group.count(skill, other) >= max(own, 1)
+            ]
+            if len(rivals) >= RIVALS:
+                yield self._finding(
+                    "low_discrimination",
+                    f"requests for {skill} go as often to {' and to '.join(rivals)}",
+                    [skill, *rivals],
+                )
+
+    def _never(self) -> Iterable[dict[str, Any]]:
+        for skill in self._group.skills:
+            if self._group.row(skill) and not any(
+                self._group.count(other, skill) for other in self._group.skills
+            ):
+                yield self._finding(
+                    "never_predicted",
+                    f"{skill} is never the first pick, not even for its own",
+                    [skill],
+                )
+
+    def _odd(self) -> Iterable[dict[str, Any]]:
+        total = len(self._group.cases)
+        counts = _odd_counts(self._group)
+        if total and counts["multi_activation"] / total > ODD_SHARE:
+            told = f"{counts['multi_activation']} of {total} requests pick several skills"
+            yield self._finding("multi", told, [])
+        if total and counts["no_activation"] / total > ODD_SHARE:
+            told = f"{counts['no_activation']} of {total} requests pick none"
+            yield self._finding("none", told, [])
+        if counts["out_of_group"]:
+            names = sorted({name for case in self._group.cases for name in case["outside"]})
+            told = f"{counts['out_of_group']} of {total} requests pick skills outside the group"
+            yield self._finding("out_of_group", told, names)
+
+    def _finding(self, kind: str, message: str, skills: Sequence[str]) -> dict[str, Any]:
+        return {
+            "group": self._group.name,
+            "kind": kind,
+            "message": message,
+            "skills": list(skills),
+        }
+
+
+def _rounded(value: float) -> float:
+    return round(value, _DIGITS)

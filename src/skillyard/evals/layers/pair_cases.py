@@ -1,0 +1,278 @@
+"""One comparison as the results file holds it: made of answers and judgements, without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillyard.evals.conditions.prompts import Arm
+from skillyard.evals.criteria import Criterion
+from skillyard.evals.judging.assignment import Assignment, assignment, both_orders
+from skillyard.evals.judging.remap import OneOrder, breakdown, merge, one_order
+from skillyard.evals.judging.verdicts import BadVerdict, Verdict, verdict
+from skillyard.evals.layers.session import Answer, Judged
+
+__all__ = ["Judgements", "PairRules", "PairUnit", "case_head", "closed_case", "orders_of", "unfit"]
+
+Judgements = Mapping[tuple[str, str], Judged]
+"""By judge model and the condition that stood in slot A."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairUnit:
+    """One prompt for one skill, with the conditions that are compared."""
+
+    skill: str
+    prompt_index: int
+    prompt: str
+    criteria: tuple[Criterion, ...]
+    arms: Mapping[str, Arm]
+    comparisons: tuple[tuple[str, str], ...]
+    tier: str = ""
+    body_bytes: int = 0
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The conditions that some comparison needs, in the order of the arms."""
+        needed = {condition for pair in self.comparisons for condition in pair}
+        return tuple(condition for condition in self.arms if condition in needed)
+
+
+@dataclass(frozen=True, slots=True)
+class PairRules:
+    """What is the same for every pair of a run."""
+
+    model: str
+    judge_models: tuple[str, ...]
+    """The first one's verdicts are the result; the others' are compared with them."""
+    seed: int
+    orders: str = "both"
+    """``both``: judged twice, with the slots swapped; ``single``: once, as assigned."""
+    runs: int = 1
+    max_tokens: int = 16_000
+    temperature: float = 0.0
+    tie_band: float = 0.0
+    """Differences up to this are ties (points on the scale of 1 to 5)."""
+
+
+def orders_of(
+    unit: PairUnit, pair: tuple[str, str], run: int, rules: PairRules
+) -> tuple[Assignment, ...]:
+    """Return the slots of the one or two calls to a judge."""
+    cell = (rules.seed, unit.skill, unit.prompt_index, pair[0], pair[1], run)
+    return both_orders(*cell) if rules.orders == "both" else (assignment(*cell),)
+
+
+def unfit(answers: Mapping[str, Answer], pair: tuple[str, str]) -> str | None:
+    """Return why two answers are not judged: ``generation_error``, ``truncated``; else None."""
+    if any(answers[condition].error for condition in pair):
+        return "generation_error"
+    if any(answers[condition].truncated for condition in pair):
+        return "truncated"
+    return None
+
+
+def case_head(unit: PairUnit, pair: tuple[str, str], run: int, rules: PairRules) -> dict[str, Any]:
+    """Return a case of which nothing is known yet; its fields are those of every case."""
+    first = orders_of(unit, pair, run, rules)[0]
+    comparison = f"{pair[0]}/{pair[1]}"
+    return {
+        "id": f"{unit.skill}/{unit.prompt_index}/{run}/{comparison}",
+        "skill_name": unit.skill,
+        "prompt_index": unit.prompt_index,
+        "prompt": unit.prompt,
+        "run_index": run,
+        "comparison": comparison,
+        "condition_a": pair[0],
+        "condition_b": pair[1],
+        "size_tier": unit.tier,
+        "body_bytes": unit.body_bytes,
+        "condition_sizes": {name: _size(unit.arms[name]) for name in pair},
+        "scores": None,
+        "improvement": None,
+        "winner": None,
+        "judge_winner": None,
+        "judge_agrees": None,
+        "position_consistent": None,
+        "per_criterion_breakdown": [],
+        "ab_assignment": dict(first.slots),
+        "case_seed": first.case_seed,
+        "orders": [],
+        "more_judges": {},
+        "generations": {},
+        "judgements": [],
+        "lengths": {},
+        "truncated": [],
+        "model": rules.model,
+        "judge_model": rules.judge_models[0],
+        "seed": rules.seed,
+        "cost": 0.0,
+        "judge_attempts": 0,
+        "errors": [],
+        "skipped": None,
+    }
+
+
+def closed_case(
+    unit: PairUnit,
+    pair: tuple[str, str],
+    run: int,
+    rules: PairRules,
+    answers: Mapping[str, Answer],
+    judged: Judgements,
+) -> dict[str, Any]:
+    """Return a case once its answers and judgements are there, or what kept them away.
+
+    A pair with a refused, empty or missing answer is an error, one with a truncated answer is
+    skipped; one with a reply that is no verdict, in either order, is an error as a whole.
+    """
+    case = case_head(unit, pair, run, rules)
+    ours = {condition: answers[condition] for condition in pair}
+    case["generations"] = {name: answer.path for name, answer in ours.items()}
+    case["lengths"] = {name: len(answer.text) for name, answer in ours.items()}
+    case["truncated"] = [name for name, answer in ours.items() if answer.truncated]
+    case["judgements"] = [each.path for each in judged.values()]
+    case["judge_attempts"] = sum(each.attempts for each in judged.values())
+    case["cost"] = _cost(unit, pair, ours, judged)
+    why = unfit(answers, pair)
+    if why == "truncated":
+        case["skipped"] = why
+    elif why is not None:
+        case["errors"] = [
+            _error("missing" if answer.missing else why, f"{name}: {answer.error}")
+            for name, answer in ours.items()
+            if answer.error
+        ]
+    else:
+        _score(case, unit, pair, orders_of(unit, pair, run, rules), rules, judged)
+    return case
+
+
+def _cost(
+    unit: PairUnit, pair: tuple[str, str], ours: Mapping[str, Answer], judged: Judgements
+) -> float:
+    """Return what this run paid for a case; an answer's cost falls on the first that needs it."""
+    bearing = {
+        condition: next(each for each in unit.comparisons if condition in each)
+        for condition in pair
+    }
+    paid = [answer.cost for name, answer in ours.items() if bearing[name] == pair]
+    return round(sum(paid) + sum(each.cost for each in judged.values()), 9)
+
+
+def _score(
+    case: dict[str, Any],
+    unit: PairUnit,
+    pair: tuple[str, str],
+    orders: Sequence[Assignment],
+    rules: PairRules,
+    judged: Judgements,
+) -> None:
+    first, *more = rules.judge_models
+    found = _read(unit, pair, orders, first, rules.tie_band, judged)
+    case["orders"] = [each.to_dict() for each in found]
+    case["errors"] = [each.failure() for each in found if each.error]
+    for model in more:
+        case["more_judges"][model] = _other(
+            _read(unit, pair, orders, model, rules.tie_band, judged)
+        )
+    if not case["errors"]:
+        case.update(_merged([each.result for each in found if each.result is not None]))
+        verdicts = [(each.verdict, each.order.slots) for each in found if each.verdict is not None]
+        case["per_criterion_breakdown"] = breakdown(verdicts, unit.criteria)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """One judgement, read against the rubric once more: a kept file may say anything."""
+
+    order: Assignment
+    judged: Judged | None
+    verdict: Verdict | None = None
+    result: OneOrder | None = None
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        result = self.result
+        return {
+            "ab_assignment": dict(self.order.slots),
+            "scores": result.scores if result is not None else None,
+            "winner": result.winner if result is not None else None,
+            "judge_winner": result.judge_winner if result is not None else None,
+            "attempts": self.judged.attempts if self.judged is not None else 0,
+            "error": self.error or None,
+        }
+
+    def failure(self) -> dict[str, Any]:
+        missing = self.judged is not None and self.judged.missing
+        raw = self.judged.raw if self.judged is not None else ""
+        return _error("missing" if missing else "judge_error", self.error, raw)
+
+
+def _read(
+    unit: PairUnit,
+    pair: tuple[str, str],
+    orders: Sequence[Assignment],
+    model: str,
+    tie_band: float,
+    judged: Judgements,
+) -> list[_Read]:
+    read = []
+    for order in orders:
+        each = judged.get((model, order.slots["A"]))
+        if each is None or each.parsed is None:
+            read.append(_Read(order, each, error=each.error if each is not None else "not judged"))
+            continue
+        try:
+            found = verdict(each.parsed, unit.criteria)
+        except BadVerdict as bad:
+            read.append(_Read(order, each, error=f"{bad.kind}: {bad}"))
+            continue
+        result = one_order(found, unit.criteria, order.slots, pair, tie_band)
+        read.append(_Read(order, each, found, result))
+    return read
+
+
+def _merged(results: Sequence[OneOrder]) -> dict[str, Any]:
+    if len(results) == 1:
+        only = results[0]
+        return {
+            "scores": only.scores,
+            "improvement": only.improvement,
+            "winner": only.winner,
+            "judge_winner": only.judge_winner,
+            "judge_agrees": only.judge_agrees,
+        }
+    both = merge(results[0], results[1])
+    return {
+        "scores": both.scores,
+        "improvement": both.improvement,
+        "winner": both.winner,
+        "judge_winner": both.judge_winner,
+        "judge_agrees": both.judge_agrees,
+        "position_consistent": both.position_consistent,
+    }
+
+
+def _other(found: Sequence[_Read]) -> dict[str, Any]:
+    """Return what a further judge makes of the pair."""
+    errors = [each.error for each in found if each.error]
+    if errors:
+        return {"error": errors[0]}
+    merged = _merged([each.result for each in found if each.result is not None])
+    return {name: merged[name] for name in ("scores", "improvement", "winner")}
+
+
+def _size(arm: Arm) -> dict[str, Any]:
+    return {
+        "bytes": arm.size.bytes,
+        "tokens_estimated": arm.size.tokens_estimated,
+        "method": arm.size.method,
+        "raw_bytes": arm.raw.bytes,
+    }
+
+
+def _error(kind: str, message: str, raw: str = "") -> dict[str, Any]:
+    error = {"kind": kind, "message": message}
+    return {**error, "raw": raw} if raw else error

@@ -1,0 +1,141 @@
+"""Answers under two conditions, judged against each other: the work of a run of L5 or L6."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from skillyard.evals.judging.assignment import Assignment
+from skillyard.evals.keeping.entries import SHARED
+from skillyard.evals.layers.pair_cases import (
+    PairRules,
+    PairUnit,
+    case_head,
+    closed_case,
+    orders_of,
+    unfit,
+)
+from skillyard.evals.layers.scheduling import Job
+from skillyard.evals.layers.session import Answer, Judged, Session
+from skillyard.evals.models.protocol import Request
+
+__all__ = ["BASELINE", "PairRun", "folder_of", "request_of"]
+
+BASELINE = "baseline"
+Pair = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Made:
+    """What one unit has in one run, as it comes. Each slot is written by one job."""
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    judged: dict[Pair, dict[tuple[str, str], Judged]] = field(default_factory=dict)
+    cases: dict[Pair, dict[str, Any]] = field(default_factory=dict)
+
+
+class PairRun:
+    """The jobs of a run, and its cases once the jobs have ended.
+
+    Runs go outermost, then units: a run that is stopped has looked at every skill about equally
+    often. ``on_case`` gets each case when it is complete, on the thread that completed it.
+    """
+
+    def __init__(
+        self,
+        units: Sequence[PairUnit],
+        rules: PairRules,
+        session: Session,
+        on_case: Callable[[dict[str, Any]], None] = lambda case: None,
+    ) -> None:
+        self._units = units
+        self._rules = rules
+        self._session = session
+        self._on_case = on_case
+        self._made = {
+            (run, place): _Made() for run in range(rules.runs) for place in range(len(units))
+        }
+
+    def jobs(self) -> list[Job]:
+        """Return the work, in the order in which it should begin.
+
+        An answer that several units share waits for the first of them, so that it is always the
+        same case that paid for it.
+        """
+        jobs: list[Job] = []
+        shared: dict[tuple[int, str, str], int] = {}
+        for (run, place), made in self._made.items():
+            unit = self._units[place]
+            answered = {}
+            for condition in unit.conditions:
+                answered[condition] = here = len(jobs)
+                system = unit.arms[condition].system
+                first = shared.setdefault((run, system, unit.prompt), here)
+                after = () if first == here else (first,)
+                jobs.append(Job(partial(self._generate, unit, made, condition, run), after))
+            for pair in unit.comparisons:
+                made.judged[pair] = {}
+                needs = (answered[pair[0]], answered[pair[1]])
+                judging = []
+                for model in self._rules.judge_models:
+                    for order in orders_of(unit, pair, run, self._rules):
+                        judging.append(len(jobs))
+                        work = partial(self._judge, unit, made, pair, order, model, run)
+                        jobs.append(Job(work, needs))
+                jobs.append(Job(partial(self._close, unit, made, pair, run), tuple(judging)))
+        return jobs
+
+    def cases(self, skipped: str) -> list[dict[str, Any]]:
+        """Return every case; one that was not completed says why: ``skipped``."""
+        cases = []
+        for (run, place), made in self._made.items():
+            unit = self._units[place]
+            for pair in unit.comparisons:
+                case = made.cases.get(pair)
+                if case is None:
+                    case = {**case_head(unit, pair, run, self._rules), "skipped": skipped}
+                cases.append(case)
+        return cases
+
+    def _generate(self, unit: PairUnit, made: _Made, condition: str, run: int) -> None:
+        request = request_of(unit, condition, self._rules)
+        made.answers[condition] = self._session.generate(folder_of(unit, condition), request, run)
+
+    def _judge(
+        self, unit: PairUnit, made: _Made, pair: Pair, order: Assignment, model: str, run: int
+    ) -> None:
+        if unfit(made.answers, pair) is not None:
+            return
+        texts = [made.answers[order.slots[slot]].text for slot in ("A", "B")]
+        judged = self._session.judge(unit.skill, unit.prompt, texts, unit.criteria, model, run)
+        made.judged[pair][model, order.slots["A"]] = judged
+
+    def _close(self, unit: PairUnit, made: _Made, pair: Pair, run: int) -> None:
+        # Threads end in any order; what is written down has one order.
+        judged = {
+            (model, order.slots["A"]): made.judged[pair][model, order.slots["A"]]
+            for model in self._rules.judge_models
+            for order in orders_of(unit, pair, run, self._rules)
+            if (model, order.slots["A"]) in made.judged[pair]
+        }
+        case = closed_case(unit, pair, run, self._rules, made.answers, judged)
+        made.cases[pair] = case
+        self._on_case(case)
+
+
+def request_of(unit: PairUnit, condition: str, rules: PairRules) -> Request:
+    """Return what is asked of the model under one condition."""
+    return Request(
+        model=rules.model,
+        system=unit.arms[condition].system,
+        user=unit.prompt,
+        max_tokens=rules.max_tokens,
+        temperature=rules.temperature,
+    )
+
+
+def folder_of(unit: PairUnit, condition: str) -> str:
+    """Return where an answer is kept: those without a skill are shared by all skills."""
+    return SHARED if condition == BASELINE else unit.skill

@@ -1,0 +1,377 @@
+"""One run's way to its models: every answer is looked up before it is paid for, and then kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from skillyard.evals.criteria import Criterion
+from skillyard.evals.judging.verdicts import BadVerdict, verdict
+from skillyard.evals.keeping.entries import (
+    GENERATION_SCHEMA,
+    GENERATIONS,
+    JUDGEMENT_SCHEMA,
+    JUDGEMENTS,
+    Entries,
+)
+from skillyard.evals.keeping.keys import generation_key, judgement_key
+from skillyard.evals.models.prices import PriceOf, cost_of
+from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request
+
+__all__ = [
+    "TRUNCATED",
+    "Answer",
+    "Judged",
+    "Session",
+    "Spent",
+    "failed",
+    "generation_fault",
+    "judgement_fault",
+    "token_count",
+    "unfit_text",
+]
+
+_MOST = 1_000_000_000
+"""Larger counts and costs in a kept entry are none: the file may come from anywhere."""
+_SDK_CHARS = 100
+TRUNCATED = "max_tokens"
+"""Why an answer ended that a model had no more tokens for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One generation, made now or kept from before."""
+
+    path: str
+    """Of its entry, below the results folder."""
+    text: str = ""
+    stop_reason: str = ""
+    cost: float = 0.0
+    """US dollars paid in this run; 0 for a kept one."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    error: str = ""
+    """Why there is no text to use; empty where there is."""
+    missing: bool = False
+    """The network is forbidden, and no entry is there."""
+
+    @property
+    def truncated(self) -> bool:
+        """It ends because the model ran out of tokens."""
+        return self.stop_reason == TRUNCATED
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One judgement of two answers in one order, made now or kept from before."""
+
+    path: str
+    parsed: Mapping[str, Any] | None = None
+    raw: str = ""
+    attempts: int = 0
+    cost: float = 0.0
+    error: str = ""
+    missing: bool = False
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a run took beside calls and money, which the model's own counts tell."""
+
+    cache_hits: int = 0
+    cost_kept: float = 0.0
+    """US dollars that the kept answers had cost when they were made."""
+    costs: dict[str, float] = field(default_factory=dict)
+    """US dollars that each entry cost when it was made, by its path."""
+    fake: bool = False
+    """A stand-in made at least one of the answers."""
+    live: bool = False
+    """At least one answer was made in this run."""
+    unpriced: bool = False
+    """A model was asked whose price is not known."""
+    missing: list[str] = field(default_factory=list)
+    sdks: set[str] = field(default_factory=set)
+    judge_versions: set[str] = field(default_factory=set)
+
+
+class Session:
+    """Answers and judgements for one run. Safe for many threads.
+
+    ``model`` retries, counts and budgets by itself; ``case`` gives a view of it for the calls of
+    one entry, which share a time limit. ``offline`` never asks it: what is not kept is missing.
+    ``fresh_generations`` and ``fresh_judgements`` ignore what is kept, but what this run has made
+    itself is made once.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        entries: Entries,
+        *,
+        now: Callable[[], str],
+        price_of: PriceOf,
+        case: Callable[[str], ChatModel] | None = None,
+        timeout_s: float = 45.0,
+        judge_timeout_s: float = 45.0,
+        judge_retries: int = 2,
+        judge_tokens: int = 4_096,
+        temperature: float = 0.0,
+        offline: bool = False,
+        fresh_generations: bool = False,
+        fresh_judgements: bool = False,
+        keep_failures: bool = False,
+    ) -> None:
+        self.model = model
+        self.entries = entries
+        self.spent = Spent()
+        self.temperature = temperature
+        self._now = now
+        self._price_of = price_of
+        self._case = case or (lambda name: model)
+        self._timeout_s = timeout_s
+        self._judge_timeout_s = judge_timeout_s
+        self._judge_tokens = judge_tokens
+        self._judge_retries = judge_retries
+        self._offline = offline
+        self._fresh = {GENERATIONS: fresh_generations, JUDGEMENTS: fresh_judgements}
+        self._keep_failures = keep_failures or offline
+        self._made: set[str] = set()
+        self._guard = threading.Lock()
+
+    def generate(self, folder: str, request: Request, run: int) -> Answer:
+        """Return the answer to a request; ``folder`` is the skill's name, or a shared one.
+
+        A refusal, an empty answer and a failed call are answers with ``error``. Raises RunStopped,
+        and SkillIoError when the answer cannot be kept.
+        """
+        key = generation_key(self.model, request, run)
+        path = self.entries.path(GENERATIONS, folder, key)
+        kept = self._kept(path, GENERATIONS, generation_fault)
+        if kept is not None:
+            return _answer(path, kept)
+        if self._offline:
+            return Answer(path, error=self._miss(path), missing=True)
+        with self.entries.alone(path):
+            kept = self._kept(path, GENERATIONS, generation_fault)
+            if kept is not None:
+                return _answer(path, kept)
+            try:
+                reply = self._case(path).complete(request, self._timeout_s)
+            except ModelFailed as failed:
+                return Answer(path, error=f"{failed.kind}: {failed}")
+            price = self._price_of(request.model)
+            cost = cost_of(price, reply.usage)
+            self._made_now(1, reply.fake, reply.sdk, price is None)
+            self._write(path, self._generation(key, request, run, reply, cost))
+            return _answer(path, self.entries.read(path) or {}, cost)
+
+    def judge(
+        self,
+        folder: str,
+        user_prompt: str,
+        slots: Sequence[str],
+        criteria: Sequence[Criterion],
+        judge_model: str,
+        run: int,
+    ) -> Judged:
+        """Return the judgement of two answers: ``slots`` are the texts in slot A and in slot B.
+
+        Raises as :meth:`generate` does.
+        """
+        from skillyard.evals.judging.judge import invoke_judge
+        from skillyard.evals.judging.prompt import PROMPT_VERSION
+
+        key = judgement_key(
+            self.model, judge_model, PROMPT_VERSION, user_prompt, criteria, slots, run
+        )
+        path = self.entries.path(JUDGEMENTS, folder, key)
+        with self._guard:
+            self.spent.judge_versions.add(PROMPT_VERSION)
+        fault = partial(judgement_fault, criteria)
+        kept = self._kept(path, JUDGEMENTS, fault)
+        if kept is not None:
+            return _judged(path, kept)
+        if self._offline:
+            return Judged(path, error=self._miss(path), missing=True)
+        with self.entries.alone(path):
+            kept = self._kept(path, JUDGEMENTS, fault)
+            if kept is not None:
+                return _judged(path, kept)
+            price = self._price_of(judge_model)
+            outcome = invoke_judge(
+                self._case(path),
+                user_prompt,
+                slots[0],
+                slots[1],
+                criteria,
+                judge_model,
+                temperature=self.temperature,
+                max_retries=self._judge_retries,
+                max_tokens=self._judge_tokens,
+                timeout_s=self._judge_timeout_s,
+                price=price,
+            )
+            self._made_now(outcome["calls"], outcome["fake"], outcome["sdk"], price is None)
+            if outcome["calls"] == outcome["attempts"]:  # else a call failed: worth asking again
+                self._write(path, self._judgement(key, judge_model, outcome))
+            return _judged(path, outcome, outcome["cost"])
+
+    def _kept(
+        self, path: str, kind: str, fault: Callable[[Mapping[str, Any]], str]
+    ) -> dict[str, Any] | None:
+        """Return an entry that may be used, and count it; what cannot be used is said."""
+        with self._guard:
+            ours = path in self._made
+        if self._fresh[kind] and not ours and not self._offline:
+            return None
+        entry = self.entries.read(path)
+        if entry is None or (failed(entry, kind) and not (self._keep_failures or ours)):
+            return None
+        why = fault(entry)
+        if why:
+            self.entries.refuse(path, why)
+            return None
+        with self._guard:
+            self.spent.cache_hits += 1
+            self.spent.costs[path] = _number(entry.get("cost"))
+            if not ours:
+                self.spent.cost_kept += self.spent.costs[path]
+            self.spent.fake |= entry.get("fake") is True
+            sdk = entry.get("sdk")
+            if isinstance(sdk, str) and 0 < len(sdk) <= _SDK_CHARS:
+                self.spent.sdks.add(sdk)
+        return entry
+
+    def _miss(self, path: str) -> str:
+        with self._guard:
+            self.spent.missing.append(path)
+        return "not kept, and the network is forbidden"
+
+    def _made_now(self, replies: int, fake: bool, sdk: str, unpriced: bool) -> None:
+        with self._guard:
+            self.spent.live |= replies > 0
+            self.spent.fake |= fake
+            self.spent.unpriced |= unpriced
+            if sdk:
+                self.spent.sdks.add(sdk)
+
+    def _write(self, path: str, entry: dict[str, Any]) -> None:
+        self.entries.write(path, entry)
+        with self._guard:
+            self._made.add(path)
+            self.spent.costs[path] = _number(entry.get("cost"))
+
+    def _generation(
+        self, key: str, request: Request, run: int, reply: Reply, cost: float
+    ) -> dict[str, Any]:
+        return {
+            "schema": GENERATION_SCHEMA,
+            "key": key,
+            "provider": self.model.provider,
+            "host": self.model.host,
+            "model": request.model,
+            "run": run,
+            "text": reply.text,
+            "stop_reason": reply.stop_reason,
+            "usage": _usage(reply),
+            "sent": dict(reply.sent),
+            "cost": cost,
+            "latency_s": round(reply.latency_s, 3),
+            "sdk": reply.sdk,
+            "fake": reply.fake,
+            "timestamp": self._now(),
+        }
+
+    def _judgement(self, key: str, model: str, outcome: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "schema": JUDGEMENT_SCHEMA,
+            "key": key,
+            "provider": self.model.provider,
+            "host": self.model.host,
+            "model": model,
+            **outcome,
+            "latency_s": round(outcome["latency_s"], 3),
+            "timestamp": self._now(),
+        }
+
+
+def failed(entry: Mapping[str, Any], kind: str) -> bool:
+    """True for a kept judgement that came to no verdict: worth asking again in another run."""
+    told = isinstance(entry.get("judge_error"), str)
+    return kind == JUDGEMENTS and entry.get("parsed") is None and told
+
+
+def generation_fault(entry: Mapping[str, Any]) -> str:
+    """Return why a kept generation cannot be used; empty where it can."""
+    return "" if isinstance(entry.get("text"), str) else "it holds no text"
+
+
+def judgement_fault(criteria: Sequence[Criterion], entry: Mapping[str, Any]) -> str:
+    """Return why a kept judgement by these criteria cannot be used; empty where it can.
+
+    A file may have been changed since the judge's reply was checked, so it is checked again.
+    """
+    if failed(entry, JUDGEMENTS):
+        return ""
+    try:
+        verdict(entry.get("parsed"), criteria)
+    except BadVerdict as bad:
+        return f"its verdict is not valid: {bad}"
+    return ""
+
+
+def _answer(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Answer:
+    text = str(entry.get("text") or "")
+    stop = str(entry.get("stop_reason") or "")
+    usage = entry.get("usage")
+    counted = usage if isinstance(usage, dict) else {}
+    return Answer(
+        path,
+        text,
+        stop,
+        cost,
+        token_count(counted.get("input_tokens")),
+        token_count(counted.get("output_tokens")),
+        unfit_text(text, stop),
+    )
+
+
+def unfit_text(text: str, stop_reason: str) -> str:
+    """Return why an answer has no text to use; empty where it has."""
+    if stop_reason == "refusal":
+        return "the model refused"
+    return "" if text.strip() else "the model gave no text"
+
+
+def _judged(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Judged:
+    parsed = entry.get("parsed")
+    attempts = token_count(entry.get("attempts")) or 0
+    return Judged(
+        path,
+        parsed if isinstance(parsed, dict) else None,
+        str(entry.get("raw_judge_text") or ""),
+        attempts,
+        cost,
+        "" if isinstance(parsed, dict) else str(entry.get("judge_error") or "no verdict"),
+    )
+
+
+def _usage(reply: Reply) -> dict[str, int | None]:
+    counted = reply.usage
+    return {"input_tokens": counted.input_tokens, "output_tokens": counted.output_tokens}
+
+
+def token_count(value: object) -> int | None:
+    """Return a count of a kept entry; None where there is none, or one that cannot be."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= _MOST else None
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return float(value) if 0 <= value <= _MOST else 0.0

@@ -1,0 +1,130 @@
+"""What the two adapters have in common: one call, its reply read without trust, its time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from skillyard.evals.models.failures import bad_reply, failure_of
+from skillyard.evals.models.protocol import ModelFailed, Reply
+from skillyard.text import clean_line, shorten
+
+__all__ = ["ask", "attribute", "count", "host_of", "joined", "key_of", "timed_reply", "word"]
+
+BACKEND_HEADER = "x-skillyard-backend"
+"""A stand-in says ``fake`` in it; no real provider sends it."""
+_MOST_TOKENS = 1_000_000_000
+"""A count above it is nonsense, and would make nonsense of the cost."""
+_WORD = 40
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
+"""What a library raises over a body that is not what it expects."""
+
+
+def ask(
+    call: Callable[[], Any],
+    library: ModuleType,
+    base_error: type[Exception],
+    provider: str,
+    secrets: Iterable[str],
+) -> Any:
+    """Make one call of a library and return what it gives. Raises ModelFailed.
+
+    The library's exception is left behind: it holds the request, with the key, and the server's
+    text as it came.
+    """
+    failed: ModelFailed
+    try:
+        return call()
+    except (base_error, TypeError, ValueError) as error:
+        failed = failure_of(error, library, provider, secrets)
+    raise failed
+
+
+def timed_reply(
+    send: Callable[[], Any],
+    read: Callable[[Any], Reply],
+    provider: str,
+    kind: str,
+    *,
+    raw: bool,
+) -> Reply:
+    """Send, then read the reply; return it with its latency and whether a stand-in made it.
+
+    ``kind`` names the object that must come. ``raw``: what ``send`` gives is a library's response
+    with headers, not yet parsed. Raises ModelFailed.
+    """
+    started = time.monotonic()
+    response = send()
+    latency_s = time.monotonic() - started
+    reply: Reply | None
+    try:
+        parsed = response.parse() if raw else response
+        if isinstance(parsed, str | bytes | None):
+            raise bad_reply(
+                provider, "answered with a page or plain text, not JSON; is the base URL right?"
+            )
+        reply = read(parsed)
+    except _UNREADABLE:
+        reply = None
+    if reply is None:
+        raise bad_reply(provider, f"answered with something that is no {kind}", charged=True)
+    backend = response.headers.get(BACKEND_HEADER, "") if raw else ""
+    return replace(reply, latency_s=latency_s, fake=backend.strip().lower() == "fake")
+
+
+def attribute(value: Any, name: str) -> Any:
+    """Return a field of a library's object, or of a plain record; None where it is missing."""
+    if isinstance(value, Mapping):
+        return value.get(name)
+    return getattr(value, name, None)
+
+
+def count(value: object) -> int | None:
+    """Return a count of tokens; None for anything that is none."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= _MOST_TOKENS else None
+
+
+def word(value: object) -> str:
+    """Return a provider's word for why it stopped, made safe; ``unknown`` where it says none."""
+    if not isinstance(value, str):
+        return "unknown"
+    return shorten(clean_line(value), _WORD) or "unknown"
+
+
+def joined(parts: object) -> str:
+    """Return the text of a list of blocks: those of type ``text``, in order, joined.
+
+    Blocks of other types (thinking, tool use) are passed over. Raises TypeError where it is no
+    list, or a text block holds no text.
+    """
+    if not isinstance(parts, list | tuple):
+        raise TypeError("no list of blocks")
+    texts = [attribute(part, "text") for part in parts if attribute(part, "type") == "text"]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a text block without text")
+    return "".join(texts)
+
+
+def host_of(base_url: object) -> str:
+    """Return host and port of a base URL, without credentials and path; empty where none is."""
+    parts = urlsplit(str(base_url))
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    host = parts.hostname or ""
+    if ":" in host:
+        host = f"[{host}]"
+    return f"{host}:{port}" if port is not None else host
+
+
+def key_of(client: Any, *names: str) -> tuple[str, ...]:
+    """Return the secrets that a client holds under those names."""
+    held = (getattr(client, name, None) for name in names)
+    return tuple(secret for secret in held if isinstance(secret, str) and secret)

@@ -1,0 +1,175 @@
+"""What models cost: the price table that genai-prices carries, read offline and never updated.
+
+A price is US dollars per million tokens. Where a model costs more for long inputs, all tokens of a
+call cost the higher rate once its input is over the threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.models.protocol import ModelFailed, Request, Usage
+
+if TYPE_CHECKING:
+    from genai_prices.data_snapshot import DataSnapshot
+
+__all__ = [
+    "LongInput",
+    "Price",
+    "PriceOf",
+    "cost_of",
+    "estimate",
+    "most_input_tokens",
+    "price",
+    "worst_cost",
+]
+
+PER = 1_000_000
+_AROUND = 1_000
+"""Input tokens that a provider adds by itself, to roles and for structured output, at most.
+
+An assumption: providers publish no bound. What one adds has been seen to be a few hundred."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongInput:
+    """The rates for calls whose input is longer than ``above_tokens``."""
+
+    above_tokens: int
+    input_per_million: float
+    output_per_million: float
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs, in US dollars per million tokens."""
+
+    input_per_million: float
+    output_per_million: float
+    source: str = ""
+    """Where the figures stand: ``genai-prices 0.2.3 (bundled)``."""
+    date: str = ""
+    """The day whose prices these are, ISO 8601: some change on a date that is known beforehand."""
+    long: tuple[LongInput, ...] = ()
+    """Rates for long inputs, by rising threshold; none for most models."""
+
+    def rates(self, input_tokens: int) -> tuple[float, float]:
+        """Return the rates, input and output, for a call with an input of that length."""
+        for tier in reversed(self.long):
+            if input_tokens > tier.above_tokens:
+                return tier.input_per_million, tier.output_per_million
+        return self.input_per_million, self.output_per_million
+
+
+PriceOf = Callable[[str], Price | None]
+"""A model's price by its id; None where it is not known."""
+
+
+def price(provider: str, model: str, on: date | None = None) -> Price | None:
+    """Return what a model costs on a day (today in UTC, by default), or None when nobody knows.
+
+    ``provider`` is ``anthropic`` or ``openai``. A server of one's own that speaks a provider's
+    protocol may carry a model of a known name: the price is then the provider's. Raises ModelFailed
+    (``missing_library``) without genai-prices.
+    """
+    day = on or datetime.now(UTC).date()
+    return _price(provider, model, day)
+
+
+@cache
+def _price(provider: str, model: str, day: date) -> Price | None:
+    table, version = _table()
+    try:
+        _, found = table.find_provider_model(model, None, provider, None)
+    except LookupError:
+        return None
+    rates = found.get_prices(datetime.combine(day, time(12), UTC))
+    paid, gained = getattr(rates, "input_mtok", None), getattr(rates, "output_mtok", None)
+    if paid is None or gained is None:
+        return None
+    starts = sorted({tier.start for rate in (paid, gained) for tier in getattr(rate, "tiers", ())})
+    return Price(
+        _rate(paid, 0),
+        _rate(gained, 0),
+        f"genai-prices {version} (bundled)",
+        day.isoformat(),
+        tuple(LongInput(start, _rate(paid, start), _rate(gained, start)) for start in starts),
+    )
+
+
+@cache
+def _table() -> tuple[DataSnapshot, str]:
+    """Return the table that the package carries, whatever anybody has updated, and its version."""
+    try:
+        from genai_prices import __version__
+        from genai_prices.data import providers
+        from genai_prices.data_snapshot import DataSnapshot
+    except ImportError:
+        raise ModelFailed(
+            "missing_library",
+            "prices need genai-prices: pip install 'skillyard[eval]'",
+            permanent=True,
+        ) from None
+    return DataSnapshot(providers=providers, from_auto_update=False), __version__
+
+
+def _rate(rate: Any, start: int) -> float:
+    """Return the rate just above a threshold; 0 is the base."""
+    found = getattr(rate, "base", rate)
+    for tier in getattr(rate, "tiers", ()):
+        if 0 < tier.start <= start:
+            found = tier.price
+    return float(found)
+
+
+def estimate(known: Price | None, input_tokens: int, output_tokens: int) -> float:
+    """Return what a call of that size costs, in US dollars; 0 without a price.
+
+    Raises InvalidInput for negative counts.
+    """
+    if input_tokens < 0 or output_tokens < 0:
+        raise InvalidInput("tokens are counted from 0 up")
+    if known is None:
+        return 0.0
+    paid, gained = known.rates(input_tokens)
+    return (input_tokens * paid + output_tokens * gained) / PER
+
+
+def cost_of(known: Price | None, usage: Usage) -> float:
+    """Return what a call cost by the provider's own count, in US dollars.
+
+    What the provider did not count is taken as 0, and so is the cost without a price.
+    """
+    return estimate(known, usage.input_tokens or 0, usage.output_tokens or 0)
+
+
+def most_input_tokens(request: Request) -> int:
+    """Return more input tokens than the request can have.
+
+    Tokenizers that work on bytes make at most one token of a byte; 1,000 are added for what a
+    provider puts around the texts.
+    """
+    texts = [request.system, request.user]
+    if request.schema is not None:
+        import json
+
+        texts.append(json.dumps(request.schema))
+    return _AROUND + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def worst_cost(known: Price | None, request: Request) -> float:
+    """Return the most that one call can cost, in US dollars; 0 without a price.
+
+    The input counts as :func:`most_input_tokens`, the output as ``max_tokens``.
+    """
+    most = most_input_tokens(request)
+    if known is None:
+        return 0.0
+    starts = [0, *(tier.above_tokens + 1 for tier in known.long if tier.above_tokens < most)]
+    reached = [known.rates(start) for start in starts]
+    return max(most * paid + request.max_tokens * gained for paid, gained in reached) / PER

@@ -1,0 +1,148 @@
+"""Which parameters a model takes: a table by provider, API version and the beginning of its id.
+
+A parameter that a model refuses costs a 400 for every call, so what is not known to be taken is
+not sent. The longest beginning that fits decides; a user's own table goes before this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from skillyard.errors import InvalidInput
+
+__all__ = ["MAX_TOKENS_FIELDS", "PROFILES", "Profile", "Row", "check_profiles", "profile_of"]
+
+MAX_TOKENS_FIELDS = ("max_tokens", "max_completion_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What may be sent to a model beside its texts."""
+
+    temperature: bool = True
+    """``temperature``; False where any value is refused."""
+    seed: bool = True
+    """``seed``, for servers that sample reproducibly as far as they can."""
+    structured: bool = True
+    """A JSON schema for the reply."""
+    max_tokens_field: str = "max_tokens"
+    """The name under which the model takes its limit of output tokens."""
+    source: str = ""
+    """Where this stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    provider: str
+    prefix: str
+    """The model's id begins with it, case ignored; empty fits every model."""
+    profile: Profile
+    api_version: str = ""
+    """The ``anthropic-version`` that it is about; empty fits every version."""
+
+
+_OLD_VERSION = "2023-06-01"
+_SAMPLING = (
+    "platform.claude.com, migration to API version 2026-10-21: temperature, top_p and top_k are"
+    " refused at any value"
+)
+_FORMAT = "platform.claude.com, structured outputs: Claude 4.5 and later"
+_REASONING = (
+    "developers.openai.com, reasoning guide: only the default temperature, max_completion_tokens"
+    " in place of max_tokens"
+)
+_CHAT = "developers.openai.com, chat completions reference and structured outputs guide"
+_NO_SCHEMA = "developers.openai.com, structured outputs guide: from gpt-4o-2024-08-06 on"
+_SERVERS = "the chat completions protocol as llama.cpp, Ollama and vLLM document it"
+
+_CLAUDE = Profile(temperature=False, seed=False, source=f"{_SAMPLING}; {_FORMAT}")
+_CLAUDE_PLAIN = replace(_CLAUDE, structured=False)
+_BEFORE = Profile(seed=False, source=f"platform.claude.com, API version {_OLD_VERSION}; {_FORMAT}")
+_BEFORE_PLAIN = replace(_BEFORE, structured=False)
+_THINKS = Profile(temperature=False, max_tokens_field="max_completion_tokens", source=_REASONING)
+_WITHOUT_FORMAT = (
+    "claude-v",
+    "claude-2",
+    "claude-3",
+    "claude-instant",
+    "claude-opus-4-0",
+    "claude-opus-4-1",
+    "claude-opus-4-2025",
+    "claude-sonnet-4-0",
+    "claude-sonnet-4-2025",
+    "claude-haiku-4-2025",
+)
+"""Claude models before 4.5."""
+
+PROFILES: tuple[Row, ...] = (
+    Row("anthropic", "", _CLAUDE),
+    *(Row("anthropic", prefix, _CLAUDE_PLAIN) for prefix in _WITHOUT_FORMAT),
+    Row("anthropic", "", _BEFORE, _OLD_VERSION),
+    *(Row("anthropic", prefix, _BEFORE_PLAIN, _OLD_VERSION) for prefix in _WITHOUT_FORMAT),
+    Row("openai", "", Profile(source=_SERVERS)),
+    Row("openai", "gpt-", _THINKS),
+    Row("openai", "o1", _THINKS),
+    Row("openai", "o3", _THINKS),
+    Row("openai", "o4", _THINKS),
+    Row("openai", "gpt-oss", Profile(source=_SERVERS)),
+    Row("openai", "gpt-4", Profile(structured=False, source=_NO_SCHEMA)),
+    Row("openai", "gpt-3.5", Profile(structured=False, source=_NO_SCHEMA)),
+    *(
+        Row("openai", prefix, Profile(max_tokens_field="max_completion_tokens", source=_CHAT))
+        for prefix in ("gpt-4o", "gpt-4.1", "gpt-4.5", "chatgpt-4o")
+    ),
+)
+
+_SETTABLE = {field.name: field.type for field in fields(Profile) if field.name != "source"}
+
+
+def profile_of(
+    provider: str,
+    model: str,
+    api_version: str = "",
+    own: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Profile:
+    """Return what a model takes. ``own`` holds a user's fields by the beginning of a model's id.
+
+    Of rows that fit, the longest beginning decides, then the one that names the API version. A
+    field of ``own`` replaces the table's; the others stay. Raises InvalidInput as
+    :func:`check_profiles` does.
+    """
+    check_profiles(own or {})
+    name = model.casefold()
+    fitting = [
+        row
+        for row in PROFILES
+        if row.provider == provider
+        and name.startswith(row.prefix)
+        and row.api_version in ("", api_version)
+    ]
+    found = max(
+        fitting,
+        key=lambda row: (len(row.prefix), bool(row.api_version)),
+        default=Row(provider, "", Profile()),
+    ).profile
+    for prefix in sorted(own or {}, key=len):
+        if own and name.startswith(prefix.casefold()):
+            given: dict[str, Any] = dict(own[prefix])
+            found = replace(found, **given, source=f"the configuration's profile {prefix!r}")
+    return found
+
+
+def check_profiles(own: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise InvalidInput for a field that profiles do not have, or a value of the wrong type."""
+    for prefix, given in own.items():
+        for name, value in given.items():
+            where = f"profile {prefix!r}: {name}"
+            if name not in _SETTABLE:
+                known = ", ".join(sorted(_SETTABLE))
+                raise InvalidInput(f"{where} is no field of a profile; known: {known}")
+            if name == "max_tokens_field":
+                if value not in MAX_TOKENS_FIELDS:
+                    raise InvalidInput(f"{where} must be one of {', '.join(MAX_TOKENS_FIELDS)}")
+            elif not isinstance(value, bool):
+                raise InvalidInput(f"{where} must be true or false, not {value!r}")

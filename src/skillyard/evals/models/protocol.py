@@ -1,0 +1,116 @@
+"""What a model is asked, what it answers, and how it fails: the same for every provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from skillyard.errors import SkillyardError
+
+__all__ = ["ChatModel", "ModelFailed", "Reply", "Request", "Usage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model: a system text and one user text."""
+
+    model: str
+    """The provider's model id, from the configuration; never a default in code."""
+    system: str
+    user: str
+    max_tokens: int = 16_000
+    """Most output tokens, 1 and up; current models count what they think against it."""
+    temperature: float | None = 0.0
+    """0..2, as requested; whether it is sent depends on the model (:meth:`ChatModel.sent`)."""
+    seed: int | None = None
+    """Sent to servers that take one."""
+    schema: Mapping[str, object] | None = None
+    """A JSON schema that the reply must follow, where the provider can hold a model to one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that the provider counted; None where it said nothing."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer of a model."""
+
+    text: str
+    """All text blocks, joined; empty for a refusal."""
+    stop_reason: str
+    """``end``, ``max_tokens``, ``refusal``, or the provider's own word for anything else."""
+    usage: Usage = Usage()
+    sent: Mapping[str, object] = field(default_factory=dict)
+    """Every parameter that was sent beside model and texts (part of the cache key)."""
+    latency_s: float = 0.0
+    sdk: str = ""
+    """Name and version of the library that sent it: ``anthropic 2.12.0``."""
+    fake: bool = False
+    """A stand-in server answered, and says so: nothing follows about any model or skill."""
+
+
+class ModelFailed(SkillyardError):
+    """One attempt at a model gave no reply.
+
+    ``kind`` is a stable word: ``authentication``, ``permission``, ``not_found``, ``too_large``,
+    ``bad_request``, ``no_money``, ``rate_limited``, ``overloaded``, ``server``, ``timeout``,
+    ``connection``, ``bad_reply`` (a body that is not what the protocol says), ``missing_library``
+    or ``missing_key``. ``retry`` says whether asking again may help; ``permanent`` that no other
+    request will fare better, so that the run should end. ``retry_after_s`` is what the server
+    asked for. ``charged`` says that the provider may bill this attempt all the same: the request
+    reached it, and what it did is not known. ``fingerprint`` is equal for failures of one cause.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        what: str,
+        *,
+        retry: bool = False,
+        permanent: bool = False,
+        retry_after_s: float | None = None,
+        status: int | None = None,
+        charged: bool = False,
+    ) -> None:
+        super().__init__(what)
+        self.kind = kind
+        self.retry = retry
+        self.permanent = permanent
+        self.retry_after_s = retry_after_s
+        self.status = status
+        self.charged = charged
+
+    @property
+    def fingerprint(self) -> str:
+        """The kind and the status: what three failures in a row have in common."""
+        return f"{self.kind}/{self.status}" if self.status is not None else self.kind
+
+
+class ChatModel(Protocol):
+    """A provider's models behind one client. Safe to call from many threads."""
+
+    @property
+    def provider(self) -> str:
+        """``anthropic`` or ``openai``."""
+
+    @property
+    def host(self) -> str:
+        """The host (and port) of the base URL; part of the cache key, never a credential."""
+
+    def sent(self, request: Request) -> dict[str, object]:
+        """Return the parameters that would be sent beside model and texts; asks nobody.
+
+        ``temperature`` is in it only where the model takes one.
+        """
+
+    def complete(self, request: Request, timeout_s: float) -> Reply:
+        """Ask once, without retries, for at most ``timeout_s`` seconds. Raises ModelFailed."""
+
+    def count_tokens(self, request: Request) -> int | None:
+        """Return the provider's own count of the input tokens; None where it has none."""

@@ -1,0 +1,76 @@
+"""Values of an envelope, read so that nothing missing, null or of another type stops a report.
+
+An envelope comes from a file, which may be old, cut short or not ours: every function here takes
+any JSON value and gives what was meant or the empty value of its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+__all__ = ["at", "count", "flag", "listed", "mapping", "names", "number", "rows", "total", "word"]
+
+_LARGEST = 1e12  # nothing that is counted or paid here comes near it; more would break every plot
+
+
+def mapping(value: object) -> Mapping[str, object]:
+    """Return an object as it is, anything else as an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def listed(value: object) -> Sequence[object]:
+    """Return a list as it is, anything else as an empty one."""
+    return value if isinstance(value, list | tuple) else ()
+
+
+def rows(value: object) -> tuple[Mapping[str, object], ...]:
+    """Return the objects of a list."""
+    return tuple(item for item in listed(value) if isinstance(item, Mapping))
+
+
+def names(value: object) -> tuple[str, ...]:
+    """Return the texts of a list."""
+    return tuple(item for item in listed(value) if isinstance(item, str))
+
+
+def word(value: object) -> str:
+    """Return a text as it is, anything else as the empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def flag(value: object) -> bool | None:
+    """Return true or false as it is, anything else as None."""
+    return value if isinstance(value, bool) else None
+
+
+def number(value: object) -> float | None:
+    """Return a finite number of at most 12 digits before its point; None for all else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return float(value) if -_LARGEST <= value <= _LARGEST else None
+
+
+def count(value: object) -> int | None:
+    """Return a whole number from 0 up; None for all else."""
+    found = number(value)
+    return int(found) if found is not None and found >= 0 and found == int(found) else None
+
+
+def at(value: object, *path: str) -> object:
+    """Return what lies at a path of keys below a value; None where it ends early."""
+    for key in path:
+        value = mapping(value).get(key)
+    return value
+
+
+def total(value: object) -> float | None:
+    """Return the sum of a number, a list of numbers or the numbers of an object; None for none."""
+    found = number(value)
+    if found is not None:
+        return found
+    inner = mapping(value).values() if isinstance(value, Mapping) else listed(value)
+    numbers = [each for item in inner if (each := number(item)) is not None]
+    return sum(numbers) if numbers else None

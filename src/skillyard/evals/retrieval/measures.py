@@ -1,0 +1,334 @@
+"""Retrieval evaluation: queries with graded skills, runs of a scorer over them, and measures.
+
+A run is ``{query_id: {"results": [[skill_id, score], …], "confidence": c}}``, best first. Grades:
+3 and 2 are right, 1 is related; a query that grades nothing is one that no skill fits.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf, log2
+from typing import IO, Any, NamedTuple, TypeVar, cast
+
+from skillyard.catalog import Catalog
+from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.ranking.match import in_order, score_query
+from skillyard.ranking.query import Query
+from skillyard.skill import Skill
+from skillyard.writing import write_named
+
+__all__ = [
+    "BenchQuery",
+    "Judged",
+    "measures",
+    "read_queries",
+    "read_run",
+    "read_skills",
+    "read_text",
+    "run_queries",
+    "write_json",
+    "write_text",
+]
+
+DEPTH = 50
+"""Skills kept for each query."""
+CUTOFF = 10
+RIGHT = 2
+"""The least grade that counts as a right answer."""
+KEPT = 0.95
+"""Share of the answerable queries that must stay above the confidence used for false fires."""
+
+Progress = Callable[[int, int], None]
+Run = dict[str, dict[str, Any]]
+
+
+class BenchQuery(NamedTuple):
+    """One query with its judgements."""
+
+    id: str
+    query: Query
+    relevant: Mapping[str, int]
+    """Skill id to grade."""
+    kind: str = ""
+
+    @property
+    def answerable(self) -> bool:
+        """True when some skill is a right answer."""
+        return any(grade >= RIGHT for grade in self.relevant.values())
+
+
+def read_skills(path: str) -> list[Skill]:
+    """Read one JSON skill a line (``{id, name, description, tags?, text}``), ``.gz`` as such.
+
+    ``id`` becomes id, slug and path; tags are a list or text with commas. Raises SkillIoError for
+    an unreadable file; InvalidInput for a file without a skill and, with the line number, for a
+    bad line or an id that occurs twice.
+    """
+    skills: dict[str, Skill] = {}
+    for where, record in _records(path):
+        skill = _skill(record, where)
+        if skill.path in skills:
+            raise InvalidInput(f"{where}: the id {skill.path!r} occurs twice")
+        skills[skill.path] = skill
+    return _some(list(skills.values()), "skill", path)
+
+
+def read_queries(path: str) -> list[BenchQuery]:
+    """Read one JSON query a line (``{id, query, files?, relevant?, kind?}``). Raises as above."""
+    queries: dict[str, BenchQuery] = {}
+    for where, record in _records(path):
+        query = _query(record, where)
+        if query.id in queries:
+            raise InvalidInput(f"{where}: the id {query.id!r} occurs twice")
+        queries[query.id] = query
+    return _some(list(queries.values()), "query", path)
+
+
+Record = TypeVar("Record")
+
+
+def _some(records: list[Record], what: str, path: str) -> list[Record]:
+    """Return the records of a file. Raises InvalidInput when there are none."""
+    if not records:
+        raise InvalidInput(f"{path}: it holds no {what}; write one JSON object a line")
+    return records
+
+
+def _records(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (``path:line``, object) for every line that is not blank."""
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(f"{where}: not JSON ({getattr(error, 'msg', error)})") from None
+        if not isinstance(record, dict):
+            raise InvalidInput(f"{where}: not a JSON object")
+        yield where, record
+
+
+def _lines(path: str) -> Iterator[str]:
+    from zlib import error as zlib_error
+
+    try:
+        with _opened(path) as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError:
+                    raise InvalidInput(f"{path}:{number}: not UTF-8") from None
+    except (OSError, EOFError, zlib_error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SkillIoError(f"cannot read: {reason}", path=path, hint="check the path") from None
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file, .gz or not. Raises SkillIoError, InvalidInput."""
+    return "".join(_lines(path))
+
+
+def _opened(path: str) -> IO[bytes]:
+    if path.endswith(".gz"):
+        import gzip
+
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return open(path, "rb")
+
+
+def _skill(record: dict[str, Any], where: str) -> Skill:
+    texts = {field: _text(record, field, where) for field in ("id", "name", "description", "text")}
+    key = texts["id"]
+    try:
+        return Skill(
+            name=texts["name"],
+            description=texts["description"],
+            body=texts["text"],
+            path=key,
+            id=key,
+            slug=key,
+            tags=_tags(record.get("tags")),
+        )
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}: {error}") from None
+
+
+def _tags(value: Any) -> Any:
+    """Return a list as it is and text as its comma-separated items; a Skill judges the rest."""
+    if isinstance(value, str):
+        return tuple(tag for item in value.split(",") if (tag := item.strip()))
+    return value or ()
+
+
+def _query(record: dict[str, Any], where: str) -> BenchQuery:
+    relevant = record.get("relevant") or {}
+    if not isinstance(relevant, dict) or not all(type(grade) is int for grade in relevant.values()):
+        raise InvalidInput(f"{where}: relevant must map skill ids to whole grades")
+    try:
+        query = Query(_text(record, "query", where), record.get("files") or ())
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}: {error}") from None
+    return BenchQuery(_text(record, "id", where), query, relevant, str(record.get("kind") or ""))
+
+
+def _text(record: dict[str, Any], field: str, where: str) -> str:
+    value = record.get(field)
+    if not isinstance(value, str):
+        raise InvalidInput(f"{where}: {field} must be text")
+    return value
+
+
+def run_queries(
+    skills: Iterable[Skill],
+    queries: Sequence[BenchQuery],
+    scorer: str,
+    *,
+    into: Run | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Rank the skills for every query and return the run; no policy and no floor applies.
+
+    Up to :data:`DEPTH` skills with a score above zero; ``confidence`` is the first one's score, 0
+    without any. ``into`` is filled as it goes, so that an interrupted caller has what was done.
+    """
+    catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
+    run: Run = {} if into is None else into
+    for number, asked in enumerate(queries):
+        if progress is not None:
+            progress(number, len(queries))
+        _, scored = score_query(catalog, asked.query, scorer)
+        pairs = in_order([pair for pair in scored.scores() if pair[1] > 0], scored, DEPTH)
+        results = [[skill.slug, score] for skill, score in pairs]
+        run[asked.id] = {"results": results, "confidence": results[0][1] if results else 0.0}
+    if progress is not None:
+        progress(len(queries), len(queries))
+    return run
+
+
+def write_json(path: str, value: Any) -> None:
+    """Write a JSON file; see :func:`write_text`."""
+    write_text(path, json.dumps(value, separators=(",", ":")) + "\n")
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file whole or not at all: beside it, synced, then renamed over it.
+
+    A link, a pipe or a device is written through, never replaced. Raises SkillIoError; what stood
+    at ``path`` is untouched then.
+    """
+    try:
+        write_named(path, text.encode("utf-8"))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise SkillIoError(f"cannot write: {reason}", path=path, hint="check the folder") from None
+
+
+class Judged(NamedTuple):
+    """The answer to one query: distinct skill ids, best first, and how sure the run was."""
+
+    ids: tuple[str, ...]
+    confidence: float
+    """Higher is surer that some skill fits; minus infinity when nothing was returned."""
+
+
+def read_run(path: str) -> dict[str, Judged]:
+    """Read a run file, ours (JSON) or TREC's. Raises SkillIoError, and InvalidInput."""
+    text = "".join(_lines(path))
+    if text.strip() and text.lstrip()[0] not in '{["':
+        from skillyard.evals.retrieval.trec import parse_run
+
+        return parse_run(text, path)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{path}: not JSON") from None
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{path}: a run maps query ids to results")
+    return {key: _judged(entry, f"{path}: {key}") for key, entry in value.items()}
+
+
+def _judged(entry: Any, where: str) -> Judged:
+    confidence = entry.get("confidence") if isinstance(entry, dict) else None
+    results: Any = entry.get("results") if isinstance(entry, dict) else entry
+    try:
+        pairs = [(str(key), float(score)) for key, score in results]
+        sure = float(confidence if confidence is not None else pairs[0][1] if pairs else -inf)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{where}: results must be pairs of skill id and score") from None
+    ids = tuple(dict.fromkeys(key for key, _ in pairs))[:DEPTH]
+    return Judged(ids, sure if ids else -inf)
+
+
+def measures(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> dict[str, float]:
+    """Return the means over the answerable queries, and how well confidence tells the others.
+
+    hit@1, mrr@10, ndcg@10 (gain ``2**grade - 1``), recall@10 and recall@50 (of the right ones, at
+    most as many as fit); auroc, best_f1 (of "no skill fits") and false_fire@95: the share of
+    unanswerable queries that pass the confidence which keeps 95 % of the answerable ones.
+    """
+    nothing = Judged((), -inf)
+    rows: list[dict[str, float]] = []
+    sure: list[float] = []
+    unsure: list[float] = []
+    for asked in queries:
+        answer = run.get(asked.id, nothing)
+        if asked.answerable:
+            rows.append(_row(answer.ids, asked.relevant))
+            sure.append(answer.confidence)
+        elif not asked.relevant:
+            unsure.append(answer.confidence)
+    found: dict[str, float] = {"queries": len(rows), "unanswerable": len(unsure)}
+    if rows:
+        found |= {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
+    if rows and unsure:
+        found |= _abstention(sorted(sure), sorted(unsure))
+    return found
+
+
+def _row(ids: Sequence[str], relevant: Mapping[str, int]) -> dict[str, float]:
+    right = {key for key, grade in relevant.items() if grade >= RIGHT}
+    ideal = sorted(relevant.values(), reverse=True)
+    first = next((place for place, key in enumerate(ids[:CUTOFF], 1) if key in right), 0)
+    return {
+        "hit@1": float(first == 1),
+        "mrr@10": 1 / first if first else 0.0,
+        "ndcg@10": _gain([relevant.get(key, 0) for key in ids]) / _gain(ideal),
+        "recall@10": _recall(ids, right, CUTOFF),
+        "recall@50": _recall(ids, right, DEPTH),
+    }
+
+
+def _gain(grades: Sequence[int]) -> float:
+    """Return the discounted cumulative gain of the first ten grades."""
+    placed = enumerate(grades[:CUTOFF], 1)
+    return float(sum((2**grade - 1) / log2(place + 1) for place, grade in placed))
+
+
+def _recall(ids: Sequence[str], right: set[str], depth: int) -> float:
+    return len(right.intersection(ids[:depth])) / min(len(right), depth)
+
+
+def _abstention(sure: Sequence[float], unsure: Sequence[float]) -> dict[str, float]:
+    """Compare confidences, both sorted ascending, of answerable and unanswerable queries."""
+    wins = sum(
+        bisect_left(unsure, value) + (unsure.count(value) / 2 if value in unsure else 0.0)
+        for value in sure
+    )
+    best = 0.0
+    for threshold in [*sorted({*sure, *unsure}), inf]:
+        told = bisect_left(unsure, threshold)
+        wrong = bisect_left(sure, threshold)
+        if told:
+            best = max(best, 2 * told / (told + wrong + len(unsure)))
+    least = sure[int((1 - KEPT) * len(sure))]
+    fired = len(unsure) - bisect_left(unsure, least)
+    return {
+        "auroc": wins / (len(sure) * len(unsure)),
+        "best_f1": best,
+        "false_fire@95": fired / len(unsure),
+    }

@@ -1,0 +1,70 @@
+"""The formats of TREC: runs (``query Q0 document rank score tag``) and qrels.
+
+Blanks in ids are written as in addresses (``%20``), since columns are separated by blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+from urllib.parse import quote, unquote
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.retrieval.measures import DEPTH, Judged
+
+__all__ = ["parse_qrels", "parse_run", "run_text"]
+
+
+def _coded(key: str) -> str:
+    return "".join(quote(char) if char.isspace() or char == "%" else char for char in key)
+
+
+def run_text(run: Mapping[str, Mapping[str, Any]], tag: str) -> str:
+    """Return a run in TREC's format; queries without results have no line."""
+    lines = [
+        f"{_coded(query)} Q0 {_coded(key)} {rank} {score!r} {_coded(tag)}"
+        for query, entry in run.items()
+        for rank, (key, score) in enumerate(entry["results"], 1)
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def parse_run(text: str, path: str) -> dict[str, Judged]:
+    """Return the run in a text, by score, then rank. Raises InvalidInput with the line."""
+    rows: dict[str, list[tuple[float, int, str]]] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        columns = line.split()
+        try:
+            query, _, key, rank, score, _ = columns
+            rows.setdefault(unquote(query), []).append((-float(score), int(rank), unquote(key)))
+        except ValueError:
+            raise InvalidInput(
+                f"{path}:{number}: a line of a TREC run has six columns: query Q0 id rank score tag"
+            ) from None
+        if not isfinite(float(score)):
+            raise InvalidInput(f"{path}:{number}: the score is not a number")
+    return {
+        query: Judged(
+            tuple(dict.fromkeys(key for _, _, key in sorted(listed)))[:DEPTH], -min(listed)[0]
+        )
+        for query, listed in rows.items()
+    }
+
+
+def parse_qrels(text: str, path: str) -> dict[str, dict[str, int]]:
+    """Return grades by query and id. Raises InvalidInput with the line."""
+    found: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            query, _, key, grade = line.split()
+            found.setdefault(unquote(query), {})[unquote(key)] = max(0, int(grade))
+        except ValueError:
+            raise InvalidInput(
+                f"{path}:{number}: a line of qrels has four columns: query 0 id grade"
+            ) from None
+    return found

@@ -1,0 +1,183 @@
+"""The cases of an effectiveness or size-impact run, as what the statistics need of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from skillyard.errors import InvalidInput
+
+__all__ = ["TIE", "Judgement", "Pair", "Unit", "Work", "pair_of", "size_of_arms", "work_of"]
+
+TIE = "tie"
+_LARGEST = 1e6
+"""No score or difference is larger; sums of such numbers cannot overflow."""
+Unit = tuple[str, int]
+"""One skill and one of its prompts: what is independent of the rest."""
+
+
+class Judgement(NamedTuple):
+    """What the scores of one judge call said: which condition lay in which slot, and who won."""
+
+    slot_a: str
+    slot_b: str
+    winner: str
+    """One of the two conditions, or ``tie``."""
+
+
+class Pair(NamedTuple):
+    """One judged comparison of two answers to one prompt, all its orders merged."""
+
+    unit: Unit
+    comparison: str
+    """``first/second``."""
+    first: str
+    second: str
+    scores: tuple[float, float]
+    """Of the first and of the second condition, 1..5."""
+    improvement: float
+    """First less second."""
+    winner: str
+    """One of the two conditions, or ``tie``."""
+    orders: tuple[Judgement, ...]
+    lengths: tuple[int, int] | None
+    """Characters of the two answers, where both are known."""
+    tokens: tuple[int, int] | None
+    """Estimated tokens that the two conditions put into the prompt, where both are known."""
+    judge_agrees: bool | None
+    """The judge's own verdict names the winner of its scores; None where that is not known."""
+
+
+class Work(NamedTuple):
+    """What judging took for one case, answers from the cache included."""
+
+    calls: int
+    retries: int
+    errors: int
+    """Orders that ended without a valid verdict."""
+
+
+def pair_of(case: Mapping[str, object], tie_band: float) -> Pair | None:
+    """Return a judged case; None for one that was skipped, failed or has no scores.
+
+    A difference within ``tie_band`` points of zero is a tie. Raises InvalidInput, with the id of
+    the case, where a field that a judged case must have is absent or of the wrong type.
+    """
+    if case.get("skipped") or case.get("errors") or case.get("scores") is None:
+        return None
+    first, second = _text(case, "condition_a"), _text(case, "condition_b")
+    if _text(case, "comparison") != f"{first}/{second}":
+        raise _bad(case, f"comparison must be {first}/{second}, its two conditions")
+    scores = _mapping(case, "scores")
+    values = (_number(case, scores, first), _number(case, scores, second))
+    improvement = _number(case, case, "improvement")
+    winner = _text(case, "winner")
+    if abs(improvement) <= tie_band:
+        winner = TIE
+    if winner not in {first, second, TIE}:
+        raise _bad(case, f"winner is {winner!r}, which is neither condition nor {TIE!r}")
+    agrees = case.get("judge_agrees")
+    return Pair(
+        (_text(case, "skill_name"), _whole(case, case, "prompt_index")),
+        f"{first}/{second}",
+        first,
+        second,
+        values,
+        improvement,
+        winner,
+        _judgements(case, winner),
+        _lengths(case, first, second),
+        _tokens(case, first, second),
+        agrees if isinstance(agrees, bool) else None,
+    )
+
+
+def size_of_arms(case: Mapping[str, object]) -> dict[str, tuple[int, int]]:
+    """Return (bytes, estimated tokens) of each condition whose sizes the case records."""
+    found = {}
+    recorded = case.get("condition_sizes")
+    for name, size in recorded.items() if isinstance(recorded, Mapping) else ():
+        if isinstance(size, Mapping):
+            found[str(name)] = (
+                _whole(case, size, "bytes"),
+                _whole(case, size, "tokens_estimated"),
+            )
+    return found
+
+
+def work_of(case: Mapping[str, object]) -> Work:
+    """Return the judge calls, retries and failures of one case, judged or not."""
+    orders = [order for order in _sequence(case.get("orders")) if isinstance(order, Mapping)]
+    if orders:
+        attempts = [_count(order.get("attempts")) for order in orders]
+        errors = sum(bool(order.get("error")) for order in orders)
+    else:
+        attempts, errors = [_count(case.get("judge_attempts"))], 0
+    return Work(sum(attempts), sum(max(0, tried - 1) for tried in attempts), errors)
+
+
+def _judgements(case: Mapping[str, object], winner: str) -> tuple[Judgement, ...]:
+    """Return one judgement an order; a case that kept none gives the one it was judged in."""
+    given: Sequence[object] = _sequence(case.get("orders"))
+    found = []
+    for order in given or [{"ab_assignment": case.get("ab_assignment"), "winner": winner}]:
+        slots = order.get("ab_assignment") if isinstance(order, Mapping) else None
+        won = order.get("winner") if isinstance(order, Mapping) else None
+        if isinstance(slots, Mapping) and isinstance(won, str):
+            judged = Judgement(str(slots.get("A")), str(slots.get("B")), won)
+            if won in {judged.slot_a, judged.slot_b, TIE}:
+                found.append(judged)
+    return tuple(found)
+
+
+def _lengths(case: Mapping[str, object], first: str, second: str) -> tuple[int, int] | None:
+    recorded = case.get("lengths")
+    if not isinstance(recorded, Mapping):
+        return None
+    one, other = recorded.get(first), recorded.get(second)
+    return (one, other) if isinstance(one, int) and isinstance(other, int) else None
+
+
+def _tokens(case: Mapping[str, object], first: str, second: str) -> tuple[int, int] | None:
+    sizes = size_of_arms(case)
+    return (sizes[first][1], sizes[second][1]) if {first, second} <= sizes.keys() else None
+
+
+def _sequence(value: object) -> Sequence[object]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _text(case: Mapping[str, object], key: str) -> str:
+    value = case.get(key)
+    if not isinstance(value, str):
+        raise _bad(case, f"{key} must be a text")
+    return value
+
+
+def _whole(case: Mapping[str, object], holder: Mapping[str, object], key: str) -> int:
+    value = holder.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _bad(case, f"{key} must be a whole number")
+    return value
+
+
+def _mapping(case: Mapping[str, object], key: str) -> Mapping[str, object]:
+    value = case.get(key)
+    if not isinstance(value, Mapping):
+        raise _bad(case, f"{key} must be an object")
+    return value
+
+
+def _number(case: Mapping[str, object], holder: Mapping[str, object], key: str) -> float:
+    value = holder.get(key)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= _LARGEST:
+        raise _bad(case, f"{key} must be a number, and at most {_LARGEST:,.0f}")
+    return float(value)
+
+
+def _bad(case: Mapping[str, object], why: str) -> InvalidInput:
+    return InvalidInput(f"case {str(case.get('id', '(no id)'))[:200]!r}: {why}")

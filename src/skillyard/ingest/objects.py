@@ -1,0 +1,176 @@
+"""The object of a JSON line as a skill: every field checked, whatever it holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from skillyard.errors import Diagnostic, InvalidInput, ResourceRefused
+from skillyard.formats.agentskills import Document, check_content, content_digest, parse_document
+from skillyard.limits import Limits
+from skillyard.resources import safe_parts
+from skillyard.skill import Origin, Reference, Skill
+from skillyard.store.values import FileDigest, Standing, Submission
+
+__all__ = ["submission", "unchanged"]
+
+_FILE = "SKILL.md"
+_SHA256 = re.compile("[0-9a-f]{64}")
+_WEB = ("https://", "http://")
+
+
+def unchanged(given: Mapping[str, Any], place: str, standing: Standing) -> bool:
+    """True when what stands was made of this very content, install count and list of files.
+
+    Nothing is parsed. A line with references, or without ``content``, is never known this way.
+    Raises InvalidInput.
+    """
+    content = given.get("content")
+    if not isinstance(content, str) or standing.hash is None or given.get("references"):
+        return False
+    return (
+        (standing.slug, standing.origin) == (_folder(place), Origin.AGENTSKILLS)
+        and standing.installs == _count(given)
+        and not standing.references
+        and standing.hash == content_digest(content)
+        and standing.files == tuple(sorted(_files(given)))
+    )
+
+
+def submission(
+    given: Mapping[str, Any], source: str, place: str | None, limits: Limits
+) -> tuple[Submission, list[Diagnostic]]:
+    """Return what is to be published of a line's object, and what was noticed on the way.
+
+    The object has ``content``, the text of a SKILL.md, or else ``name``, ``description`` and
+    ``text`` with optional ``tags`` and ``license``. Raises InvalidInput for a field of a wrong
+    type or size, and SkillError for a content that is no skill.
+    """
+    path = _FILE if place is None else f"{place}/{_FILE}"
+    references = _references(given, limits)
+    if given.get("content") is not None:
+        content = _text(given, "content")
+        check_content(content, path, limits)
+        document = Document(path, _folder(place), Origin.AGENTSKILLS, references=references)
+        parsed = parse_document(document, content, strict=False, limits=limits)
+        skill, diagnostics = parsed.skill, parsed.diagnostics
+    else:
+        skill, diagnostics = _from_fields(given, path, place, references, limits), []
+    installs = _count(given)
+    if source or installs:
+        skill = skill.replace(source=source or None, install_count=installs)
+    url = _optional(given, "url")
+    if url is not None and not url.startswith(_WEB):
+        raise InvalidInput("url must begin with https:// or http://")
+    return Submission(skill, place, _files(given), _optional(given, "commit"), url), diagnostics
+
+
+def _folder(place: str | None) -> str | None:
+    return None if place is None else place.rsplit("/", 1)[-1]
+
+
+def _from_fields(
+    given: Mapping[str, Any],
+    path: str,
+    place: str | None,
+    references: tuple[Reference, ...],
+    limits: Limits,
+) -> Skill:
+    if given.get("text") is None and given.get("name") is None:
+        raise InvalidInput("the object has neither content nor name, description and text")
+    tags = given.get("tags")
+    if isinstance(tags, str):
+        tags = [tag.strip() for tag in tags.split(",") if tag.strip()]
+    if tags is not None and (not isinstance(tags, list) or len(tags) > limits.list_items):
+        raise InvalidInput(f"tags must be a list of at most {limits.list_items} texts")
+    for tag in tags or ():
+        _short("tags", tag, limits.field_chars)
+    license = _optional(given, "license")
+    _short("license", license or "", limits.field_chars)
+    body = _text(given, "text")
+    check_content(body, path, limits)
+    return Skill(
+        _short("name", _filled(given, "name"), limits.name_chars),
+        _short("description", _filled(given, "description"), limits.description_chars),
+        body,
+        path,
+        slug=_folder(place),
+        tags=tags or (),
+        license=license,
+        references=references,
+    )
+
+
+def _text(given: Mapping[str, Any], field: str) -> str:
+    value = given.get(field)
+    if not isinstance(value, str):
+        raise InvalidInput(f"{field} must be text")
+    return value
+
+
+def _optional(given: Mapping[str, Any], field: str) -> str | None:
+    return None if given.get(field) is None else _text(given, field)
+
+
+def _filled(given: Mapping[str, Any], field: str) -> str:
+    value = _text(given, field).strip()
+    if not value:
+        raise InvalidInput(f"{field} is empty")
+    return value
+
+
+def _short(field: str, value: object, most: int) -> str:
+    if not isinstance(value, str) or len(value) > most:
+        raise InvalidInput(f"{field} must be text of at most {most:,} characters")
+    return value
+
+
+def _count(given: Mapping[str, Any]) -> int:
+    value = given.get("install_count")
+    if value is None:
+        return 0
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise InvalidInput("install_count must be a whole number from 0")
+    return value
+
+
+def _objects(given: Mapping[str, Any], field: str, most: int) -> list[Mapping[str, Any]]:
+    value = given.get(field)
+    if value is None:
+        return []
+    if not isinstance(value, list) or len(value) > most:
+        raise InvalidInput(f"{field} must be a list of at most {most:,} objects")
+    if not all(isinstance(each, dict) for each in value):
+        raise InvalidInput(f"{field} must be a list of objects")
+    return value
+
+
+def _references(given: Mapping[str, Any], limits: Limits) -> tuple[Reference, ...]:
+    found = []
+    for each in _objects(given, "references", limits.resources_listed):
+        path = _path(each, "references")
+        content = _optional(each, "content")
+        if content is not None and len(content) > limits.resource_bytes:
+            raise InvalidInput(f"the reference {path} is larger than {limits.resource_bytes:,}")
+        found.append(Reference(_optional(each, "name") or path.rsplit("/", 1)[-1], path, content))
+    return tuple(found)
+
+
+def _files(given: Mapping[str, Any]) -> tuple[FileDigest, ...]:
+    found = []
+    for each in _objects(given, "files", 10_000):
+        path, digest, size = _path(each, "files"), each.get("sha256"), each.get("size")
+        if not isinstance(digest, str) or _SHA256.fullmatch(digest) is None:
+            raise InvalidInput(f"the sha256 of {path} must be 64 hexadecimal digits")
+        if type(size) is not int or not 0 <= size < 2**63:
+            raise InvalidInput(f"the size of {path} must be a whole number of bytes")
+        found.append(FileDigest(path, digest, size))
+    return tuple(found)
+
+
+def _path(each: Mapping[str, Any], field: str) -> str:
+    try:
+        return "/".join(safe_parts(_text(each, "path")))
+    except ResourceRefused as error:
+        raise InvalidInput(f"{field}: {error.message}") from None

@@ -1,0 +1,44 @@
+"""One of n parts of all keys, so that n machines share the work without knowing of each other."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import NamedTuple, Self
+
+from skillyard.errors import InvalidInput
+from skillyard.store.values import StoreKey
+
+__all__ = ["Partition", "key_digest"]
+
+MOST = 10_000
+_WRITTEN = re.compile(r"([1-9][0-9]{0,4})/([1-9][0-9]{0,4})")
+
+
+class Partition(NamedTuple):
+    """The part ``number`` of ``parts``. Every key belongs to exactly one of them."""
+
+    number: int
+    """From 1."""
+    parts: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the partition written ``I/N``. Raises InvalidInput."""
+        found = _WRITTEN.fullmatch(text)
+        number, parts = (int(found[1]), int(found[2])) if found is not None else (0, 0)
+        if not 1 <= number <= parts <= MOST:
+            raise InvalidInput(f"a partition is written I/N, from 1/N to N/N, N at most {MOST:,}")
+        return cls(number, parts)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.parts}"
+
+    def holds(self, key: StoreKey) -> bool:
+        """True when the key belongs to this part: its digest modulo ``parts`` says so."""
+        return int.from_bytes(key_digest(key)[:8], "big") % self.parts == self.number - 1
+
+
+def key_digest(key: StoreKey) -> bytes:
+    """Return the SHA-256 of a key's parts, with a NUL between them: no part can hold one."""
+    return sha256("\0".join(key).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,104 @@
+"""Worker processes: started when there is work for them, and never waited for in vain."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import Self, TypeVar
+
+from skillyard.errors import SkillyardError
+
+__all__ = ["WorkerLost", "Workers", "processors"]
+
+R = TypeVar("R")
+
+
+class WorkerLost(SkillyardError):
+    """A worker process ended in the middle of its work: it was killed, or memory ran out."""
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not every system says
+        return os.cpu_count() or 1
+
+
+class Workers:
+    """``jobs`` processes, started anew with nothing of this one in them. 1: this one works itself.
+
+    Leaving it abandons what was not begun and waits for what was.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(
+        self, work: Callable[..., R], *arguments: object, here: bool = False
+    ) -> Callable[[], R]:
+        """Begin ``work(*arguments)``; return what waits for its result and returns it.
+
+        ``here`` does it in this process: starting others takes longer than a little work. What
+        waits raises what the work raised, or WorkerLost.
+        """
+        if self.jobs == 1 or (here and self._pool is None):
+            result = work(*arguments)
+            return lambda: result
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self.jobs, multiprocessing.get_context("spawn"), initializer=_begin
+            )
+        try:
+            future = self._pool.submit(work, *arguments)
+        except BrokenProcessPool:
+            raise _lost() from None
+        return lambda: _waited_for(future)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+def _waited_for(future: Future[R]) -> R:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise _lost() from None
+
+
+def _lost() -> WorkerLost:
+    return WorkerLost(
+        "a worker process ended in the middle of its work: it was killed, or there is too little"
+        " memory; what was acknowledged stands: run it again, with fewer --jobs"
+    )
+
+
+def _begin() -> None:
+    """Prepare a worker: an interrupt is its parent's business, and so is its life."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    """End this process when its parent is gone: nobody else would tell it."""
+    multiprocessing.connection.wait([sentinel])
+    os._exit(1)

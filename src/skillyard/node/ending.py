@@ -1,0 +1,29 @@
+"""Processes that do not outlive the one that started them, however that ended."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from threading import Thread
+
+__all__ = ["LOOK_S", "end_with_parent"]
+
+LOOK_S = 0.2
+"""How often it is asked whether the parent still lives."""
+
+
+def end_with_parent(parent: int, alive: Callable[[], int] = os.getppid) -> None:
+    """End this process soon after ``parent``, the process that started it, has ended.
+
+    A killed parent tells nobody, and a pipe to it stays open as long as one brother holds it.
+    """
+    if alive() != parent:
+        os._exit(1)
+
+    def watch() -> None:
+        while alive() == parent:
+            time.sleep(LOOK_S)
+        os._exit(1)
+
+    Thread(target=watch, name="skillyard-parent", daemon=True).start()

@@ -1,0 +1,346 @@
+"""Ways in which a provider fails, and the queue that says which request meets which of them.
+
+A fault is a function of the turn, the request with the honest answer to it, that returns the answer
+to be given. Status codes and words are those of the two APIs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+from skillyard.errors import InvalidInput
+from skillyard.standin.answers import Answer, text_answer
+from skillyard.standin.fake_llm.apis import (
+    ANTHROPIC,
+    OPENAI,
+    Reply,
+    error_answer,
+    reply_answer,
+)
+from skillyard.standin.fake_llm.judging import judged
+from skillyard.standin.fake_llm.questions import Question
+
+__all__ = [
+    "NAMED",
+    "VERDICTS",
+    "Fault",
+    "Script",
+    "Turn",
+    "broken_json",
+    "broken_verdict",
+    "dripping",
+    "hang",
+    "html",
+    "overloaded",
+    "rate_limited",
+    "redirect",
+    "refuses_temperature",
+    "reset",
+    "said",
+    "says",
+    "spend_limit",
+    "status",
+    "truncated",
+    "without_usage",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One request that was taken, and what would be said."""
+
+    api: str
+    body: Mapping[str, Any]
+    question: Question
+    reply: Reply
+    """The honest one."""
+
+    def answer(self, reply: Reply | None = None) -> Answer:
+        """Return a reply, the honest one by default, in the form of the API."""
+        return reply_answer(self.api, self.body, self.question.text, reply or self.reply)
+
+
+Fault = Callable[[Turn], Answer]
+
+
+def status(
+    code: int,
+    message: str = "Made to fail.",
+    *,
+    word: str | None = None,
+    retry_after: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Fault:
+    """An error status in the form of the API, ``word`` as its code; ``retry_after`` as it is."""
+
+    def fault(turn: Turn) -> Answer:
+        answer = error_answer(turn.api, code, message, code=word)
+        more = dict(headers or {})
+        if retry_after is not None:
+            more["retry-after"] = retry_after
+        return replace(answer, headers={**answer.headers, **more})
+
+    return fault
+
+
+def refuses_temperature() -> Fault:
+    """What a model says that takes no temperature."""
+    return status(400, "temperature: Extra inputs are not permitted")
+
+
+def rate_limited(retry_after: str | None = None) -> Fault:
+    """Too many requests for now."""
+    return status(429, "Rate limit reached.", retry_after=retry_after)
+
+
+def spend_limit() -> Fault:
+    """No more requests until somebody pays: a 429 too, with a word of its own."""
+
+    def fault(turn: Turn) -> Answer:
+        if turn.api == OPENAI:
+            text = "You exceeded your current quota, please check your plan and billing details."
+            return error_answer(turn.api, 429, text, code="insufficient_quota")
+        text = "You have reached your API usage limits."
+        return error_answer(turn.api, 429, text, code="enforced_spend_limit_reached")
+
+    return fault
+
+
+def overloaded(retry_after: str | None = None) -> Fault:
+    """529, which Anthropic says for it; the others say 503."""
+
+    def fault(turn: Turn) -> Answer:
+        code = 529 if turn.api == ANTHROPIC else 503
+        return status(code, "Overloaded", retry_after=retry_after)(turn)
+
+    return fault
+
+
+def said(answer: Answer) -> Fault:
+    """Exactly this answer, whatever it is."""
+    return lambda turn: answer
+
+
+def html() -> Fault:
+    """A web page with status 200, as from a portal or a wrong address."""
+    page = "<!DOCTYPE html><html><head><title>Sign in</title></head><body></body></html>\n"
+    return said(text_answer(page, kind="text/html; charset=utf-8"))
+
+
+def redirect(url: str, code: int = 307) -> Fault:
+    """A redirect to ``url``."""
+    return said(text_answer("", code, location=url))
+
+
+def hang() -> Fault:
+    """Silence until the server closes."""
+    return said(Answer(0))
+
+
+def reset() -> Fault:
+    """The connection is reset before anything is said."""
+    return said(Answer(0, then="reset"))
+
+
+def dripping() -> Fault:
+    """The honest body, a byte now and then, without end in sight."""
+    return lambda turn: replace(turn.answer(), then="drip")
+
+
+def truncated() -> Fault:
+    """Half of the body, though the length promises all of it; then the connection ends."""
+
+    def fault(turn: Turn) -> Answer:
+        answer = turn.answer()
+        return replace(answer, body=answer.body[: len(answer.body) // 2], length=len(answer.body))
+
+    return fault
+
+
+def broken_json() -> Fault:
+    """Half of the body, with a length that agrees: good HTTP, broken JSON."""
+
+    def fault(turn: Turn) -> Answer:
+        answer = turn.answer()
+        return replace(answer, body=answer.body[: len(answer.body) // 2])
+
+    return fault
+
+
+def says(text: str = "", *, stop: str = "end", thinking: str = "") -> Fault:
+    """A reply of that text, which ends for that reason."""
+    return lambda turn: turn.answer(Reply(text, stop, thinking))
+
+
+def _stops(stop: str) -> Fault:
+    return lambda turn: turn.answer(replace(turn.reply, stop=stop))
+
+
+def _cut_off() -> Fault:
+    def fault(turn: Turn) -> Answer:
+        text = turn.reply.text
+        return turn.answer(replace(turn.reply, text=text[: len(text) // 2], stop="max_tokens"))
+
+    return fault
+
+
+def _thinking_first() -> Fault:
+    return lambda turn: turn.answer(replace(turn.reply, thinking="First, what is asked?"))
+
+
+def without_usage() -> Fault:
+    """The honest reply, without a count of tokens."""
+    return lambda turn: turn.answer(replace(turn.reply, usage=False))
+
+
+def _missing(verdict: dict[str, Any]) -> None:
+    del verdict["criteria"][-1:]
+
+
+def _duplicate(verdict: dict[str, Any]) -> None:
+    verdict["criteria"] += verdict["criteria"][:1]
+
+
+def _unknown(verdict: dict[str, Any]) -> None:
+    verdict["criteria"].append(
+        {"name": "no such criterion", "reasoning": "r", "score_a": 3, "score_b": 3}
+    )
+
+
+def _score(value: object) -> Callable[[dict[str, Any]], None]:
+    def change(verdict: dict[str, Any]) -> None:
+        for scored in verdict["criteria"][:1]:
+            scored["score_a"] = value
+
+    return change
+
+
+def _no_list(verdict: dict[str, Any]) -> None:
+    verdict["criteria"] = {
+        scored["name"]: [scored["score_a"], scored["score_b"]] for scored in verdict["criteria"]
+    }
+
+
+def _no_reasoning(verdict: dict[str, Any]) -> None:
+    for scored in verdict["criteria"][:1]:
+        scored["reasoning"] = None
+
+
+def _other_winner(verdict: dict[str, Any]) -> None:
+    verdict["overall_winner"] = "both"
+
+
+VERDICTS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "missing-criterion": _missing,
+    "duplicate-criterion": _duplicate,
+    "unknown-criterion": _unknown,
+    "score-zero": _score(0),
+    "score-nine": _score(9),
+    "score-bool": _score(True),
+    "score-string": _score("4"),
+    "score-fraction": _score(3.5),
+    "score-null": _score(None),
+    "criteria-not-list": _no_list,
+    "reasoning-not-text": _no_reasoning,
+    "unknown-winner": _other_winner,
+}
+"""Changes that make a valid verdict invalid, each in one way."""
+
+
+def broken_verdict(name: str) -> Fault:
+    """A verdict that is wrong in the way of that name, one of :data:`VERDICTS`.
+
+    Raises InvalidInput for another name.
+    """
+    if name not in VERDICTS:
+        raise InvalidInput(f"no verdict {name!r}; known: {', '.join(VERDICTS)}")
+
+    def fault(turn: Turn) -> Answer:
+        verdict = judged(turn.question, "honest")
+        VERDICTS[name](verdict)
+        return turn.answer(Reply(json.dumps(verdict)))
+
+    return fault
+
+
+NAMED: dict[str, Callable[[], Fault]] = {
+    "400": refuses_temperature,
+    "401": lambda: status(401, "invalid key"),
+    "403": lambda: status(403, "This key may not use the model."),
+    "404": lambda: status(404, "model: no such model"),
+    "413": lambda: status(413, "Request exceeds the maximum size"),
+    "429": rate_limited,
+    "429-retry-after": lambda: rate_limited("1"),
+    "spend-limit": spend_limit,
+    "500": lambda: status(500, "Internal server error"),
+    "503": lambda: status(503, "Service unavailable"),
+    "529": lambda: status(529, "Overloaded"),
+    "hang": hang,
+    "reset": reset,
+    "drip": dripping,
+    "truncated-body": truncated,
+    "broken-json": broken_json,
+    "html": html,
+    "empty": says,
+    "refusal": lambda: says(stop="refusal"),
+    "max-tokens": _cut_off,
+    "context-window": lambda: _stops("model_context_window_exceeded"),
+    "thinking-first": _thinking_first,
+    "no-usage": without_usage,
+    "no-json": lambda: says("I would rather tell you in prose: the first one."),
+    **{name: (lambda name=name: broken_verdict(name)) for name in VERDICTS},  # type: ignore[misc]
+}
+"""Every fault by a name, for the command line and for tests that go through all of them."""
+
+
+@dataclass
+class _Waiting:
+    fault: Fault
+    kind: str
+    left: int | None
+
+
+class Script:
+    """Faults that wait for requests, in the order in which they were added. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._waiting: list[_Waiting] = []
+
+    def add(self, *faults: Fault, times: int | None = 1, kind: str = "") -> None:
+        """Let each fault meet the next ``times`` requests, or with None all that follow.
+
+        ``kind`` restricts it to requests of that kind: ``generation``, ``judge``, ``router``,
+        ``chosen`` or ``count``. Raises InvalidInput for ``times`` below 1.
+        """
+        if times is not None and times < 1:
+            raise InvalidInput(f"times must be 1 or more, or None for always, not {times}")
+        with self._lock:
+            self._waiting += [_Waiting(fault, kind, times) for fault in faults]
+
+    def take(self, kind: str) -> Fault | None:
+        """Return the first fault that waits for a request of that kind, and count it."""
+        with self._lock:
+            for place, waiting in enumerate(self._waiting):
+                if waiting.kind in ("", kind):
+                    if waiting.left is not None:
+                        waiting.left -= 1
+                        if not waiting.left:
+                            del self._waiting[place]
+                    return waiting.fault
+        return None
+
+    @property
+    def left(self) -> int:
+        """How many faults still wait; one that waits for ever counts as one."""
+        with self._lock:
+            return len(self._waiting)
+
+    def clear(self) -> None:
+        """Forget every fault that still waits."""
+        with self._lock:
+            self._waiting.clear()

@@ -1,0 +1,82 @@
+"""What was asked, how many requests were in flight together, and for how long: for assertions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any, NamedTuple
+
+__all__ = ["Record", "Seen"]
+
+
+class Seen(NamedTuple):
+    """One request, as the stand-in saw it."""
+
+    api: str
+    """``anthropic``, ``openai`` or ``other``."""
+    kind: str
+    """``generation``, ``judge``, ``router``, ``chosen`` or ``count``; empty for one refused."""
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: Mapping[str, Any]
+    """The JSON object; empty where it was none."""
+    status: int
+    """Of the answer; 0 where the connection hung or was reset."""
+
+
+class Record:
+    """Requests in the order of their answers, and how busy the server was. Thread-safe."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._seen: list[Seen] = []
+        self._in_flight = 0
+        self._most = 0
+        self._busy_s = 0.0
+
+    def begin(self) -> float:
+        """Note that a request came; return the time, for :meth:`end`."""
+        now = self._clock()
+        with self._lock:
+            self._in_flight += 1
+            self._most = max(self._most, self._in_flight)
+        return now
+
+    def end(self, began: float, seen: Seen) -> None:
+        """Note the answer to the request that began then."""
+        now = self._clock()
+        with self._lock:
+            self._in_flight -= 1
+            self._busy_s += now - began
+            self._seen.append(seen)
+
+    @property
+    def seen(self) -> list[Seen]:
+        """A copy of the list so far."""
+        with self._lock:
+            return list(self._seen)
+
+    def clear(self) -> None:
+        """Forget the requests that were answered, and the figures; those in flight stay."""
+        with self._lock:
+            self._seen.clear()
+            self._most = self._in_flight
+            self._busy_s = 0.0
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Requests answered, most in flight together, and the sum of all their times in seconds.
+
+        ``busy_s`` over wall time and a limit of concurrency is the share of the limit in use.
+        """
+        with self._lock:
+            return {
+                "requests": len(self._seen),
+                "in_flight": self._in_flight,
+                "most_in_flight": self._most,
+                "busy_s": round(self._busy_s, 6),
+            }

@@ -1,0 +1,52 @@
+"""Made-up choices of skills: by the words that a request shares with a line of the index."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from skillyard.standin.fake_llm.questions import Question
+from skillyard.standin.fake_llm.words import terms
+
+__all__ = ["chosen", "routed"]
+
+_LINE = re.compile(r"(?m)^- ([^:\n]{1,200}): (.*)$")
+_SKILL = re.compile(r"(?m)^Skill: (.+)$")
+_FEWEST = 1.0
+_NEAR = 0.75
+"""Share of the best one's weight from which another skill is picked too."""
+_STEM = 5
+
+
+def routed(question: Question) -> dict[str, Any]:
+    """Return the skills of the index whose lines share the most words with the request."""
+    lines = _LINE.findall(question.system) or _LINE.findall(question.user)
+    asked = _stems(question.user)
+    index = {name.strip(): _stems(f"{name} {text}") for name, text in lines}
+    known = Counter(stem for stems in index.values() for stem in stems)
+    weights = {
+        name: sum(1.0 / known[stem] for stem in stems & asked) for name, stems in index.items()
+    }
+    best = max(weights.values(), default=0.0)
+    shared = {name: len(stems & asked) for name, stems in index.items()}
+    order = sorted(weights, key=lambda name: (-weights[name], name))
+    picked = [
+        name
+        for name in order
+        if weights[name] >= _NEAR * best and (weights[name] >= _FEWEST or shared[name] > 1)
+    ]
+    said = f"They share {shared[picked[0]]} words with the request." if picked else "None fits."
+    return {"skills": picked[:2], "reasoning": said}
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in terms(text)}
+
+
+def chosen(question: Question) -> dict[str, Any]:
+    """Return whether the answer of another model names the skill that is asked about."""
+    found = _SKILL.search(question.user)
+    name = found[1].strip() if found else ""
+    rest = question.user.replace(found[0], "", 1) if found else question.user
+    return {"chosen": bool(name) and name in rest}

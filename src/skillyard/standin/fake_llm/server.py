@@ -1,0 +1,210 @@
+"""The server: one request after another on each connection, on the loopback address only."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from collections.abc import Mapping
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
+from threading import Event
+from typing import Any
+
+from skillyard.errors import InvalidInput
+from skillyard.standin.answers import Answer, Asked, json_answer
+from skillyard.standin.fake_llm.apis import BACKEND, Call, Reply, error_answer, tokens
+from skillyard.standin.fake_llm.checks import BODY_LIMIT, Refused, check
+from skillyard.standin.fake_llm.faults import Script, Turn
+from skillyard.standin.fake_llm.generating import generated
+from skillyard.standin.fake_llm.judging import BEHAVIOURS, judged
+from skillyard.standin.fake_llm.questions import Question, question_of
+from skillyard.standin.fake_llm.record import Record, Seen
+from skillyard.standin.fake_llm.routing import chosen, routed
+from skillyard.standin.server import LoopbackServer
+
+__all__ = ["FakeLlm"]
+
+_NESTING = 200
+_DRIP_S = 0.02
+
+
+class FakeLlm:
+    """Both APIs on one port of 127.0.0.1, from ``start`` to ``close``; a context manager too.
+
+    ``script`` says which faults meet the next requests, ``record`` what was asked. ``behaviour`` is
+    how it judges, one of :data:`BEHAVIOURS`; ``latency_s`` is waited before every answer.
+    """
+
+    def __init__(self, *, behaviour: str = "honest", latency_s: float = 0.0) -> None:
+        """Raises InvalidInput for an unknown behaviour and a latency below 0 or above an hour."""
+        if behaviour not in BEHAVIOURS:
+            raise InvalidInput(f"no behaviour {behaviour!r}; known: {', '.join(BEHAVIOURS)}")
+        if not 0 <= latency_s <= 3600:
+            raise InvalidInput(f"latency must be 0 to 3600 seconds, not {latency_s}")
+        self.behaviour = behaviour
+        self.latency_s = latency_s
+        self.script = Script()
+        self.record = Record()
+        self._closing = Event()
+        self._server = _Server(self.respond, self._closing)
+
+    @property
+    def url(self) -> str:
+        """The base URL for Anthropic's library, without a slash at its end."""
+        return self._server.url
+
+    @property
+    def openai_url(self) -> str:
+        """The base URL for OpenAI's library."""
+        return f"{self._server.url}/v1"
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._server.start()
+
+    def close(self) -> None:
+        """End every connection, those that hang too. Returns when all are gone."""
+        self._server.close()
+
+    def __enter__(self) -> FakeLlm:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def respond(self, asked: Asked) -> Answer:
+        """Return the answer to one request, after the latency."""
+        call = asked if isinstance(asked, Call) else Call(asked.method, asked.target, asked.headers)
+        if call.method == "GET" and call.path == "/health":
+            return _marked(json_answer({"backend": "fake", **self.record.figures}))
+        began = self.record.begin()
+        kind, answer = "", Answer(500)
+        body: Mapping[str, Any] = {}
+        try:
+            kind, body, answer = self._answered(call)
+            if self.latency_s:
+                self._closing.wait(self.latency_s)
+        finally:
+            seen = Seen(call.api, kind, call.method, call.path, call.headers, body, answer.status)
+            self.record.end(began, seen)
+        return _marked(answer)
+
+    def _answered(self, call: Call) -> tuple[str, Mapping[str, Any], Answer]:
+        """Return what was asked for, the request's object, and the answer."""
+        if call.api == "other":
+            return "", {}, error_answer("anthropic", 404, f"no such path: {call.path[:100]}")
+        if call.method != "POST":
+            return "", {}, error_answer(call.api, 405, "Use POST.")
+        try:
+            body = check(call, _parsed(call.content))
+        except Refused as why:
+            answer = error_answer(call.api, why.status, str(why), code=why.code, param=why.param)
+            return "", {}, answer
+        question = question_of(call, body)
+        turn = Turn(call.api, body, question, self._reply(question))
+        fault = self.script.take(question.kind)
+        if fault is not None:
+            return question.kind, body, fault(turn)
+        if question.kind == "count":
+            return "count", body, json_answer({"input_tokens": tokens(question.text)})
+        return question.kind, body, turn.answer()
+
+    def _reply(self, question: Question) -> Reply:
+        if question.kind == "judge":
+            return Reply(json.dumps(judged(question, self.behaviour)))
+        if question.kind == "router":
+            return Reply(json.dumps(routed(question)))
+        if question.kind == "chosen":
+            return Reply(json.dumps(chosen(question)))
+        return Reply(generated(question))
+
+
+def _marked(answer: Answer) -> Answer:
+    return replace(answer, headers={**answer.headers, **BACKEND})
+
+
+def _parsed(content: bytes) -> object:
+    """Return a request's JSON; None where it is none, or nested beyond reason."""
+    if content.count(b"[") + content.count(b"{") > 100_000:
+        return None
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+class _Server(LoopbackServer):
+    """The loopback server, with a handler that keeps the body of a request."""
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """Serve one connection."""
+        _Handler(request, client_address, self)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = "fake-llm"
+    sys_version = ""
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def _serve(self) -> None:
+        content = self._read_body()
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        answer = self.server.respond(Call(self.command, self.path, headers, content))
+        if answer.then == "reset":
+            self._reset()
+        elif answer.status == 0:
+            self.server.closing.wait()
+            self.close_connection = True
+        else:
+            self._send(answer)
+
+    do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815
+
+    def _read_body(self) -> bytes:
+        """Return the body; one that is too long is read all the same, and cut behind the limit."""
+        try:
+            size = int(self.headers.get("content-length", "0"))
+        except ValueError:
+            size = 0
+        if self.headers.get("transfer-encoding") or size < 0:
+            self.close_connection = True
+            return b""
+        content = self.rfile.read(min(size, BODY_LIMIT + 1))
+        if size > BODY_LIMIT:
+            self.close_connection = True
+            left = min(size - len(content), BODY_LIMIT)
+            while left > 0 and (piece := self.rfile.read(min(left, 1 << 20))):
+                left -= len(piece)
+        return content
+
+    def _send(self, answer: Answer) -> None:
+        claimed = len(answer.body) if answer.length is None else answer.length
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(claimed))
+        self.end_headers()
+        if claimed != len(answer.body):
+            self.close_connection = True
+        if answer.then != "drip":
+            self.wfile.write(answer.body)
+            return
+        for place in range(len(answer.body)):
+            self.wfile.write(answer.body[place : place + 1])
+            if self.server.closing.wait(_DRIP_S):
+                self.close_connection = True
+                return
+
+    def _reset(self) -> None:
+        """End the connection with a reset in place of an end: what was sent may be lost."""
+        linger = struct.pack("ii", 1, 0)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.connection.close()
+        self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: the record is the log."""

@@ -1,0 +1,181 @@
+"""What the one store needs of each database, and nothing else of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from skillyard.store.values import Durability, Standby
+
+__all__ = ["Backend", "Condition", "Options", "Rows", "Session", "Statements", "Work"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a store is opened."""
+
+    caller: str | None = None
+    """Whose view; None: everything, for the service that owns the store."""
+    migrate: bool = False
+    """Make the schema, or bring it up to date, first."""
+    connections: int = 4
+    """Most of them at a time in this process."""
+    statement_timeout_s: float = 30.0
+    """Longest that one statement may take, waiting for another writer included."""
+    standby_wait_s: float = 10.0
+    """Longest that a synchronous publish waits for its standby."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The SQL of one database, with named parameters in its own style.
+
+    ``{entries}`` stands for what is read from: everything, or what a caller sees. A page's last
+    column is the weight of its row in bytes; it may end where the rows before weigh ``most_bytes``,
+    and not sooner.
+    """
+
+    head: str
+    stamp_of: str
+    view_generation: str
+    page: str
+    page_of_view: str
+    by_id: str
+    by_key: str
+    history: str
+    count: str
+    standing: str
+    places: str
+    generations: str
+    doubled: str
+    decide_publish: str
+    decide_withdraw: str
+    decide_rollback: str
+    unexpected: str
+    kinds: str
+    add_generation: str
+    supersede: str
+    add_versions: str
+    granted: str
+    add_grant: str
+    drop_grant: str
+    drop_grants: str
+    view_changed: str
+
+
+class Rows(Protocol):
+    """What a statement answers."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows it wrote."""
+        ...
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return all rows that are left."""
+        ...
+
+
+class Session(Protocol):
+    """A transaction."""
+
+    def execute(self, sql: str, parameters: Mapping[str, Any], /) -> Rows:
+        """Run one statement."""
+        ...
+
+
+class Work(Session, Protocol):
+    """A transaction that writes."""
+
+    def stage(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Put rows (see ``StoredRow``) where only this transaction sees them, some at a time."""
+        ...
+
+    def lock(self, tenant: str) -> None:
+        """Keep the staged contents, and wait until no other work can make a generation."""
+        ...
+
+    def commit(self, generation: int) -> None:
+        """Make it last, as safely as the durability says. Raises StoreFailed with the truth."""
+        ...
+
+
+class Condition(Protocol):
+    """The part of a status that only the database knows."""
+
+    @property
+    def schema(self) -> int:
+        """The schema version."""
+        ...
+
+    @property
+    def writable(self) -> bool:
+        """False on a standby, or where the file may only be read."""
+        ...
+
+    @property
+    def notifies(self) -> bool:
+        """See ``Status``."""
+        ...
+
+    @property
+    def standbys(self) -> tuple[Standby, ...]:
+        """The servers that follow this one."""
+        ...
+
+
+class Backend(Protocol):
+    """One database behind the store. Its errors leave it as StoreFailed and nothing else."""
+
+    @property
+    def name(self) -> str:
+        """``sqlite``, ``postgresql``: also the folder of its migrations."""
+        ...
+
+    @property
+    def address(self) -> str:
+        """Without credentials."""
+        ...
+
+    @property
+    def sql(self) -> Statements:
+        """What it is asked with."""
+        ...
+
+    def relation(self, caller: str | None) -> str:
+        """Return what ``{entries}`` stands for."""
+        ...
+
+    def reading(self, caller: str | None) -> AbstractContextManager[Session]:
+        """Return a transaction that reads, as the caller, and is over when left."""
+        ...
+
+    def writing(self, durability: Durability) -> AbstractContextManager[Work]:
+        """Return a transaction that writes; left without a commit it never happened."""
+        ...
+
+    def listen(self, caller: str | None, after: int, timeout_s: float) -> int:
+        """See ``CatalogStore.listen``."""
+        ...
+
+    def migrate(self) -> tuple[int | None, int]:
+        """Bring the schema up to date; return its version before (None: there was none) and now."""
+        ...
+
+    def check(self) -> None:
+        """Raise StoreSchema unless the schema is what this program needs."""
+        ...
+
+    def condition(self) -> Condition:
+        """Return how the database is."""
+        ...
+
+    def close(self) -> None:
+        """Close every connection."""
+        ...

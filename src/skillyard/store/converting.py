@@ -1,0 +1,325 @@
+"""A skill as the columns of a row, and a row as a skill again: nothing is lost on the way.
+
+What a skill is made of stands in one JSON document (ASCII, so that NUL and surrogates survive)
+and its body in a column of its own. Name, description, tags and frontmatter stand beside it
+once more, for people's queries and without what a database's text cannot hold.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from skillyard.errors import InvalidInput, SkillYamlError, SkillyardError, StoreRefused, StoreSchema
+from skillyard.formats.plain_lines import read_plain_lines
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.skill import Reference, Skill
+from skillyard.store.naming import checked_key, made_plain, plain, refuse_odd
+from skillyard.store.values import FileDigest, Standing, StoreKey, Submission, Version
+
+__all__ = [
+    "COLUMNS",
+    "MOST_LOOKED_AT",
+    "WEIGHED",
+    "StoredRow",
+    "key_of",
+    "row_of",
+    "standing_of",
+    "version_of",
+]
+
+MOST_BYTES = 16_777_216
+"""Of one skill. A file has at most 1 MiB (limits.skill_file_bytes); its references come on top."""
+MOST_INSTALLS = 2**63 - 1
+MOST_TAG_BYTES = 512
+"""Of a tag in the column for queries; PostgreSQL's index holds no more than 2,712."""
+MOST_LOOKED_AT = 32_768
+"""Bytes of document and list of files up to which a skill is looked at without reading it: some
+thousands of them are held in memory at a time. Real documents have about 1,500."""
+
+AROUND = ("path", "scope", "last_modified")
+"""Where a copy lay, not what it says: the same skill published from elsewhere is no change."""
+_APART = {*AROUND, "body", "install_count"}
+_DEFAULTS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(Skill.__init__).parameters.items()
+    if name != "self"
+}
+_CONTENT = tuple(name for name in Skill.__slots__ if name not in _APART)
+COLUMNS = (
+    *("tenant", "namespace", "source", "place", "version", "generation", "ordinal", "digest"),
+    *("document", "body", "files", "around", "installs", "commit_id", "url"),
+    *("publisher", "published_at"),
+)
+"""What is selected of an entry, in order. ``digest`` is None where the skill was withdrawn."""
+WEIGHED = ("document", "body", "files")
+"""The columns that make an entry large."""
+
+
+class StoredRow(NamedTuple):
+    """One skill that is to be published, as it is written."""
+
+    namespace: str
+    source: str
+    place: str
+    digest: str
+    skill_id: str
+    slug: str
+    name: str
+    description: str
+    tags: tuple[str, ...]
+    frontmatter: str | None
+    """The parsed block as JSON; None where there is none, or none that can be read."""
+    document: str
+    body: str | None
+    files: str
+    around: str
+    installs: int
+    commit_id: str | None
+    url: str | None
+    expected: int | None
+
+
+_HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+"""What JSON would give back as one character."""
+
+
+def row_of(
+    skill: Skill | Submission,
+    *,
+    tenant: str,
+    namespace: str = "",
+    expected: int | None = None,
+    store: str = "store",
+) -> StoredRow:
+    """Return the row of a skill. ``tenant`` and ``namespace`` are checked ones.
+
+    Raises InvalidInput for what is no skill, and StoreRefused, naming the skill and the field,
+    for what could not come back as it was.
+    """
+    given = skill if isinstance(skill, Submission) else Submission(skill)
+    skill = given.skill
+    if not isinstance(skill, Skill):
+        raise InvalidInput(f"a store holds Skill values, not {type(skill).__name__}")
+    place = skill.slug if given.place is None else given.place
+    key = checked_key(StoreKey(tenant, namespace, skill.source or "", place), store)
+    refuse_odd(store, key, "id", skill.id)
+    for what, text in (("commit", given.commit), ("url", given.url)):
+        if text is not None:
+            refuse_odd(store, key, what, text)
+    if abs(skill.install_count) > MOST_INSTALLS:
+        raise StoreRefused(store, f"{key}: the install count does not fit 64 bits")
+    body = skill.body
+    files = _json([list(file) for file in _files(given, key, store)])
+    try:
+        document = _document(skill, key, store)
+        around = _json({name: getattr(skill, name) for name in AROUND})
+    except ValueError:
+        raise StoreRefused(store, f"{key}: a number is too long to be kept") from None
+    size = len(document) + len(files) + (len(body.encode("utf-8", "surrogatepass")) if body else 0)
+    if size > MOST_BYTES:
+        raise StoreRefused(store, f"{key}: {size:,} bytes are more than {MOST_BYTES:,}")
+    return StoredRow(
+        namespace,
+        key.source,
+        key.place,
+        _digest(document, body, files),
+        skill.id,
+        made_plain(skill.slug),
+        made_plain(skill.name),
+        made_plain(skill.description),
+        _tags(skill),
+        _frontmatter(skill),
+        document,
+        body if body is None or plain(body) else None,
+        files,
+        around,
+        skill.install_count,
+        given.commit,
+        given.url,
+        expected if given.expected is None else given.expected,
+    )
+
+
+def version_of(columns: Sequence[Any], store: str = "store") -> Version:
+    """Return the version of a selected row (see :data:`COLUMNS`).
+
+    Raises StoreSchema for a row that is damaged, or that a newer skillyard wrote.
+    """
+    row = dict(zip(COLUMNS, columns, strict=True))
+    key = key_of(columns)
+    try:
+        fields = _fields(json.loads(row["document"]))
+        fields.setdefault("body", row["body"])
+        skill = Skill(**fields, **json.loads(row["around"]), install_count=row["installs"])
+        files = tuple(FileDigest(*file) for file in json.loads(row["files"]))
+    except (ValueError, TypeError, KeyError, RecursionError, SkillyardError) as error:
+        raise _unreadable(key, row["version"], error, store) from None
+    return Version(
+        key,
+        row["version"],
+        row["generation"],
+        skill,
+        row["digest"],
+        files,
+        row["commit_id"],
+        row["url"],
+        row["publisher"],
+        row["published_at"],
+    )
+
+
+def standing_of(columns: Sequence[Any], store: str = "store") -> Standing:
+    """Return what stands, from key, version, digest, installs, document and files of a row.
+
+    Raises StoreSchema for a row that is damaged, or that a newer skillyard wrote.
+    """
+    key, (version, digest, installs, document, files) = key_of(columns), columns[4:]
+    if document is None:
+        return Standing(key, version, digest, installs, None)
+    try:
+        fields = json.loads(document)
+        return Standing(
+            key,
+            version,
+            digest,
+            installs,
+            fields["hash"],
+            fields["slug"],
+            fields.get("origin"),
+            tuple(Reference(*reference) for reference in fields.get("references", ())),
+            tuple(FileDigest(*file) for file in json.loads(files)),
+        )
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise _unreadable(key, version, error, store) from None
+
+
+def _unreadable(key: StoreKey, version: int, error: Exception, store: str) -> StoreSchema:
+    return StoreSchema(
+        store,
+        f"version {version} of {key} cannot be read ({type(error).__name__})",
+        hint="it is damaged, or a newer skillyard wrote it: update this one",
+    )
+
+
+def key_of(columns: Sequence[Any]) -> StoreKey:
+    """Return the key of a selected row."""
+    return StoreKey(*columns[:4])
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _document(skill: Skill, key: StoreKey, store: str) -> str:
+    """Return the skill's content as JSON, fields with their default value left out."""
+    fields: dict[str, Any] = {
+        name: value
+        for name in _CONTENT
+        if (value := getattr(skill, name)) != _DEFAULTS[name] and name != "metadata"
+    }
+    if "triggers" in fields:
+        fields["triggers"] = skill.triggers._asdict()
+    if skill.metadata:
+        fields["metadata"] = _metadata(skill.metadata, key, store)
+    if skill.body is not None and not plain(skill.body):
+        fields["body"] = skill.body
+    document = _json(fields)
+    if "\\ud" in document and _HALVES.search(json.dumps(fields, ensure_ascii=False)):
+        raise StoreRefused(
+            store,
+            f"{key}: two halves of a surrogate pair stand side by side as two characters",
+            hint="write the one character that they stand for",
+        )
+    return document
+
+
+def _metadata(metadata: Mapping[str, Any], key: StoreKey, store: str) -> dict[str, Any]:
+    """Return the metadata as JSON has it. Raises StoreRefused where JSON would change it."""
+    known = dict(metadata)
+    try:
+        same = _same(json.loads(_json(known)), known)
+    except (ValueError, TypeError, RecursionError):
+        same = False
+    if not same:
+        raise StoreRefused(
+            store,
+            f"{key}: metadata holds what JSON cannot",
+            hint="keep text, finite numbers, true, false, null, lists and maps with text keys",
+        )
+    return known
+
+
+def _same(read: Any, given: Any) -> bool:
+    """True when both are equal down to the types: 1 is not True, and a tuple is no list."""
+    if isinstance(read, dict):
+        return (
+            isinstance(given, Mapping)
+            and list(read) == list(given)
+            and all(_same(read[name], given[name]) for name in read)
+        )
+    if isinstance(read, list):
+        return isinstance(given, list) and (
+            len(read) == len(given) and all(map(_same, read, given))
+        )
+    return type(read) is type(given) and bool(read == given)
+
+
+def _fields(document: dict[str, Any]) -> dict[str, Any]:
+    if "references" in document:
+        document["references"] = [Reference(*reference) for reference in document["references"]]
+    return document
+
+
+def _files(given: Submission, key: StoreKey, store: str) -> tuple[FileDigest, ...]:
+    files = tuple(given.files)
+    for file in files:
+        if not isinstance(file, FileDigest):
+            raise InvalidInput("the files of a submission must be FileDigest values")
+    if len({file.path for file in files}) < len(files):
+        raise StoreRefused(store, f"{key}: a file is listed twice")
+    return tuple(sorted(files))
+
+
+def _digest(document: str, body: str | None, files: str) -> str:
+    """SHA-256 over document, body and files, each closed by what cannot stand in it."""
+    text = b"" if body is None else b"+" + body.encode("utf-8", "surrogatepass")
+    # The document and the list of files are JSON in ASCII without a NUL; the body comes last.
+    return sha256(b"\0".join([document.encode(), files.encode(), text])).hexdigest()
+
+
+def _tags(skill: Skill) -> tuple[str, ...]:
+    """Return the tags for queries, without those that no index can hold."""
+    return tuple(tag for tag in map(made_plain, skill.tags) if len(tag.encode()) <= MOST_TAG_BYTES)
+
+
+def _frontmatter(skill: Skill) -> str | None:
+    if not skill.frontmatter:
+        return None
+    plain_lines = read_plain_lines(skill.frontmatter)
+    if plain_lines is not None:
+        nodes = plain_lines[0]
+    else:
+        from skillyard.formats.yaml_guard import read_mapping  # imports the YAML parser
+
+        try:
+            nodes = read_mapping(skill.frontmatter, "", DEFAULT_LIMITS)[0]
+        except SkillYamlError:
+            return None
+    from skillyard.formats.nodes import plain_value
+
+    return _json(_plain_json(plain_value(nodes)))
+
+
+def _plain_json(value: Any) -> Any:
+    if isinstance(value, str):
+        return made_plain(value)
+    if isinstance(value, list):
+        return [_plain_json(item) for item in value]
+    if isinstance(value, dict):
+        return {made_plain(name): _plain_json(item) for name, item in value.items()}
+    return value

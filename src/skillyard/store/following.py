@@ -1,0 +1,150 @@
+"""What followers read: pages of changes, snapshots, and where a page goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from skillyard.errors import InvalidInput, StoreUnavailable
+from skillyard.store.backend import Backend, Session
+from skillyard.store.converting import key_of, version_of
+from skillyard.store.values import Changes, Position, Snapshot, Version
+
+__all__ = ["changes_after", "head_of", "snapshot_of"]
+
+MOST_AT_ONCE = 10_000
+"""Rows of one page: about 40 MB of skills of usual size."""
+STREAMED = 500
+"""Rows of a snapshot that are in memory at a time."""
+PAGE_BYTES = 64 * 1024 * 1024
+"""A page ends with the row that reaches it: the largest takes one skill more."""
+
+
+def head_of(session: Session, backend: Backend) -> tuple[int, str]:
+    """Return the last generation and its stamp; 0 and an empty one for a store without any."""
+    row = session.execute(backend.sql.head, {}).fetchone()
+    return (0, "") if row is None else (row[0], row[1])
+
+
+def changes_after(
+    backend: Backend, caller: str | None, after: int | Position, limit: int
+) -> Changes:
+    """See ``CatalogStore.changes``."""
+    position = Position(after) if type(after) is int else after
+    if not isinstance(position, Position) or position.generation < 0:
+        raise InvalidInput("after must be a generation (0 or more) or a Position")
+    if type(limit) is not int or not 1 <= limit <= MOST_AT_ONCE:
+        raise InvalidInput(f"limit must be a whole number from 1 to {MOST_AT_ONCE:,}")
+    with backend.reading(caller) as session:
+        position = _started(session, backend, caller, position)
+        rows, cut = _rows(session, backend, caller, position, limit + 1)
+    complete = not cut and len(rows) <= limit
+    rows = rows[:limit]
+    if complete:
+        there = Position(position.until, position.until_stamp)
+    else:
+        there = position._replace(at_generation=rows[-1][5], at_ordinal=rows[-1][6])
+    return Changes(
+        position.until,
+        tuple(version_of(row, backend.address) for row in rows if row[7] is not None),
+        tuple(key_of(row) for row in rows if row[7] is None),
+        there,
+        complete,
+        position.whole,
+    )
+
+
+def _started(
+    session: Session, backend: Backend, caller: str | None, position: Position
+) -> Position:
+    """Return where the page begins and how far its round leads.
+
+    A round starts anew, with everything, when the generation that it builds on is not the one
+    that the store has under that number, or when the caller's view changed since.
+    """
+    generation, stamp = head_of(session, backend)
+    known = position.until or position.generation
+    expected = position.until_stamp if position.until else position.stamp
+    lost = known > generation or (
+        bool(known and expected) and _stamp_of(session, backend, known) != expected
+    )
+    changed = caller is not None and known < _view_generation(session, backend)
+    if lost or changed or not known:
+        return Position(0, "", generation, stamp, whole=True)
+    if position.until:
+        return position
+    return position._replace(
+        until=generation, until_stamp=stamp, at_generation=known, at_ordinal=_AFTER_ALL
+    )
+
+
+_AFTER_ALL = 2**62
+"""Above every number within a generation."""
+
+
+def _stamp_of(session: Session, backend: Backend, generation: int) -> str:
+    row = session.execute(backend.sql.stamp_of, {"generation": generation}).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def _view_generation(session: Session, backend: Backend) -> int:
+    row = session.execute(backend.sql.view_generation, {}).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _rows(
+    session: Session, backend: Backend, caller: str | None, position: Position, limit: int
+) -> tuple[list[tuple[Any, ...]], bool]:
+    """Return the next rows, and True where they end because they weigh enough."""
+    answer = session.execute(
+        backend.sql.page if caller is None else backend.sql.page_of_view,
+        {
+            "at_generation": position.at_generation,
+            "at_ordinal": position.at_ordinal,
+            "until": position.until,
+            "limit": limit,
+            "most_bytes": PAGE_BYTES,
+        },
+    )
+    rows: list[tuple[Any, ...]] = []
+    weight = 0
+    while (row := answer.fetchone()) is not None:
+        rows.append(row[:-1])
+        weight += row[-1]
+        if weight >= PAGE_BYTES:
+            return rows, True
+    return rows, False
+
+
+def snapshot_of(backend: Backend, caller: str | None, generation: int | None) -> Snapshot:
+    """See ``CatalogStore.snapshot``."""
+    with backend.reading(caller) as session:
+        head, stamp = head_of(session, backend)
+        if generation is None:
+            generation = head
+        elif type(generation) is not int or not 0 <= generation <= head:
+            raise InvalidInput(f"generation must be a whole number from 0 to {head}")
+        elif generation:
+            stamp = _stamp_of(session, backend, generation)
+        else:
+            stamp = ""
+    position = Position(generation, stamp)
+    return Snapshot(generation, position, lambda: _streamed(backend, caller, position))
+
+
+def _streamed(backend: Backend, caller: str | None, there: Position) -> Iterator[Version]:
+    """Yield the skills of a generation; each page is a transaction, and none stays open between."""
+    position = Position(0, "", there.generation, there.stamp)
+    while there.generation:
+        with backend.reading(caller) as session:
+            if _stamp_of(session, backend, there.generation) != there.stamp:
+                raise StoreUnavailable(
+                    backend.address,
+                    f"generation {there.generation} is no longer what it was",
+                    hint="the store was put back to an earlier state: take the snapshot again",
+                )
+            rows, cut = _rows(session, backend, caller, position, STREAMED)
+        yield from (version_of(row, backend.address) for row in rows if row[7] is not None)
+        if not cut and len(rows) < STREAMED:
+            return
+        position = position._replace(at_generation=rows[-1][5], at_ordinal=rows[-1][6])

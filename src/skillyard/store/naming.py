@@ -1,0 +1,127 @@
+"""The words that tenants, namespaces, callers and skills are kept under, checked on the way in."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+from skillyard.errors import InvalidInput, StoreRefused
+from skillyard.store.values import Durability, Grant, StoreKey
+
+__all__ = [
+    "checked_caller",
+    "checked_durability",
+    "checked_grant",
+    "checked_key",
+    "checked_namespace",
+    "checked_publisher",
+    "checked_tenant",
+    "plain",
+]
+
+_WORD = r"[a-z0-9][a-z0-9._-]{0,62}"
+_TENANT = re.compile(_WORD)
+_NAMESPACE = re.compile(rf"(?:{_WORD}(?:/{_WORD}){{0,7}})?")
+_NOT_PLAIN = re.compile("[\0\ud800-\udfff]")
+MOST_NAMESPACE = 256
+MOST_BYTES = 512
+"""Of a source, a place or an id. All parts of a key together stay below the 2,704 bytes that
+PostgreSQL can index, and above the longest real path below a source, 178 bytes."""
+
+
+def plain(text: str) -> bool:
+    """True for text that UTF-8 and PostgreSQL can hold: no NUL, no half of a surrogate pair."""
+    if "\0" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def made_plain(text: str) -> str:
+    """Return the text with U+FFFD for every character that :func:`plain` would not have."""
+    return _NOT_PLAIN.sub("\ufffd", text)
+
+
+def checked_tenant(tenant: str) -> str:
+    """Return the tenant's name. Raises InvalidInput."""
+    if not isinstance(tenant, str) or _TENANT.fullmatch(tenant) is None:
+        raise InvalidInput(
+            "tenant must be 1 to 63 lower case letters, digits, dots, hyphens or underscores,"
+            " beginning with a letter or digit"
+        )
+    return tenant
+
+
+def checked_namespace(namespace: str) -> str:
+    """Return the namespace; empty is the tenant's top. Raises InvalidInput."""
+    if not isinstance(namespace, str) or (
+        len(namespace) > MOST_NAMESPACE or _NAMESPACE.fullmatch(namespace) is None
+    ):
+        raise InvalidInput(
+            "namespace must be up to 8 words like a tenant's name, joined by `/`,"
+            f" {MOST_NAMESPACE} characters in all"
+        )
+    return namespace
+
+
+def _words(what: str, text: str) -> str:
+    if not isinstance(text, str) or not text.strip() or not plain(text) or len(text) > 200:
+        raise InvalidInput(f"{what} must be text of 1 to 200 characters without NUL")
+    return text
+
+
+def checked_publisher(publisher: str) -> str:
+    """Return who publishes, as generations note it. Raises InvalidInput."""
+    return _words("publisher", publisher)
+
+
+def checked_caller(caller: str) -> str:
+    """Return the caller's name. Raises InvalidInput."""
+    return _words("caller", caller)
+
+
+def checked_durability(durability: Durability) -> Durability:
+    """Return the durability. Raises InvalidInput."""
+    if durability not in get_args(Durability):
+        raise InvalidInput(f"durability must be local or synchronous, not {durability!r}")
+    return durability
+
+
+def checked_grant(grant: Grant) -> Grant:
+    """Return the grant with its places sorted, each once. Raises InvalidInput."""
+    if not isinstance(grant, Grant) or isinstance(grant.places, str):
+        raise InvalidInput("a grant is a Grant, its places a list of text")
+    checked_caller(grant.caller)
+    checked_tenant(grant.tenant)
+    checked_namespace(grant.namespace)
+    if not all(isinstance(place, str) and place and plain(place) for place in grant.places):
+        raise InvalidInput("a grant's places must be text, not empty, without NUL")
+    return grant._replace(places=tuple(sorted(set(grant.places))))
+
+
+def checked_key(key: StoreKey, store: str) -> StoreKey:
+    """Return the key. Raises InvalidInput, and StoreRefused for parts that cannot be kept."""
+    checked_tenant(key.tenant)
+    checked_namespace(key.namespace)
+    for what, part in (("source", key.source), ("place", key.place)):
+        refuse_odd(store, key, what, part)
+    if not key.place:
+        raise StoreRefused(store, f"{key}: a skill is kept under its slug, and this one is empty")
+    return key
+
+
+def refuse_odd(store: str, key: StoreKey, what: str, text: str) -> None:
+    """Raise StoreRefused for text that cannot stand in an index: too long, NUL, surrogates."""
+    if not plain(text):
+        raise StoreRefused(
+            store, f"the {what} of {made_plain(str(key))!r} holds NUL or half a surrogate pair"
+        )
+    if len(text.encode()) > MOST_BYTES:
+        raise StoreRefused(
+            store, f"the {what} of {str(key)[:80]!r} is longer than {MOST_BYTES} bytes"
+        )

@@ -1,0 +1,120 @@
+"""A store by its address. Installed packages add kinds of their own: ``skillyard.stores``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, cast
+
+from skillyard.errors import InvalidInput, UnknownName
+from skillyard.store.backend import Options
+from skillyard.store.protocol import CatalogStore
+
+__all__ = ["check_kind", "login_of", "open_store", "shown_address", "store_names"]
+
+ENTRY_POINT_GROUP = "skillyard.stores"
+
+_BUILT_IN = {
+    "postgres": "skillyard.store.postgres:open_postgres",
+    "postgresql": "skillyard.store.postgres:open_postgres",
+    "sqlite": "skillyard.store.sqlite:open_sqlite",
+}
+
+
+def store_names() -> tuple[str, ...]:
+    """Return the schemes that an address may begin with, sorted."""
+    return tuple(sorted({*_BUILT_IN, *_entry_points()}))
+
+
+def open_store(
+    url: str,
+    *,
+    caller: str | None = None,
+    migrate: bool = False,
+    connections: int = 4,
+    statement_timeout_s: float = 30.0,
+    standby_wait_s: float = 10.0,
+) -> CatalogStore:
+    """Return the store at an address: ``sqlite:///path`` or ``postgresql://user@host/database``.
+
+    ``caller`` opens it as that caller sees it. ``migrate`` makes its schema, or brings it up to
+    date; without it a missing or old one is refused. ``connections`` is the most of them at a
+    time in this process; the two times are the longest that one statement, and the wait of a
+    synchronous publish for its standby, may take. An entry point is called with the address and
+    an :class:`~skillyard.store.backend.Options`.
+
+    Raises UnknownName for another scheme, InvalidInput, and StoreFailed.
+    """
+    if not isinstance(url, str):
+        raise InvalidInput("the address of a store must be text")
+    options = Options(
+        caller,
+        migrate,
+        _within("connections", connections, 1, 1_000),
+        _within("statement_timeout_s", statement_timeout_s, 0.01, 86_400),
+        _within("standby_wait_s", standby_wait_s, 0.01, 86_400),
+    )
+    scheme, colon, _ = url.partition(":")
+    if not colon:
+        # The address may hold a password: it is not repeated.
+        raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
+    return cast(CatalogStore, _factory(scheme)(url, options))
+
+
+def shown_address(url: str) -> str:
+    """Return an address without credentials and options, for people. Nothing is connected.
+
+    Raises InvalidInput for what is no address.
+    """
+    scheme, colon, rest = url.partition(":") if isinstance(url, str) else ("", "", "")
+    if not colon:
+        raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
+    if scheme in ("postgresql", "postgres"):
+        from skillyard.store.postgres_address import address_of, parsed
+
+        return address_of(parsed(url))
+    # Of a kind that a package adds nobody knows where it keeps a password.
+    return url if scheme == "sqlite" else f"{scheme}:{'//…' if rest else ''}"
+
+
+def login_of(url: str) -> str:
+    """Return the login that an address names; empty where its kind has none, or it names none.
+
+    What a login sees may differ from what another one sees. Raises InvalidInput.
+    """
+    if url.partition(":")[0] not in ("postgresql", "postgres"):
+        return ""
+    from skillyard.store.postgres_address import parsed
+
+    return str(parsed(url).get("user") or "")
+
+
+def check_kind(url: str) -> None:
+    """Raise UnknownName for an address of a kind that is not known, InvalidInput for none."""
+    shown_address(url)
+    _factory(url.partition(":")[0])
+
+
+def _within(name: str, value: Any, least: float, most: float) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidInput(f"{name} must be a number")
+    if not least <= value <= most:
+        raise InvalidInput(f"{name} must be from {least:g} to {most:g}")
+    return value
+
+
+def _factory(scheme: str) -> Callable[[str, Options], Any]:
+    target = _BUILT_IN.get(scheme)
+    if target is not None:
+        module, _, name = target.partition(":")
+        return cast(Callable[[str, Options], Any], getattr(import_module(module), name))
+    load = _entry_points().get(scheme)
+    if load is None:
+        raise UnknownName("store", scheme[:40], store_names())
+    return cast(Callable[[str, Options], Any], load())
+
+
+def _entry_points() -> dict[str, Callable[[], Any]]:
+    from importlib.metadata import entry_points
+
+    return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}

@@ -1,0 +1,86 @@
+"""PostgreSQL's errors as the store's own, without credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from skillyard.errors import StoreFailed, StoreRefused, StoreSchema, StoreUnavailable
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["failure_of"]
+
+_Said = tuple[type[StoreFailed], str, str]
+_AWAY: _Said = (StoreUnavailable, "the server is away", "")
+
+_BY_STATE: dict[str, _Said] = {
+    "25006": (
+        StoreRefused,
+        "this server only reads: it is a standby",
+        "name the primary, or several hosts with target_session_attrs=read-write",
+    ),
+    "42501": (StoreRefused, "the login lacks a right", "let the owner of the store grant it"),
+    "53100": (StoreUnavailable, "the server's disk is full", "make room and do it again"),
+    "53300": (StoreUnavailable, "the server has no connection left", ""),
+    "55P03": (StoreUnavailable, "another writer was busy for too long", "do it again"),
+    "57014": (StoreUnavailable, "a statement took longer than {timeout_s:g} seconds", ""),
+    "3D000": (StoreRefused, "there is no such database", ""),
+    "3F000": (StoreSchema, "its tables are not those of a catalog", ""),
+    "XX001": (StoreSchema, "its tables are damaged", "put a backup back"),
+    "XX002": (StoreSchema, "an index is damaged", "reindex it"),
+}
+"""By SQLSTATE (Appendix A of PostgreSQL's manual): the error, what it says, what to do."""
+_BY_CLASS: dict[str, _Said] = {
+    "08": _AWAY,
+    "22": (StoreRefused, "it cannot hold a value", ""),
+    "23": (StoreSchema, "its tables contradict what was to be written", ""),
+    "28": (StoreRefused, "the server does not let this login in", ""),
+    "40": (StoreUnavailable, "it was in another's way", "do it again"),
+    "42": (StoreSchema, "its tables are not those of a catalog", ""),
+    "53": (StoreUnavailable, "the server is short of something", ""),
+    "54": (StoreRefused, "it cannot hold a value", ""),
+    "57": _AWAY,
+    "58": (StoreUnavailable, "the server cannot read or write its files", ""),
+}
+_NOT_LET_IN = (
+    *("authentication failed", "no password supplied", "no pg_hba.conf entry", "does not exist"),
+    *("not permitted to log in", "permission denied", "certificate", "does not support ssl"),
+    *("root.crt", "password file"),
+)
+"""What libpq says of a login that asking again does not help; it gives no SQLSTATE there."""
+MOST_CHARS = 400
+
+
+def failure_of(
+    error: psycopg.Error,
+    address: str,
+    *,
+    secrets: Iterable[str] = (),
+    timeout_s: float = 0.0,
+    committed: bool | None = False,
+) -> StoreFailed:
+    """Return the store's own error for one of PostgreSQL's."""
+    kind, what, hint = _said(error)
+    said = " ".join(str(error).split())[:MOST_CHARS]
+    for secret in secrets:
+        said = said.replace(secret, "***")
+    failure = kind(address, f"{what.format(timeout_s=timeout_s)} (PostgreSQL: {said})", hint=hint)
+    failure.committed = committed
+    return failure
+
+
+def _said(error: psycopg.Error) -> _Said:
+    import psycopg
+
+    state = error.sqlstate
+    if state is not None:
+        return _BY_STATE.get(state) or _BY_CLASS.get(state[:2], (StoreFailed, "failed", ""))
+    if any(text in str(error).lower() for text in _NOT_LET_IN):
+        return _BY_CLASS["28"]
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return _AWAY
+    if isinstance(error, psycopg.DataError):
+        return _BY_CLASS["22"]
+    return (StoreFailed, "failed", "")

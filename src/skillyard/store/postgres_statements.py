@@ -1,0 +1,286 @@
+"""What PostgreSQL is asked with. Temporary tables belong to one connection."""
+
+from __future__ import annotations
+
+from skillyard.store.backend import Statements
+from skillyard.store.converting import COLUMNS, MOST_LOOKED_AT, WEIGHED, StoredRow
+
+__all__ = [
+    "KEEP_CONTENTS",
+    "LOCK",
+    "READING",
+    "STAGE",
+    "STANDBYS",
+    "STATEMENTS",
+    "TABLES",
+    "WAITED_FOR",
+    "WRITING",
+]
+
+_STAGED = ", ".join(StoredRow._fields)
+_COLUMNS = ", ".join(COLUMNS)
+
+TABLES = """
+CREATE TEMP TABLE IF NOT EXISTS staged (
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    namespace text COLLATE "C", source text COLLATE "C", place text COLLATE "C",
+    digest text COLLATE "C", skill_id text, slug text, name text, description text,
+    tags text[], frontmatter jsonb, document text, body text, files text, around text,
+    installs bigint, commit_id text, url text, expected bigint
+) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS moves (
+    namespace text COLLATE "C", source text COLLATE "C", place text COLLATE "C",
+    kind text, found bigint, version bigint, digest text COLLATE "C", around text,
+    installs bigint, commit_id text, url text, expected bigint,
+    was_generation bigint, was_ordinal bigint
+) ON COMMIT DELETE ROWS;
+"""
+
+# The planner cannot know what a temporary table holds, or a table that grew just now, and then
+# prefers to read or sort all versions for the sake of a few. These make it go along an index.
+READING = "SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off;"
+WRITING = (
+    "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;"
+    " SET LOCAL enable_bitmapscan = off;"
+)
+
+STAGE = f"COPY pg_temp.staged ({_STAGED}) FROM STDIN"
+
+# Sorted, so that two publishers of the same contents wait for each other and never in a circle.
+KEEP_CONTENTS = """
+INSERT INTO skillyard.contents (
+    tenant, digest, skill_id, slug, name, description, tags, frontmatter, document, body, files
+)
+SELECT DISTINCT ON (digest)
+    %(tenant)s, digest, skill_id, slug, name, description, tags, frontmatter, document, body, files
+FROM pg_temp.staged
+WHERE digest IS NOT NULL
+ORDER BY digest, number
+ON CONFLICT (tenant, digest) DO NOTHING
+"""
+
+# Held until the transaction is over, and released only after it is visible: generations are given
+# out in the order in which they are committed. The number is the word "skillyard" shortened.
+LOCK = "SELECT pg_advisory_xact_lock(x'736b696c6c796172'::bigint)"
+
+WAITED_FOR = """
+SELECT
+    current_setting('synchronous_standby_names') AS names,
+    count(*) FILTER (WHERE sync_state IN ('sync', 'quorum') AND state = 'streaming') AS waited_for,
+    count(*) FILTER (WHERE sync_state IS NULL) AS hidden,
+    count(*) AS connected
+FROM pg_stat_replication
+"""
+
+STANDBYS = """
+SELECT application_name, sync_state, extract(epoch FROM replay_lag)::float8
+FROM pg_stat_replication WHERE state = 'streaming' ORDER BY application_name, pid
+"""
+
+# Of a skill that was given twice, the first.
+_FIRST = """(
+    SELECT DISTINCT ON (namespace, source, place)
+        namespace, source, place, digest, around, installs, commit_id, url, expected
+    FROM pg_temp.staged ORDER BY namespace, source, place, number
+)"""
+# One look along the index for each row, whatever the planner thinks that the tables hold.
+_CURRENT = """
+LEFT JOIN LATERAL (
+    SELECT * FROM skillyard.versions o
+    WHERE o.tenant = %(tenant)s AND o.namespace = s.namespace AND o.source = s.source
+      AND o.place = s.place AND o.superseded IS NULL
+    ORDER BY o.generation DESC LIMIT 1
+) v ON true
+"""
+_INTO_MOVES = "INSERT INTO pg_temp.moves"
+
+# What is longer is not looked at: many such skills at once would not fit into memory.
+_SMALL = f"octet_length(c.document) + octet_length(c.files) <= {MOST_LOOKED_AT}"
+_LOOKED_AT = f"CASE WHEN {_SMALL} THEN c.document END, CASE WHEN {_SMALL} THEN c.files END"
+
+_WEIGHT = " + ".join(f"coalesce(octet_length({name}), 0)" for name in WEIGHED)
+
+
+def _page(rows: str) -> str:
+    """Return the statement of a page of these rows.
+
+    All of it is sent at once, so it ends by itself where it weighs enough; the server knows how
+    long a text is without reading it.
+    """
+    return f"""
+SELECT {_COLUMNS}, weight FROM (
+    SELECT *, sum(weight) OVER (ORDER BY generation, ordinal) - weight AS before
+    FROM (SELECT *, {_WEIGHT} AS weight FROM ({rows}) listed) weighed
+) summed
+WHERE before < %(most_bytes)s
+ORDER BY generation, ordinal
+"""
+
+
+STATEMENTS = Statements(
+    head="SELECT generation, stamp FROM skillyard.heads ORDER BY generation DESC LIMIT 1",
+    stamp_of="SELECT stamp FROM skillyard.heads WHERE generation = %(generation)s",
+    view_generation="SELECT generation FROM skillyard.view_generations",
+    page=_page("""
+SELECT * FROM skillyard.entries
+WHERE (generation, ordinal) > (%(at_generation)s, %(at_ordinal)s) AND generation <= %(until)s
+  AND (superseded IS NULL OR superseded > %(until)s)
+ORDER BY generation, ordinal LIMIT %(limit)s
+"""),
+    page_of_view=_page("""
+SELECT * FROM skillyard.visible_after(
+    %(at_generation)s::bigint, %(at_ordinal)s::bigint, %(until)s::bigint, %(limit)s::bigint
+)
+"""),
+    by_id=f"""
+SELECT {_COLUMNS} FROM {{entries}}
+WHERE skill_id = %(id)s AND superseded IS NULL AND (%(tenant)s::text IS NULL OR tenant = %(tenant)s)
+ORDER BY tenant, namespace, source, place
+""",
+    by_key=f"""
+SELECT {_COLUMNS} FROM {{entries}}
+WHERE tenant = %(tenant)s AND namespace = %(namespace)s
+  AND source = %(source)s AND place = %(place)s
+  AND superseded IS NULL AND digest IS NOT NULL
+""",
+    history=f"""
+SELECT {_COLUMNS} FROM {{entries}}
+WHERE tenant = %(tenant)s AND namespace = %(namespace)s
+  AND source = %(source)s AND place = %(place)s
+  AND digest IS NOT NULL
+ORDER BY generation
+""",
+    count="SELECT count(publisher) FROM {entries} WHERE superseded IS NULL AND digest IS NOT NULL",
+    standing=f"""
+SELECT
+    %(tenant)s, k.namespace, k.source, k.place, v.version, v.digest, v.installs,
+    {_LOOKED_AT}
+FROM json_to_recordset(%(keys)s::json) AS k (namespace text, source text, place text)
+CROSS JOIN LATERAL (
+    SELECT * FROM skillyard.versions o
+    WHERE o.tenant = %(tenant)s AND o.namespace = k.namespace COLLATE "C"
+      AND o.source = k.source COLLATE "C" AND o.place = k.place COLLATE "C"
+      AND o.superseded IS NULL AND o.digest IS NOT NULL
+    ORDER BY o.generation DESC LIMIT 1
+) v
+CROSS JOIN LATERAL (
+    SELECT * FROM skillyard.contents o WHERE o.tenant = v.tenant AND o.digest = v.digest LIMIT 1
+) c
+""",
+    places="""
+SELECT place FROM skillyard.versions
+WHERE tenant = %(tenant)s AND namespace = %(namespace)s AND source = %(source)s
+  AND place > %(after)s AND superseded IS NULL AND digest IS NOT NULL
+ORDER BY place LIMIT %(limit)s
+""",
+    generations="""
+SELECT generation, extract(epoch FROM published_at)::bigint, tenant, publisher, action,
+    added, changed, withdrawn
+FROM skillyard.generations
+WHERE %(before)s::bigint IS NULL OR generation < %(before)s
+ORDER BY generation DESC LIMIT %(limit)s
+""",
+    doubled="""
+SELECT namespace, source, place FROM pg_temp.staged
+GROUP BY namespace, source, place HAVING count(DISTINCT digest) > 1
+ORDER BY namespace, source, place LIMIT 1
+""",
+    decide_publish=f"""
+{_INTO_MOVES}
+SELECT
+    s.namespace, s.source, s.place,
+    CASE
+        WHEN v.digest IS NULL THEN 'added'
+        WHEN v.digest <> s.digest OR v.installs <> s.installs THEN 'changed'
+        ELSE 'unchanged'
+    END,
+    CASE WHEN v.digest IS NULL THEN 0 ELSE v.version END,
+    CASE WHEN v.digest = s.digest THEN v.version ELSE coalesce(v.version, 0) + 1 END,
+    s.digest, s.around, s.installs, s.commit_id, s.url, s.expected, v.generation, v.ordinal
+FROM {_FIRST} s {_CURRENT}
+""",
+    decide_withdraw=f"""
+{_INTO_MOVES}
+SELECT
+    s.namespace, s.source, s.place,
+    CASE WHEN v.digest IS NULL THEN 'unchanged' ELSE 'withdrawn' END,
+    0, coalesce(v.version, 0), NULL, coalesce(v.around, ''), coalesce(v.installs, 0),
+    v.commit_id, v.url, NULL, v.generation, v.ordinal
+FROM {_FIRST} s {_CURRENT}
+""",
+    decide_rollback=f"""
+{_INTO_MOVES}
+SELECT
+    v.namespace, v.source, v.place,
+    CASE
+        WHEN t.digest = v.digest THEN 'unchanged'
+        WHEN t.digest IS NULL THEN 'withdrawn'
+        WHEN v.digest IS NULL THEN 'added'
+        ELSE 'changed'
+    END,
+    0, CASE WHEN t.digest IS NULL THEN v.version ELSE v.version + 1 END,
+    t.digest, coalesce(t.around, v.around), v.installs, t.commit_id, t.url, NULL,
+    v.generation, v.ordinal
+FROM skillyard.versions v
+LEFT JOIN LATERAL (
+    SELECT * FROM skillyard.versions o
+    WHERE o.tenant = v.tenant AND o.namespace = v.namespace AND o.source = v.source
+      AND o.place = v.place
+      AND o.generation <= %(to)s AND (o.superseded IS NULL OR o.superseded > %(to)s)
+    LIMIT 1
+) t ON true
+WHERE v.tenant = %(tenant)s AND v.superseded IS NULL
+  AND (t.digest IS NOT NULL OR v.digest IS NOT NULL)
+""",
+    unexpected="""
+SELECT namespace, source, place, expected, found FROM pg_temp.moves
+WHERE expected IS NOT NULL AND expected <> found AND version <> found
+ORDER BY namespace, source, place LIMIT 1
+""",
+    kinds="SELECT kind, count(*) FROM pg_temp.moves GROUP BY kind",
+    add_generation="""
+INSERT INTO skillyard.generations
+    (generation, stamp, tenant, publisher, action, added, changed, withdrawn)
+VALUES (
+    %(generation)s, %(stamp)s, %(tenant)s, %(publisher)s, %(action)s,
+    %(added)s, %(changed)s, %(withdrawn)s
+)
+""",
+    supersede="""
+UPDATE skillyard.versions v SET superseded = %(generation)s
+FROM pg_temp.moves m
+WHERE m.kind <> 'unchanged' AND v.generation = m.was_generation AND v.ordinal = m.was_ordinal
+""",
+    add_versions="""
+INSERT INTO skillyard.versions (
+    generation, ordinal, tenant, namespace, source, place, version, digest, around, installs,
+    commit_id, url
+)
+SELECT
+    %(generation)s, row_number() OVER (ORDER BY namespace, source, place), %(tenant)s,
+    namespace, source, place, version, digest, around, installs, commit_id, url
+FROM pg_temp.moves WHERE kind <> 'unchanged'
+""",
+    granted="""
+SELECT caller, tenant, namespace, place FROM skillyard.grants
+WHERE %(caller)s::text IS NULL OR caller = %(caller)s
+ORDER BY caller, tenant, namespace, place
+""",
+    add_grant="""
+INSERT INTO skillyard.grants (caller, tenant, namespace, place)
+VALUES (%(caller)s, %(tenant)s, %(namespace)s, %(place)s) ON CONFLICT DO NOTHING
+""",
+    drop_grant="""
+DELETE FROM skillyard.grants
+WHERE caller = %(caller)s AND tenant = %(tenant)s
+  AND namespace = %(namespace)s AND place = %(place)s
+""",
+    drop_grants="""
+DELETE FROM skillyard.grants
+WHERE caller = %(caller)s AND tenant = %(tenant)s AND namespace = %(namespace)s
+""",
+    view_changed="""
+INSERT INTO skillyard.callers (caller, generation) VALUES (%(caller)s, %(generation)s)
+ON CONFLICT (caller) DO UPDATE SET generation = excluded.generation
+""",
+)

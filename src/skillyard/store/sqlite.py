@@ -1,0 +1,358 @@
+"""The embedded store: one SQLite file, for one machine. The default.
+
+Write-ahead logging, so that readers and the one writer do not wait for each other; every commit
+is on the disk before it is acknowledged (``synchronous = FULL``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+from skillyard.errors import (
+    InvalidInput,
+    NoStandby,
+    StoreFailed,
+    StoreRefused,
+    StoreSchema,
+    StoreUnavailable,
+)
+from skillyard.store.backend import Options, Session, Statements, Work
+from skillyard.store.connections import Connections
+from skillyard.store.migrating import Migration, check_schema, latest, pending
+from skillyard.store.sql_store import SqlStore
+from skillyard.store.sqlite_statements import KEEP_CONTENTS, SET_UP, STAGE, STATEMENTS, VIEWS
+from skillyard.store.values import Durability, Standby
+
+__all__ = ["SqliteBackend", "open_sqlite"]
+
+PREFIX = "sqlite:///"
+OLDEST = (3, 25, 0)
+"""The first SQLite with window functions."""
+STAGED_AT_ONCE = 1_000
+POLL_S = 0.01
+"""Between two looks for a new generation; a look takes some 10 microseconds."""
+CHECKED_EVERY = 10_000
+"""Instructions of SQLite's machine between two looks at the clock."""
+
+
+def open_sqlite(url: str, options: Options) -> SqlStore:
+    """Return the store in the file of ``sqlite:///relative`` or ``sqlite:////absolute/path``.
+
+    The file is made only where ``options.migrate`` allows it. Raises StoreFailed, InvalidInput.
+    """
+    path = unquote(url.removeprefix(PREFIX))
+    if not url.startswith(PREFIX) or not path or "\0" in path or "?" in url:
+        raise InvalidInput("the address of a SQLite store is sqlite:///path/of/its/file")
+    backend = SqliteBackend(path, options)
+    try:
+        backend.migrate() if options.migrate else backend.check()
+    except BaseException:
+        backend.close()
+        raise
+    return SqlStore(backend, options.caller)
+
+
+class _Condition(NamedTuple):
+    schema: int
+    writable: bool
+    notifies: bool
+    standbys: tuple[Standby, ...]
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that knows whose view it reads, and until when."""
+
+    caller: str | None = None
+    deadline = 0.0
+    timeout_s = 30.0
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        self.deadline = time.monotonic() + self.timeout_s
+        return super().execute(sql, parameters)
+
+    def late(self) -> bool:
+        """True when the running statement has had its time: SQLite then ends it."""
+        return time.monotonic() > self.deadline
+
+
+class SqliteBackend:
+    """See :class:`~skillyard.store.backend.Backend`."""
+
+    name = "sqlite"
+    sql: Statements = STATEMENTS
+
+    def __init__(self, path: str, options: Options) -> None:
+        if sqlite3.sqlite_version_info < OLDEST:
+            raise StoreRefused("sqlite", f"this Python has SQLite {sqlite3.sqlite_version}")
+        self.path = os.path.abspath(path)
+        self._address = f"{PREFIX}{path}"
+        self._options = options
+        self._connections: Connections[_Connection] = Connections(
+            self._connect,
+            _Connection.close,
+            store=self.address,
+            most=options.connections,
+            wait_s=options.statement_timeout_s,
+        )
+
+    @property
+    def address(self) -> str:
+        """``sqlite:///`` and the path as it was given."""
+        return self._address
+
+    def relation(self, caller: str | None) -> str:
+        """Return the view that is read."""
+        return "entries" if caller is None else "visible"
+
+    @contextmanager
+    def reading(self, caller: str | None) -> Generator[Session, None, None]:
+        """Return a transaction that reads; a caller's is held to the caller's views."""
+        with self._lent() as connection:
+            connection.caller = caller
+            connection.set_authorizer(None if caller is None else _only_views)
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                connection.set_authorizer(None)
+
+    @contextmanager
+    def writing(self, durability: Durability) -> Generator[Work, None, None]:
+        """Return a transaction that writes. Raises NoStandby for ``synchronous``."""
+        if durability != "local":
+            raise NoStandby(
+                self.address,
+                "SQLite has no standby, so nothing was published",
+                hint="publish with durability local, or to a store on PostgreSQL",
+            )
+        with self._lent() as connection:
+            for table in ("staged", "moves"):
+                connection.execute(f"DELETE FROM temp.{table}")
+            yield _SqliteWork(connection)
+
+    def listen(self, caller: str | None, after: int, timeout_s: float) -> int:
+        """See the protocol. The file is looked at a hundred times a second."""
+        until = time.monotonic() + timeout_s
+        pause = threading.Event()
+        while True:
+            with self.reading(caller) as session:
+                row = session.execute(self.sql.head, {}).fetchone()
+            generation = 0 if row is None else int(row[0])
+            left = until - time.monotonic()
+            if generation > after or left <= 0:
+                return generation
+            pause.wait(min(POLL_S, left))
+
+    def migrate(self) -> tuple[int | None, int]:
+        """See the protocol. Each step is one transaction; two processes may do it at once."""
+        self._make_file()
+        with self._lent() as connection:
+            before = found = _schema(connection)
+            while steps := pending(self.name, found, self.address):
+                connection.execute("BEGIN IMMEDIATE")
+                found = _schema(connection)  # another process may have been faster
+                for step in pending(self.name, found, self.address)[:1]:
+                    _apply(connection, step)
+                    found = step.number
+                connection.execute("COMMIT")
+                del steps
+        return before, latest(self.name)
+
+    def check(self) -> None:
+        """See the protocol."""
+        if not os.path.isfile(self.path):
+            check_schema(self.name, None, self.address)
+        with self._lent() as connection:
+            check_schema(self.name, _schema(connection), self.address)
+
+    def condition(self) -> _Condition:
+        """See the protocol."""
+        with self._lent() as connection:
+            schema = _schema(connection) or 0
+            writable = not connection.execute("PRAGMA query_only").fetchone()[0]
+        return _Condition(schema, writable and os.access(self.path, os.W_OK), False, ())
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._connections.close()
+
+    def _make_file(self) -> None:
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666))
+        except OSError as error:
+            raise StoreRefused(self.address, f"cannot be made ({error.strerror})") from None
+
+    def _connect(self) -> _Connection:
+        timeout_s = self._options.statement_timeout_s
+        connection = sqlite3.connect(
+            f"file:{_uri(self.path)}?mode=rw",
+            uri=True,
+            timeout=timeout_s,
+            isolation_level=None,
+            check_same_thread=False,  # lent to one thread at a time
+            factory=_Connection,
+        )
+        try:
+            connection.timeout_s = timeout_s
+            connection.create_function("skillyard_caller", 0, lambda: connection_caller(connection))
+            connection.set_progress_handler(connection.late, CHECKED_EVERY)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.executescript(SET_UP)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _lent(self) -> Generator[_Connection, None, None]:
+        """Lend a connection; whatever happens, it comes back outside any transaction."""
+        try:
+            connection, _ = self._connections.take()
+        except sqlite3.Error as error:
+            raise self._failure(error) from None
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            raise self._failure(error) from None
+        finally:
+            try:
+                if connection.in_transaction:
+                    connection.rollback()
+            except sqlite3.Error:  # the first failure is the news
+                self._connections.drop(connection)
+            else:
+                self._connections.give_back(connection)
+
+    def _failure(self, error: sqlite3.Error) -> StoreFailed:
+        return failure_of(error, self.address, self._options.statement_timeout_s)
+
+
+class _SqliteWork:
+    """A transaction that writes: beside the tables first, then as the only writer."""
+
+    def __init__(self, connection: _Connection) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, parameters: Mapping[str, Any], /) -> sqlite3.Cursor:
+        """Run one statement."""
+        return self._connection.execute(sql, parameters)
+
+    def stage(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Put rows into a temporary table; nobody waits while they come."""
+        waiting = iter(rows)
+        while some := [_adapted(row) for row in islice(waiting, STAGED_AT_ONCE)]:
+            self._connection.execute("BEGIN")
+            self._connection.executemany(STAGE, some)
+            self._connection.execute("COMMIT")
+
+    def lock(self, tenant: str) -> None:
+        """Become the one writer, and keep the staged contents."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.execute(KEEP_CONTENTS, {"tenant": tenant})
+
+    def commit(self, generation: int) -> None:
+        """Commit. A commit that fails is rolled back: nothing of it stands."""
+        self._connection.execute("COMMIT")
+
+
+def connection_caller(connection: _Connection) -> str | None:
+    """Return whose view a connection reads now."""
+    return connection.caller
+
+
+def _adapted(row: Sequence[Any]) -> tuple[Any, ...]:
+    """Return a staged row with its tags as JSON: SQLite has no lists."""
+    return tuple(json.dumps(value) if isinstance(value, tuple) else value for value in row)
+
+
+_HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_TRANSACTION})
+
+
+def _only_views(
+    action: int, table: str | None, column: str | None, base: str | None, reader: str | None
+) -> int:
+    """Allow a caller's transaction to read the caller's views, and nothing else.
+
+    SQLite asks for every table that a statement reads, and through which view. A filter that was
+    forgotten in a statement is an error, not a leak.
+    """
+    allowed = action in _HARMLESS or (
+        action == sqlite3.SQLITE_READ and (table in VIEWS or reader in VIEWS)
+    )
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+
+def _uri(path: str) -> str:
+    """Return a path as SQLite's URI file names have it."""
+    return quote(path, safe="/")
+
+
+def _schema(connection: _Connection) -> int | None:
+    """Return the schema version; None where there is no schema. Raises StoreSchema upstream."""
+    named = connection.execute(
+        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_versions'"
+    ).fetchone()
+    if named is None:
+        return None
+    found = connection.execute("SELECT max(version) FROM schema_versions").fetchone()[0]
+    return None if found is None else int(found)
+
+
+def _apply(connection: _Connection, step: Migration) -> None:
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS schema_versions (version INTEGER PRIMARY KEY, name TEXT NOT"
+        " NULL, applied_at INTEGER NOT NULL DEFAULT (CAST(strftime('%s', 'now') AS INTEGER)))"
+    )
+    for statement in _statements(step.sql):
+        connection.execute(statement)
+    connection.execute(
+        "INSERT INTO schema_versions (version, name) VALUES (?, ?)", (step.number, step.name)
+    )
+
+
+def _statements(script: str) -> list[str]:
+    """Return the statements of a script; ``executescript`` would commit before the first."""
+    found, begun = [], ""
+    for line in script.splitlines(keepends=True):
+        begun += line
+        if sqlite3.complete_statement(begun):
+            found.append(begun)
+            begun = ""
+    return found
+
+
+_SAID: dict[int, tuple[type[StoreFailed], str, str]] = {
+    sqlite3.SQLITE_FULL: (StoreUnavailable, "the disk is full", "make room and do it again"),
+    sqlite3.SQLITE_IOERR: (StoreUnavailable, "its file cannot be read or written", ""),
+    sqlite3.SQLITE_CANTOPEN: (StoreUnavailable, "its file cannot be opened", ""),
+    sqlite3.SQLITE_READONLY: (StoreRefused, "its file or folder is read only", ""),
+    sqlite3.SQLITE_PERM: (StoreRefused, "access to its file is denied", ""),
+    sqlite3.SQLITE_AUTH: (StoreRefused, "a caller's view reads only what was granted", ""),
+    sqlite3.SQLITE_NOTADB: (StoreSchema, "its file is no SQLite database", ""),
+    sqlite3.SQLITE_CORRUPT: (StoreSchema, "its file is damaged", "put a backup back"),
+    sqlite3.SQLITE_TOOBIG: (StoreRefused, "a value is too large", ""),
+    sqlite3.SQLITE_ERROR: (StoreSchema, "its tables are not those of a catalog", ""),
+}
+"""By SQLite's primary result code: the error, what it says, and what to do."""
+
+
+def failure_of(error: sqlite3.Error, address: str, timeout_s: float) -> StoreFailed:
+    """Return the store's own error for one of SQLite's. Nothing that failed was committed."""
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreUnavailable(address, f"another writer was busy for {timeout_s:g} seconds")
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return StoreUnavailable(address, f"a statement took longer than {timeout_s:g} seconds")
+    kind, what, hint = _SAID.get(code, (StoreFailed, "failed", ""))
+    return kind(address, f"{what} (SQLite: {error})", hint=hint)

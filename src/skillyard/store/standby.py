@@ -1,0 +1,89 @@
+"""A commit that counts only when a standby has it, and the truth when it does not.
+
+PostgreSQL waits for its synchronous standbys inside COMMIT, without end, after the commit stands
+on the primary. So it is looked at first whether there is one; the wait is cancelled after a
+time, and then the publish stands here and nowhere else, which is what NoStandby says.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from skillyard.errors import NoStandby
+from skillyard.store.postgres_statements import WAITED_FOR
+
+if TYPE_CHECKING:
+    import psycopg
+
+__all__ = ["commit_replicated", "refuse_without_standby"]
+
+CANCEL_S = 5.0
+"""Longest that asking the server to end the wait may take."""
+
+
+def refuse_without_standby(connection: psycopg.Connection[Any], address: str) -> None:
+    """Raise NoStandby unless a standby is connected that a commit would wait for."""
+    row = connection.execute(WAITED_FOR.encode()).fetchone()
+    assert row is not None
+    names, waited_for, hidden, connected = row
+    if names and waited_for:
+        return
+    if names and hidden:
+        what, hint = "the login may not see standbys", "let it: GRANT pg_monitor TO the login"
+    elif not names:
+        what = f"the server waits for no standby ({connected} connected)"
+        hint = "set synchronous_standby_names on the server"
+    else:
+        what, hint = f"no standby of {names!r} is connected", "bring one back"
+    raise NoStandby(address, f"{what}, so nothing was published", hint=hint)
+
+
+def commit_replicated(
+    connection: psycopg.Connection[Any], address: str, *, generation: int, wait_s: float
+) -> None:
+    """Commit, and return when a standby has replayed it.
+
+    Raises NoStandby with ``committed=True`` when none has after ``wait_s`` seconds, or the server
+    stopped waiting for one; psycopg's error when the server went away meanwhile.
+    """
+    warnings: list[str] = []
+
+    def hear(notice: psycopg.errors.Diagnostic) -> None:
+        warnings.append(notice.message_primary or "")
+
+    def cancel() -> None:
+        cancelled.set()
+        with suppress(Exception):  # the connection is gone, and COMMIT says so itself
+            connection.cancel_safe(timeout=CANCEL_S)
+
+    cancelled = threading.Event()
+    timer = threading.Timer(wait_s, cancel)
+    timer.daemon = True
+    connection.add_notice_handler(hear)
+    timer.start()
+    try:
+        connection.execute(b"COMMIT")
+    finally:
+        timer.cancel()
+        timer.join()
+        connection.remove_notice_handler(hear)
+    if warnings:
+        _stands_here_alone(address, generation, f"none answered within {wait_s:g} seconds")
+    if cancelled.is_set():
+        connection.close()  # a cancel may still be on its way to whatever runs on it next
+        return
+    row = connection.execute(WAITED_FOR.encode()).fetchone()
+    if row is None or not row[0]:
+        _stands_here_alone(address, generation, "the server no longer waits for any")
+
+
+def _stands_here_alone(address: str, generation: int, why: str) -> None:
+    raise NoStandby(
+        address,
+        f"generation {generation} stands on this server, and no standby is known to have it: {why}",
+        hint="it is not lost unless this server is; publish the same again to be told",
+        committed=True,
+        generation=generation,
+    )

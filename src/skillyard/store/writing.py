@@ -1,0 +1,127 @@
+"""What writers do: every change is worked out beside the tables, and then made in one step."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from skillyard.errors import StoreConflict
+from skillyard.store.backend import Backend, Work
+from skillyard.store.following import head_of
+from skillyard.store.values import Durability, Grant, Published, StoreKey
+
+__all__ = ["change", "change_grants"]
+
+
+def change(
+    backend: Backend,
+    action: str,
+    decide: str,
+    *,
+    tenant: str,
+    publisher: str,
+    durability: Durability,
+    staged: Iterable[Sequence[Any]] = (),
+    parameters: Mapping[str, Any] | None = None,
+    check: Callable[[int], None] = lambda head: None,
+) -> Published:
+    """Stage rows, decide what to do with each, and do it as one generation.
+
+    ``decide`` is the statement that fills the table of moves; ``check`` sees the last generation
+    before. Returns what was done; raises StoreConflict and what the backend raises.
+    """
+    sql = backend.sql
+    with backend.writing(durability) as work:
+        work.stage(staged)
+        _refuse_doubled(backend, work, tenant)
+        work.lock(tenant)
+        head, _ = head_of(work, backend)
+        check(head)
+        work.execute(decide, {"tenant": tenant, **(parameters or {})})
+        _refuse_unexpected(backend, work, tenant)
+        counts = dict(work.execute(sql.kinds, {}).fetchall())
+        unchanged = counts.pop("unchanged", 0)
+        if not counts:
+            return Published(head, unchanged=unchanged)
+        generation = head + 1
+        _add_generation(backend, work, action, generation, tenant, publisher, counts)
+        work.execute(sql.supersede, {"tenant": tenant, "generation": generation})
+        work.execute(sql.add_versions, {"tenant": tenant, "generation": generation})
+        work.commit(generation)
+    return Published(generation, unchanged=unchanged, **counts)
+
+
+def _add_generation(
+    backend: Backend,
+    work: Work,
+    action: str,
+    generation: int,
+    tenant: str,
+    publisher: str,
+    counts: Mapping[str, int],
+) -> None:
+    noted = {kind: counts.get(kind, 0) for kind in ("added", "changed", "withdrawn")}
+    work.execute(
+        backend.sql.add_generation,
+        {
+            "generation": generation,
+            "stamp": os.urandom(8).hex(),
+            "tenant": tenant,
+            "publisher": publisher,
+            "action": action,
+            **noted,
+        },
+    )
+
+
+def _refuse_doubled(backend: Backend, work: Work, tenant: str) -> None:
+    row = work.execute(backend.sql.doubled, {}).fetchone()
+    if row is not None:
+        key = StoreKey(tenant, *row)
+        raise StoreConflict(
+            backend.address,
+            f"two different skills were given as {key}",
+            hint="publish one of them, or give them places of their own",
+            key=key,
+        )
+
+
+def _refuse_unexpected(backend: Backend, work: Work, tenant: str) -> None:
+    row = work.execute(backend.sql.unexpected, {}).fetchone()
+    if row is not None:
+        key = StoreKey(tenant, *row[:3])
+        expected, found = row[3], row[4]
+        there = f"version {found}" if found else "no such skill"
+        wanted = f"version {expected}" if expected else "no such skill"
+        raise StoreConflict(
+            backend.address,
+            f"{key}: {wanted} was expected, and there is {there}",
+            hint="look at what was published meanwhile, and publish on top of it",
+            key=key,
+            expected=expected,
+            found=found,
+        )
+
+
+def change_grants(backend: Backend, grant: Grant, *, add: bool) -> int:
+    """Add or drop a grant; return the generation that did, or the last one for no change."""
+    sql = backend.sql
+    words = grant._asdict()
+    places = words.pop("places")
+    with backend.writing("local") as work:
+        work.lock(grant.tenant)
+        head, _ = head_of(work, backend)
+        if add:
+            done = [work.execute(sql.add_grant, {**words, "place": p}) for p in places or ("",)]
+        elif places:
+            done = [work.execute(sql.drop_grant, {**words, "place": p}) for p in places]
+        else:
+            done = [work.execute(sql.drop_grants, words)]
+        if not any(rows.rowcount for rows in done):
+            return head
+        generation, action = head + 1, "grant" if add else "revoke"
+        _add_generation(backend, work, action, generation, grant.tenant, grant.caller, {})
+        work.execute(sql.view_changed, {"caller": grant.caller, "generation": generation})
+        work.commit(generation)
+    return generation

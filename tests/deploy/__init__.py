@@ -1,0 +1,1 @@
+"""The files of deploy/ and the commands of the guide to them: read, linted, and run."""

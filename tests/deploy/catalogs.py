@@ -1,0 +1,84 @@
+"""A catalog with everything in it that a backup has to keep, and all that a catalog tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skillyard.errors import StoreRefused
+from skillyard.store.opening import open_store
+from skillyard.store.protocol import CatalogStore
+from skillyard.store.values import Grant, StoreKey, Version
+from tests.deploy.files import section
+from tests.deploy.shell import run
+from tests.store.following import texts
+from tests.store.releasing import fill
+from tests.store.servers import Server
+from tests.store.skills import key
+
+__all__ = ["DATABASE", "check_roles", "everything", "fill_with_grants", "made_logins", "owners_url"]
+
+DATABASE = "skillyard"
+READER = "team-a"
+_PASSWORD = "of-the-store"
+
+
+def owners_url(server: Server, options: str = "") -> str:
+    """Return the address of the store on a server, for the login that owns it."""
+    return server.url(DATABASE, user="skillyard", password=_PASSWORD, options=options)
+
+
+def made_logins(server: Server, environment: dict[str, str], folder: Any) -> None:
+    """Make the logins as the guide says it, one that only reads among them."""
+    (block,) = section("The database's logins")
+    run(block.text, folder, environment)
+    server.sql(f"ALTER ROLE skillyard PASSWORD '{_PASSWORD}'")
+    server.sql(f"CREATE ROLE \"{READER}\" LOGIN PASSWORD 'r' IN ROLE skillyard_reader")
+
+
+def fill_with_grants(store: CatalogStore) -> None:
+    """Publish what every released store holds, and let two callers see parts of it."""
+    fill(store)
+    store.grant(Grant(READER, "acme", "team"))
+    store.grant(Grant("bob", "acme", places=("odd", "csv")))
+
+
+def everything(store: CatalogStore) -> dict[str, Any]:
+    """Return all that a store tells: every generation, every version, every grant."""
+    head = store.generation()
+    found: dict[str, Any] = {"head": head, "schema": store.status().schema}
+    keys: set[StoreKey] = set()
+    for generation in range(1, head + 1):
+        versions = sorted(store.snapshot(generation), key=lambda version: version.key)
+        found[f"generation {generation}"] = [_told(version) for version in versions]
+        keys |= {version.key for version in versions}
+    for one in sorted(keys):
+        found[f"history of {one}"] = [_told(version) for version in store.history(one)]
+    found["grants"] = store.grants()
+    for caller in (READER, "bob", "nobody"):
+        found[f"seen by {caller}"] = texts(store.seen_by(caller).snapshot())
+    return found
+
+
+def _told(version: Version) -> tuple[Any, ...]:
+    return (
+        *(version.key, version.version, version.generation, version.skill, version.digest),
+        *(version.files, version.commit, version.url, version.publisher, version.published_at),
+    )
+
+
+def check_roles(server: Server) -> None:
+    """Fail unless a login that only reads sees what it was granted, and nothing else."""
+    url = server.url(DATABASE, user=READER, password="r")
+    with open_store(url, caller="bob") as pretending:  # it is its own caller, whatever it says
+        assert set(texts(pretending.snapshot())) == {key("csv", namespace="team/eu")}
+    with open_store(url) as bare:
+        for refused in (
+            lambda: list(bare.snapshot()),
+            lambda: bare.withdraw([key("csv")], tenant="acme", publisher="x"),
+            lambda: bare.grant(Grant(READER, "other")),
+        ):
+            try:
+                refused()
+            except StoreRefused:
+                continue
+            raise AssertionError("a login that only reads was let in")

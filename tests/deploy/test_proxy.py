@@ -1,0 +1,171 @@
+"""The proxy's own file, read by a real HAProxy before real nodes that die and stop.
+
+What is asked through the proxy while a node goes away is answered: by another node, and nobody
+who asks sees that there was one less.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.deploy.files import DEPLOY, compose
+from tests.deploy.serving import PROXY_FILE, Node, asked, haproxy, need, node, proxy, until
+from tests.deploy.shell import free_port
+
+pytest.importorskip("uvicorn")
+
+pytestmark = pytest.mark.slow
+
+CLIENTS = 3
+BEFORE, AFTER = 15, 60
+"""Answers of each client before a node goes away, and after."""
+
+
+class Pair(NamedTuple):
+    port: int
+    first: Node
+    second: Node
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    """The proxy before two nodes, and a third that is not there."""
+    haproxy()
+    with ExitStack() as stack:
+        first = stack.enter_context(node(tmp_path / "1"))
+        second = stack.enter_context(node(tmp_path / "2"))
+        for one in (first, second):
+            until(one.port, 200)
+        port = stack.enter_context(proxy(first.port, second.port, free_port()))
+        until(port, 200)
+        yield Pair(port, first, second)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_no_request_is_lost_when_a_node_goes_away(pair: Pair, how: signal.Signals) -> None:
+    statuses: list[int] = []
+    begun: list[int] = []
+    away = threading.Barrier(CLIENTS + 1, timeout=60)
+
+    def ask() -> None:
+        for turn in range(BEFORE + AFTER):
+            if turn == BEFORE:
+                away.wait()
+            wish = {"text": "clean a csv file"} if turn % 2 else None
+            path = "/select" if wish else "/search?q=clean%20csv%20files&limit=3"
+            try:
+                statuses.append(asked(pair.port, path, body=wish)[0])
+            except http.client.IncompleteRead:
+                begun.append(turn)  # half an answer had left: nobody can take that back
+
+    clients = [threading.Thread(target=ask) for _ in range(CLIENTS)]
+    for client in clients:
+        client.start()
+    away.wait()  # all are asking on
+    pair.first.process.send_signal(how)
+    for client in clients:
+        client.join()
+    pair.first.process.wait(timeout=30)
+    assert len(statuses) + len(begun) == CLIENTS * (BEFORE + AFTER)
+    assert set(statuses) == {200}
+    assert len(begun) <= (CLIENTS if how == signal.SIGKILL else 0)
+
+
+def test_requests_go_to_both_and_without_any_node_the_proxy_says_so(pair: Pair) -> None:
+    for _ in range(8):
+        assert asked(pair.port, "/search?q=csv")[0] == 200
+    for one in (pair.first, pair.second):
+        lines = asked(one.port, "/metrics")[2].splitlines()
+        assert any(b"requests_total" in line and b'"/search"' in line for line in lines)
+    for one in (pair.first, pair.second):
+        one.process.kill()
+    until(pair.port, 503)
+
+
+def test_the_proxy_adds_no_rights(pair: Pair) -> None:
+    status, _, body = asked(pair.port, "/health", Authorization="Bearer of-nobody")
+    assert (status, json.loads(body)["error"]["code"]) == (401, "token_wrong")
+
+
+def test_a_session_of_mcp_stays_with_its_node(pair: Pair) -> None:
+    accepted = {"Accept": "application/json, text/event-stream"}
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-03-26",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    status, headers, _ = asked(pair.port, "/mcp", body=hello, **accepted)
+    assert status == 200
+    session = {"Mcp-Session-Id": headers["mcp-session-id"], **accepted}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert asked(pair.port, "/mcp", body=ready, **session)[0] == 202
+    for number in range(2, 10):
+        listing = {"jsonrpc": "2.0", "id": number, "method": "tools/list"}
+        status, _, body = asked(pair.port, "/mcp", body=listing, **session)
+        assert (status, b'"tools"' in body) == (200, True)
+    # The other node does not know it: so it was the proxy that kept it where it is.
+    known = [
+        asked(one.port, "/mcp", body=listing, **session)[0] for one in (pair.first, pair.second)
+    ]
+    assert sorted(known) == [200, 404]
+
+
+def test_the_health_check_of_the_image_knows_a_node_that_is_ready(pair: Pair) -> None:
+    check = [sys.executable, "-I", str(DEPLOY / "container" / "healthy.py")]
+
+    def code() -> int:
+        address = f"http://127.0.0.1:{pair.second.port}/readyz"
+        done = subprocess.run([*check, address], capture_output=True, timeout=30, check=False)
+        return done.returncode
+
+    assert code() == 0
+    pair.second.process.kill()
+    pair.second.process.wait(timeout=30)
+    assert code() == 1
+
+
+def test_the_file_takes_what_compose_gives_it_and_tls_on_top(tmp_path: Path) -> None:
+    need("openssl")
+    made = [tmp_path / "key.pem", tmp_path / "certificate.pem"]
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-subj", "/CN=localhost", "-keyout", str(made[0]), "-out", str(made[1])),
+        ],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    both = tmp_path / "both.pem"
+    both.write_bytes(b"".join(path.read_bytes() for path in made))
+    given = {
+        **compose()["services"]["proxy"]["environment"],
+        **compose("compose.tls.yaml")["services"]["proxy"]["environment"],
+        "CERTIFICATE": str(both),
+    }
+    done = subprocess.run(
+        [haproxy(), "-c", "-f", str(PROXY_FILE), "-f", str(PROXY_FILE.with_name("tls.cfg"))],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env={"PATH": os.environ["PATH"], **given},
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,1 @@
+"""The files that people write for evaluations: what is read, refused, proposed and shipped."""

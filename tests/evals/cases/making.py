@@ -1,0 +1,46 @@
+"""A small library and files to read over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from skillyard.catalog import Catalog
+from skillyard.errors import Diagnostic
+from skillyard.skill import Skill
+
+
+def library() -> Catalog:
+    """Three skills that differ in their words, and a hidden one."""
+    return Catalog.from_skills(
+        [
+            Skill(
+                "table-repair", "Repairs broken tables and exports. Use when an import fails.", "B"
+            ),
+            Skill("graph-drawing", "Draws graphs. Use when numbers have to be shown.", "B"),
+            Skill("letter", "Writes letters. Use when somebody waits for an answer.", "B"),
+            Skill("wipe-out", "Deletes everything.", "B", trigger=True),
+        ]
+    )
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    """Write a file below a folder; return its path."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def told(diagnostics: Iterable[Diagnostic]) -> list[tuple[str, int | None, str]]:
+    """Return (severity, line, message) of each, for comparing."""
+    return [(each.severity, each.line, each.message) for each in diagnostics]
+
+
+def one(diagnostics: Iterable[Diagnostic], path: Path, line: int | None, says: str) -> None:
+    """Assert that one diagnostic names the file, the line and what is wrong, with a way out."""
+    listed = list(diagnostics)
+    fitting = [each for each in listed if each.line == line and says in each.message]
+    assert fitting, told(listed)
+    assert fitting[0].path == str(path)
+    assert fitting[0].hint

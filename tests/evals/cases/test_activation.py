@@ -1,0 +1,160 @@
+"""Activation cases: JSON lines, read by file and line, whatever stands in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillyard.evals.cases.activation import ActivationCase, read_activation
+from tests.evals.cases.making import library, one, written
+
+GOOD: dict[str, Any] = {
+    "id": "a-1",
+    "user_prompt": "my list does not load",
+    "expected_skills": ["table-repair"],
+    "acceptable_skills": ["graph-drawing"],
+    "should_activate": True,
+    "category": "symptom",
+}
+FAR: dict[str, Any] = {"id": "f-1", "user_prompt": "hello", "should_activate": False}
+
+
+def line(base: dict[str, Any] = GOOD, /, **changes: Any) -> str:
+    return json.dumps({**base, **changes})
+
+
+def test_cases_are_read_past_comments_and_blank_lines(tmp_path: Path) -> None:
+    text = f"# what people ask\n\n{line()}\n   \n  # more\r\n{line(FAR)}\r\n"
+    found = read_activation(written(tmp_path, "x.jsonl", text), catalog=library())
+    assert found.diagnostics == ()
+    path = str(tmp_path / "x.jsonl")
+    assert found.cases == (
+        ActivationCase(
+            "a-1",
+            "my list does not load",
+            ("table-repair",),
+            ("graph-drawing",),
+            category="symptom",
+            path=path,
+            line=3,
+        ),
+        ActivationCase("f-1", "hello", should_activate=False, path=path, line=6),
+    )
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        ("{", "not JSON"),
+        ("[1, 2]", "the line is not a JSON object"),
+        ('{"id": 1} trailing', "not JSON"),
+        ('{"id": "a", "id": "b"}', "the key 'id' a second time"),
+        ('{"id": NaN}', "NaN is no number of JSON"),
+        ("[" * 100_000, "nested too deep"),
+        ('{"a": ' * 20 + "1" + "}" * 20, "more than 16 levels"),
+        ('{"id": ' + "9" * 5_000 + "}", "JSON that is refused"),
+        (line(id=None), "id is empty"),
+        (line(id=""), "id is empty"),
+        (line(id=7), "id is not text"),
+        (line(id="a\u200bb"), "id holds a character that no reader sees"),
+        (line(id="x" * 201), "id is longer than 200 characters"),
+        (line(user_prompt="  "), "user_prompt is empty"),
+        (line(user_prompt="x" * 100_001), "user_prompt is longer than 100,000 characters"),
+        (line(user_prompt="half \ud83d of it"), "user_prompt holds half of a character"),
+        (line(user_prompt="hello \u200b \ud83d"), "user_prompt holds half of a character"),
+        (line(expected_skills="table-repair"), "expected_skills is not a list"),
+        (line(expected_skills=[]), "expected_skills is empty, yet something should be activated"),
+        (line(expected_skills=["nobody"]), "expected_skills names a skill that is not there"),
+        (line(expected_skills=["wipe-out"]), "expected_skills names a hidden skill"),
+        (line(expected_skills=["letter", "letter"]), "expected_skills names a skill twice"),
+        (line(acceptable_skills=["table-repair"]), "acceptable_skills names a skill that is"),
+        (line(required_skills=["letter"]), "required_skills names what expected_skills does not"),
+        (line(should_activate="yes"), "should_activate is neither true nor false"),
+        (line(should_activate=1), "should_activate is neither true nor false"),
+        (line(should_activate=None), "should_activate is empty"),
+        (line(should_activate=False), "should_activate is false, yet skills are named"),
+        (line(user_prompt="use table-repair on it"), "the prompt names the skill under test"),
+        (line(user_promt="x"), "there is no field user_promt"),
+    ],
+)
+def test_a_bad_line_is_told_with_its_line_and_the_others_are_read(
+    tmp_path: Path, bad: str, says: str
+) -> None:
+    path = written(
+        tmp_path, "x.jsonl", f"{line(FAR, id='first')}\n{bad}\n{line(FAR, user_prompt='bye')}\n"
+    )
+    found = read_activation(path, catalog=library())
+    assert [case.id for case in found.cases] == ["first", "f-1"]
+    one(found.errors, path, 2, says)
+
+
+def test_an_id_is_taken_once_over_all_files(tmp_path: Path) -> None:
+    written(tmp_path, "a.jsonl", line(FAR) + "\n")
+    second = written(tmp_path, "b.jsonl", "\n" + line(FAR, user_prompt="other") + "\n")
+    found = read_activation(tmp_path)
+    assert len(found.cases) == 1
+    one(found.errors, second, 2, f"the id is taken (first at {tmp_path / 'a.jsonl'}:1)")
+
+
+def test_a_prompt_that_occurs_twice_is_a_remark(tmp_path: Path) -> None:
+    text = f"{line(FAR)}\n{line(FAR, id='2', user_prompt=' HELLO')}\n"
+    found = read_activation(written(tmp_path, "x.jsonl", text))
+    assert len(found.cases) == 2
+    assert [(each.severity, each.line) for each in found.diagnostics] == [("warning", 2)]
+
+
+def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.jsonl", line(FAR))
+    found = read_activation(tmp_path, path)
+    assert (len(found.cases), found.errors, found.files) == (1, (), (str(path),))
+
+
+def test_an_id_of_a_skill_stands_for_its_name(tmp_path: Path) -> None:
+    catalog = library()
+    key = catalog.get("letter").id
+    path = written(tmp_path, "x.jsonl", line(expected_skills=[key]))
+    assert read_activation(path, catalog=catalog).cases[0].expected_skills == ("letter",)
+
+
+def test_without_a_catalog_names_are_taken_as_they_are(tmp_path: Path) -> None:
+    path = written(tmp_path, "x.jsonl", line(expected_skills=["nobody"]))
+    assert read_activation(path).cases[0].expected_skills == ("nobody",)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+RECORDS = st.dictionaries(st.sampled_from([*GOOD, "required_skills", "other"]), JSON, max_size=8)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(RECORDS, max_size=4))
+def test_every_line_gives_a_case_or_an_error(
+    tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]]
+) -> None:
+    path = tmp_path_factory.mktemp("cases") / "x.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    found = read_activation(path, catalog=library())
+    read = {case.line for case in found.cases}
+    wrong = {each.line for each in found.errors}
+    assert read.isdisjoint(wrong)
+    assert read | wrong == set(range(1, len(records) + 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=120))
+def test_no_bytes_whatever_make_reading_raise(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("cases") / "x.jsonl"
+    path.write_bytes(data)
+    assert read_activation(path, catalog=library()).cases == ()

@@ -1,0 +1,65 @@
+"""``--limit``: the same few cases everywhere, and a positive and a negative among them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.cases.sampling import sample, sample_activation
+
+KEYS = [f"case-{number}" for number in range(30)]
+
+
+def chosen(keys: list[str], limit: int | None, seed: int = 42, layer: str = "x") -> tuple[str, ...]:
+    return sample(keys, limit, seed=seed, layer=layer, key=lambda key: key)
+
+
+def test_the_choice_is_what_it_always_was() -> None:
+    """A changed choice would silently compare different cases with an older run."""
+    assert chosen(KEYS, 4) == ("case-5", "case-12", "case-19", "case-25")
+
+
+def test_seed_and_layer_change_the_choice() -> None:
+    assert len({chosen(KEYS, 5, seed, layer) for seed in (1, 2) for layer in ("a", "b")}) == 4
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, 1.5, "3"])
+def test_a_limit_that_is_none_is_refused(limit: object) -> None:
+    with pytest.raises(InvalidInput, match="limit"):
+        chosen(KEYS, limit)  # type: ignore[arg-type]
+
+
+@settings(deadline=None)
+@given(st.permutations(KEYS), st.integers(1, 40), st.integers())
+def test_the_choice_depends_on_the_ids_and_not_on_their_order(
+    keys: list[str], limit: int, seed: int
+) -> None:
+    found = chosen(keys, limit, seed)
+    assert set(found) == set(chosen(KEYS, limit, seed))
+    assert list(found) == [key for key in keys if key in found]
+    assert len(found) == min(limit, len(KEYS))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 29), st.integers())
+def test_one_more_case_displaces_at_most_one(limit: int, seed: int) -> None:
+    fewer = set(chosen(KEYS[:-1], limit, seed))
+    assert len(fewer - set(chosen(KEYS, limit, seed))) <= 1
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.booleans(), min_size=1, max_size=25), st.integers(1, 30), st.integers(0, 2**63 - 1)
+)
+def test_both_kinds_are_kept_where_there_is_room(kinds: list[bool], limit: int, seed: int) -> None:
+    cases = [ActivationCase(f"c{n}", "p", should_activate=kind) for n, kind in enumerate(kinds)]
+    found = sample_activation(cases, limit, seed=seed)
+    assert len(found) == min(limit, len(cases))
+    assert [case.id for case in cases if case in found] == [case.id for case in found]
+    if limit > 1:
+        assert {case.should_activate for case in found} == set(kinds)
+    elif True in kinds:
+        assert found[0].should_activate

@@ -1,0 +1,195 @@
+"""The evaluations of the example library pass their own targets (spec/evals.md 1.2)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+
+import pytest
+
+from skillyard.catalog import Catalog, load_catalog
+from skillyard.evals.cases.activation import ActivationCase, read_activation
+from skillyard.evals.cases.candidates import Candidate, read_candidates
+from skillyard.evals.cases.confusion import ConfusionCase, groups_of, read_confusion
+from skillyard.evals.cases.naming import find_name
+from skillyard.evals.cases.rubrics import Rubric, read_rubrics
+from skillyard.evals.conditions.prompts import DEFAULT_ROLE, Arms, size_impact_arms
+from skillyard.evals.config import Config, read_config
+from skillyard.skill import Skill
+from tests.shared_data import REPOSITORY
+
+HOME = REPOSITORY / "examples/evals"
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load_catalog(REPOSITORY / "examples/skills")
+
+
+@pytest.fixture(scope="module")
+def config() -> Config:
+    found, diagnostics = read_config(HOME / "config.yaml")
+    assert diagnostics == ()
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def rubrics(config: Config, catalog: Catalog) -> tuple[Rubric, ...]:
+    found = read_rubrics(config.paths.rubrics, catalog)
+    assert found.diagnostics == ()
+    return found.cases
+
+
+@pytest.fixture(scope="module")
+def activation(config: Config, catalog: Catalog) -> tuple[ActivationCase, ...]:
+    found = read_activation(config.paths.activation, catalog=catalog)
+    assert found.diagnostics == ()
+    return found.cases
+
+
+@pytest.fixture(scope="module")
+def confusion(config: Config, catalog: Catalog) -> tuple[ConfusionCase, ...]:
+    found = read_confusion(config.paths.confusion, catalog=catalog)
+    assert found.diagnostics == ()
+    return found.cases
+
+
+@pytest.fixture(scope="module")
+def candidates(config: Config, catalog: Catalog) -> tuple[Candidate, ...]:
+    found = read_candidates(config.paths.candidates, catalog)
+    assert found.diagnostics == ()
+    return found.cases
+
+
+def test_the_config_names_models(config: Config) -> None:
+    assert config.models.generation
+    assert config.models.judge
+    assert config.models.generation != config.models.judge
+
+
+def test_at_least_ten_rubrics_with_prompts_that_stand_alone(rubrics: tuple[Rubric, ...]) -> None:
+    assert len(rubrics) >= 10
+    for rubric in rubrics:
+        assert len(rubric.test_prompts) >= 2
+        assert 3 <= len(rubric.criteria) <= 6
+        assert all(len(prompt) >= 150 for prompt in rubric.test_prompts)
+
+
+def test_activation_has_positives_near_misses_and_languages(
+    activation: tuple[ActivationCase, ...],
+) -> None:
+    positives = [case for case in activation if case.should_activate]
+    negatives = [case for case in activation if not case.should_activate]
+    assert len(positives) >= 50
+    assert len({name for case in positives for name in case.expected_skills}) >= 20
+    assert len(negatives) >= 15
+    near = [case for case in negatives if case.category == "same words, other work"]
+    assert len(near) >= 10
+    categories = Counter(case.category for case in activation)
+    assert len(categories) >= 12
+    assert sum(categories[name] for name in ("German", "French", "Spanish", "Polish")) >= 6
+    assert any(case.required_skills for case in positives)
+    assert any(case.acceptable_skills for case in positives)
+
+
+def test_every_skill_that_a_router_may_choose_is_expected_somewhere(
+    activation: tuple[ActivationCase, ...], catalog: Catalog
+) -> None:
+    """All but the fallback, which nothing in particular is for."""
+    wanted = {name for case in activation for name in case.expected_skills}
+    skills = {
+        skill.name
+        for skill in catalog.candidates
+        if not skill.hidden and skill.origin != "convention" and "fallback" not in skill.tags
+    }
+    assert skills - wanted == set()
+
+
+def test_confusion_groups_have_the_sizes_that_were_asked_for(
+    confusion: tuple[ConfusionCase, ...],
+) -> None:
+    groups = groups_of(confusion)
+    assert len(groups) >= 7
+    positives = Counter(case.group for case in confusion if case.expected_skill)
+    for group, members in groups.items():
+        assert 3 <= len(members) <= 5
+        assert positives[group] >= 5
+        per_skill = Counter(case.expected_skill for case in confusion if case.group == group)
+        assert min(per_skill[name] for name in members) >= 2
+    negatives = [case for case in confusion if case.expected_skill is None]
+    assert len(negatives) >= 15
+    assert {case.group for case in negatives} == set(groups)
+
+
+def arms(candidate: Candidate, catalog: Catalog) -> Arms:
+    skill: Skill = catalog.get(candidate.skill)
+    with open(skill.path, encoding="utf-8") as file:
+        text = file.read()
+    return size_impact_arms(
+        text,
+        os.path.dirname(skill.path),
+        role=DEFAULT_ROLE,
+        siblings=candidate.siblings,
+        max_sibling_bytes=candidate.max_sibling_bytes,
+    )
+
+
+def test_candidates_span_three_tiers_with_siblings(
+    candidates: tuple[Candidate, ...], catalog: Catalog
+) -> None:
+    assert len(candidates) >= 10
+    tiers: Counter[str] = Counter()
+    for candidate in candidates:
+        made = arms(candidate, catalog)
+        assert made.tier == candidate.expected_tier, candidate.skill
+        assert made.summary_error is None, candidate.skill
+        assert (made.missing_siblings, made.refused_siblings) == ((), ())
+        assert ("full_siblings" in made.arms) == bool(candidate.siblings)
+        assert made.arms["summary"].size.bytes < made.arms["full"].size.bytes / 2
+        assert len(candidate.test_prompts) >= 2
+        tiers[made.tier] += 1
+    assert min(tiers[name] for name in ("small", "medium", "large")) >= 3
+    assert sum(bool(candidate.siblings) for candidate in candidates) >= 3
+
+
+def test_no_prompt_names_a_skill_that_it_is_about(
+    rubrics: tuple[Rubric, ...],
+    candidates: tuple[Candidate, ...],
+    activation: tuple[ActivationCase, ...],
+    confusion: tuple[ConfusionCase, ...],
+) -> None:
+    about = [(rubric.skill_name, prompt) for rubric in rubrics for prompt in rubric.test_prompts]
+    about += [(each.skill, prompt) for each in candidates for prompt in each.test_prompts]
+    about += [(name, case.user_prompt) for case in activation for name in case.expected_skills]
+    about += [(case.expected_skill or "x", case.user_prompt) for case in confusion]
+    assert [pair for pair in about if find_name(pair[1], pair[0])] == []
+
+
+def test_no_prompt_is_used_twice_or_taken_from_the_ranking_requests(
+    rubrics: tuple[Rubric, ...],
+    candidates: tuple[Candidate, ...],
+    activation: tuple[ActivationCase, ...],
+    confusion: tuple[ConfusionCase, ...],
+) -> None:
+    prompts = [prompt for rubric in rubrics for prompt in rubric.test_prompts]
+    prompts += [prompt for each in candidates for prompt in each.test_prompts]
+    prompts += [case.user_prompt for case in activation]
+    prompts += [case.user_prompt for case in confusion]
+    with open(REPOSITORY / "examples/requests.jsonl", encoding="utf-8") as file:
+        prompts += [json.loads(line)["request"] for line in file]
+    assert [prompt for prompt, times in Counter(prompts).items() if times > 1] == []
+
+
+def test_the_readme_counts_what_is_there(
+    activation: tuple[ActivationCase, ...], confusion: tuple[ConfusionCase, ...]
+) -> None:
+    text = (HOME / "README.md").read_text(encoding="utf-8")
+    positives = [case for case in activation if case.should_activate]
+    skills = {name for case in positives for name in case.expected_skills}
+    assert f"{len(activation)} requests: {len(positives)} for {len(skills)} skills" in text
+    assert f"{len(activation) - len(positives)} for which nothing should be activated" in text
+    expected = sum(case.expected_skill is not None for case in confusion)
+    assert f"three or four skills that are easily taken for each other, {expected} requests" in text
+    assert f"| {len(confusion) - expected} requests near to a group" in text

@@ -1,0 +1,268 @@
+"""Runs that end before their time: killed, interrupted, terminated; and two at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any
+
+import pytest
+
+from skillyard.standin.answers import Answer, Asked
+from skillyard.standin.fake_llm import FakeLlm
+from skillyard.standin.fake_llm.record import Record
+from tests.evals.end_to_end.conftest import Run
+from tests.evals.end_to_end.making import KEY, Project, project
+from tests.evals.end_to_end.test_replay import found
+
+SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
+REQUESTS = 42
+"""Of the size-impact run: 14 answers, 28 judgements."""
+INSTANTS = range(1, REQUESTS + 1, 3) if SOAK else (17,)
+LAYER = "size-impact"
+_WHOLE: dict[str, Any] = {}
+MODELS = {"generation": "gpt-4.1-mini", "judge": "gpt-4.1"}
+
+
+class Trap(FakeLlm):
+    """Does something to somebody when the n-th request comes, before it is answered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.came = 0
+        self.at = 0
+        self.act: Callable[[], None] = lambda: None
+        self._one = Lock()
+
+    def respond(self, asked: Asked) -> Answer:
+        with self._one:
+            self.came += 1
+            if self.came == self.at:
+                self.act()
+        return super().respond(asked)
+
+    def answered(self) -> Counter[str]:
+        """Return how often each request was answered, by its body.
+
+        A process that is killed may have sent half of one.
+        """
+        bodies = (seen.body for seen in self.record.seen if seen.status == 200)
+        return Counter(json.dumps(body, sort_keys=True) for body in bodies)
+
+
+@pytest.fixture
+def trap(monkeypatch: pytest.MonkeyPatch) -> Iterator[Trap]:
+    for name in ("openai", "genai_prices", "scipy"):
+        pytest.importorskip(name)
+    running = Trap()
+    with running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        yield running
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Project:
+    """The project, answered by the library that is imported faster."""
+    made = project(tmp_path)
+    made.configure(provider="openai", models=MODELS)
+    return made
+
+
+def start(made: Project, *given: str) -> subprocess.Popen[str]:
+    """Start a run as a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "skillyard", *made.arguments(LAYER, *given)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, err = process.communicate(timeout=240)
+    return process.returncode, err
+
+
+def stopped_at(
+    trap: Trap, made: Project, request: int, number: int, *given: str
+) -> tuple[int, str]:
+    """Run until the n-th request comes, and send a signal then."""
+    trap.at = request
+    process = start(made, *given)
+    trap.act = lambda: process.send_signal(number)
+    return ended(process)
+
+
+def figures(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Return what a run found out, without when and what for."""
+    left_out = ("run_id", "timestamp", "cost")
+    cases = [
+        {name: value for name, value in case.items() if name not in left_out}
+        for case in envelope["cases"]
+    ]
+    return {"summary": envelope["summary"], "artifacts": found(envelope), "cases": cases}
+
+
+@pytest.fixture
+def whole(tmp_path: Path, made: Project, trap: Trap, run: Run) -> dict[str, Any]:
+    """The results of a run that nobody stopped; the stand-in forgets it."""
+    if not _WHOLE:
+        elsewhere = tmp_path / "whole"
+        assert run(LAYER, "--output-dir", str(elsewhere)).code == 0
+        assert trap.came == REQUESTS
+        trap.came = 0
+        trap.record = Record()
+        _WHOLE.update(figures(made.envelope(elsewhere)))
+    return _WHOLE
+
+
+def last_run(made: Project) -> str:
+    lines = (made.results / "events.jsonl").read_text().splitlines()
+    return str(json.loads(lines[0])["run_id"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("request_number", INSTANTS)
+@pytest.mark.parametrize("concurrency", [1, 4] if SOAK else [4])
+def test_a_killed_run_is_finished_without_paying_twice(
+    request_number: int,
+    concurrency: int,
+    trap: Trap,
+    made: Project,
+    run: Run,
+    whole: dict[str, Any],
+) -> None:
+    """Twice is paid only what was in flight when the power went."""
+    width = ("--concurrency", str(concurrency))
+    code, _ = stopped_at(trap, made, request_number, signal.SIGKILL, *width)
+    assert code == -signal.SIGKILL
+    assert not list(made.results.glob("*_2*.json")), "no results of half a run"
+    run_id = last_run(made)
+    events = made.results / "events.jsonl"
+    events.write_bytes(events.read_bytes() + b'{"event":"case","run_')  # as a kill may leave it
+    before = sum(trap.answered().values())
+    done = run(LAYER, *width, "--resume", run_id)
+    assert done.code == 0, done.err
+    answered = trap.answered()
+    assert len(answered) == REQUESTS
+    assert max(answered.values()) <= 2
+    twice = sum(count - 1 for count in answered.values())
+    assert twice <= concurrency
+    assert sum(answered.values()) - before <= REQUESTS - before + concurrency
+    envelope = made.envelope()
+    assert envelope["meta"]["run_id"] == run_id
+    assert figures(envelope) == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_writes_what_it_has(
+    number: int, trap: Trap, made: Project, run: Run, whole: dict[str, Any]
+) -> None:
+    code, err = stopped_at(trap, made, 20, number)
+    assert code == 3, err
+    envelope = made.envelope()
+    meta = envelope["meta"]
+    assert (meta["aborted"], meta["stop_reason"]) == (True, "interrupted")
+    assert len(envelope["cases"]) == 14
+    skipped = [case["skipped"] for case in envelope["cases"] if case["skipped"]]
+    assert skipped
+    assert {*skipped} == {"interrupted"}
+    assert not [case["errors"] for case in envelope["cases"] if case["errors"]]
+    assert f"--resume {meta['run_id']}" in err
+    assert "Traceback" not in err
+    assert run(LAYER, "--resume", meta["run_id"]).code == 0
+    assert sorted(trap.answered().values()) == [1] * REQUESTS, "what was in flight was waited for"
+    assert figures(made.envelope()) == whole
+
+
+@pytest.mark.slow
+def test_a_second_interrupt_ends_it_at_once(trap: Trap, made: Project) -> None:
+    """Even where an answer never comes."""
+    trap.at = 10
+    process = start(made, "--concurrency", "1")
+
+    def interrupt() -> None:
+        trap.latency_s = 3_600.0
+        process.send_signal(signal.SIGINT)
+
+    trap.act = interrupt
+    while process.poll() is None:
+        try:
+            process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            if trap.latency_s:
+                process.send_signal(signal.SIGINT)
+    code, err = ended(process)
+    assert code == 3
+    assert "interrupted" in err
+    assert len(made.entries("generations")) + len(made.entries("judgements")) == 9
+
+
+@pytest.mark.slow
+def test_two_runs_that_share_a_folder_pay_once(
+    trap: Trap, made: Project, run: Run, whole: dict[str, Any]
+) -> None:
+    """The second one begins when the first one has begun to ask."""
+    begun = Event()
+    trap.at, trap.act = 1, begun.set
+    other = start(made)
+    assert begun.wait(240)
+    assert run(LAYER).code == 0
+    assert ended(other)[0] == 0
+    assert sorted(trap.answered().values()) == [1] * REQUESTS
+    both = made.envelopes()
+    assert [figures(each) for each in both] == [whole, whole]
+    calls = [each["meta"]["calls"] for each in both]
+    assert sum(calls) == REQUESTS
+    assert both[0]["meta"]["run_id"] != both[1]["meta"]["run_id"]
+    lines = (made.results / "events.jsonl").read_text().splitlines()
+    events = Counter((json.loads(line)["run_id"], json.loads(line)["event"]) for line in lines)
+    assert sorted(events.values()) == [1, 1, 1, 1, 14, 14]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SOAK, reason="SKILLYARD_SOAK=1 runs it")
+def test_two_runs_make_anew_what_each_was_told_to(trap: Trap, made: Project) -> None:
+    assert ended(start(made, "--skill", "bread-baking"))[0] == 0
+    first = sum(trap.answered().values())
+    runs = [start(made, "--skill", "bread-baking", "--regenerate") for _ in range(2)]
+    assert [ended(each)[0] for each in runs] == [0, 0]
+    assert sum(trap.answered().values()) == 3 * first
+    for path in (*made.entries("generations"), *made.entries("judgements")):
+        json.loads(path.read_text("utf-8"))
+
+
+def test_a_folder_that_cannot_be_written_is_said(trap: Trap, made: Project, run: Run) -> None:
+    blocked = made.folder / "blocked"
+    blocked.write_text("a file")
+    done = run(LAYER, "--output-dir", str(blocked))
+    assert done.code == 2
+    assert str(blocked) in done.err
+    assert "--output-dir" in done.err
+    assert trap.came == 0, "nothing is paid for that cannot be kept"
+
+
+def test_events_of_a_killed_run_are_read(tmp_path: Path) -> None:
+    from skillyard.evals.keeping.events import Events, read_events
+
+    for name in ("a", "b"):
+        events = Events(str(tmp_path), name)
+        events.append("start", settings={})
+        events.close()
+        with (tmp_path / "events.jsonl").open("ab") as file:
+            file.write(b'{"event":"ca')
+    said: list[str] = []
+    assert [event["run_id"] for event in read_events(str(tmp_path), said.append)] == ["a", "b"]
+    assert len(said) == 2
+    assert "events.jsonl:2" in said[0]

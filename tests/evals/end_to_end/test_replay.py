@@ -1,0 +1,232 @@
+"""A copy of the results tells the same elsewhere: no key, no network, no providers' libraries."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from skillyard.standin.fake_llm import FakeLlm
+from tests.evals.end_to_end.conftest import Run
+from tests.evals.end_to_end.making import Done, Project
+
+LAYERS = {
+    "activation": ("--router", "model"),
+    "confusion": ("--router", "model"),
+    "effectiveness": (),
+    "size-impact": ("--runs", "2"),
+}
+
+
+@pytest.fixture
+def no_network(fake: FakeLlm) -> Iterator[Callable[[], None]]:
+    """Close the network and take the keys away; what is opened fails the test."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def close() -> None:
+            def refuse(*given: object, **named: object) -> NoReturn:
+                raise AssertionError(f"a replay opened a socket: {given}")
+
+            for name in ("socket", "create_connection", "getaddrinfo"):
+                patch.setattr(socket, name, refuse)
+            for name in ("ANTHROPIC", "OPENAI"):
+                patch.delenv(f"{name}_API_KEY")
+                patch.delenv(f"{name}_BASE_URL")
+
+        yield close
+
+
+def moved(made: Project, to: Path) -> Project:
+    """Copy everything to another machine, as far as a folder can be one, and leave nothing."""
+    shutil.copytree(made.folder, to, ignore=lambda _, names: [to.name] if to.name in names else [])
+    for name in ("results", "skills", "evals"):
+        shutil.rmtree(made.folder / name)
+    return Project(to)
+
+
+def told(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Return what may not differ: all but ids, times, and what this run paid."""
+    own = ("run_id", "timestamp", "cost")
+    cases = [{k: v for k, v in case.items() if k not in own} for case in envelope["cases"]]
+    paid = (
+        *("run_id", "timestamp", "duration_s", "total_cost", "cost_of_cached", "calls"),
+        *("cache_hits", "backend", "price_source"),
+    )
+    meta = {name: value for name, value in envelope["meta"].items() if name not in paid}
+    return {**envelope, "cases": cases, "meta": meta, "artifacts": found(envelope)}
+
+
+def found(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Return the artifacts without what the run paid."""
+    return {name: value for name, value in envelope["artifacts"].items() if name != "cost"}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_copy_replays_to_the_same_results(
+    layer: str,
+    run: Run,
+    fake: FakeLlm,
+    made: Project,
+    no_network: Callable[[], None],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(layer, *LAYERS[layer]).code == 0
+    first = made.envelope()
+    assert first["meta"]["backend"] == "fake"
+    assert first["meta"]["calls"] > 0
+    asked = len(fake.record.seen)
+    elsewhere = moved(made, tmp_path / "elsewhere")
+    no_network()
+    done = command(elsewhere, capsys, layer, "--replay")
+    assert done.code == 0, done.err
+    replayed = elsewhere.envelopes()[-1]
+    assert told(replayed) == told(first)
+    meta = replayed["meta"]
+    assert (meta["calls"], meta["total_cost"]) == (0, 0.0)
+    assert meta["cost_of_cached"] == pytest.approx(first["meta"]["total_cost"], abs=2e-6)
+    assert meta["backend"] == "fake", "who answered does not change by being kept"
+    assert len(fake.record.seen) == asked
+
+
+def command(made: Project, capsys: pytest.CaptureFixture[str], *line: str) -> Done:
+    from skillyard.cli import main
+
+    capsys.readouterr()
+    code = main(made.arguments(*line))
+    left = capsys.readouterr()
+    return Done(code, left.out, left.err)
+
+
+@pytest.mark.parametrize("format", ["html", "md", "junit", "github"])
+def test_a_replays_report_is_the_same_byte_for_byte(
+    format: str,
+    run: Run,
+    fake: FakeLlm,
+    made: Project,
+    no_network: Callable[[], None],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Here and on the other machine; the name, the time and the duration of the run aside."""
+    pytest.importorskip("jinja2")
+    assert run("effectiveness").code == 0
+    no_network()
+    assert run("effectiveness", "--replay", "--format", format).code == 0
+    here = plain(made)
+    elsewhere = moved(made, tmp_path / "elsewhere")
+    assert command(elsewhere, capsys, "effectiveness", "--replay", "--format", format).code == 0
+    assert plain(elsewhere) == here
+
+
+def plain(made: Project) -> str:
+    """Return the latest report without what belongs to its run alone."""
+    meta = made.envelopes()[-1]["meta"]
+    (path,) = (made.folder / "evals/reports").glob(f"{meta['run_id']}*")
+    report = path.read_text("utf-8").replace(meta["run_id"], "RUN")
+    report = report.replace(meta["timestamp"].removesuffix("Z"), "TIME")
+    report = report.replace(meta["timestamp"][:16].replace("T", " "), "TIME")
+    return re.sub(r'(?<=time=")[\d.]+(?=")|\b[\d.,]+\s(s|ms|min)\b', "DURATION", report)
+
+
+def test_what_is_missing_is_listed(
+    run: Run, fake: FakeLlm, made: Project, no_network: Callable[[], None]
+) -> None:
+    assert run("effectiveness").code == 0
+    gone = [made.entries("generations")[0], made.entries("judgements")[0]]
+    for path in gone:
+        path.unlink()
+    no_network()
+    done = run("effectiveness", "--replay")
+    assert done.code == 3
+    names = [path.relative_to(made.results).as_posix() for path in gone]
+    assert names[0] in done.err
+    envelope = made.envelopes()[-1]
+    assert envelope["meta"]["missing"] >= 1
+    errors = [error["kind"] for case in envelope["cases"] for error in case["errors"]]
+    assert "missing" in errors
+    assert {*errors} == {"missing"}
+    document = json.loads(run("effectiveness", "--replay", "--json").out)
+    assert names[0] in document["missing"]
+    assert not gone[0].exists(), "a replay makes nothing"
+
+
+def test_a_replay_of_nothing_is_wrong_use(run: Run, made: Project) -> None:
+    done = run("effectiveness", "--replay")
+    assert done.code == 2
+    assert "nothing to replay" in done.err
+
+
+def test_a_replay_takes_the_settings_of_the_latest_run_of_its_layer(
+    run: Run, fake: FakeLlm, made: Project, no_network: Callable[[], None]
+) -> None:
+    given = ("--seed", "7", "--orders", "single", "--skill", "tea-brewing", "--runs", "2")
+    assert run("effectiveness", *given).code == 0
+    assert run("size-impact", "--skill", "bread-baking").code == 0
+    no_network()
+    assert run("effectiveness", "--replay").code == 0
+    meta = [each["meta"] for each in made.envelopes() if each["meta"]["eval_type"][0] == "e"][-1]
+    assert (meta["seed"], meta["orders"], meta["skill"], meta["runs"]) == (
+        *(7, "single", "tea-brewing", 2),
+    )
+
+
+def test_failed_judgements_replay_as_they_were(
+    run: Run, fake: FakeLlm, made: Project, no_network: Callable[[], None]
+) -> None:
+    from skillyard.standin.fake_llm import faults
+
+    fake.script.add(faults.NAMED["no-json"](), times=3, kind="judge")
+    assert run("effectiveness", "--concurrency", "1").code == 0
+    no_network()
+    assert run("effectiveness", "--replay").code == 0
+    first, second = made.envelopes()
+    assert told(first) == told(second)
+    assert sum(bool(case["errors"]) for case in second["cases"]) == 1
+
+
+@pytest.mark.slow
+def test_a_replay_needs_none_of_the_providers_libraries(
+    run: Run, fake: FakeLlm, made: Project
+) -> None:
+    assert run("effectiveness", "--skill", "coffee-roasting").code == 0
+    program = (
+        "import sys\n"
+        "for name in ('anthropic', 'openai', 'httpx', 'httpx2', 'genai_prices'):\n"
+        "    sys.modules[name] = None\n"
+        "from skillyard.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    line = made.arguments("effectiveness", "--replay")
+    done = subprocess.run(
+        [sys.executable, "-c", program, *line],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": ":".join(path for path in sys.path if path), "PATH": ""},
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_a_run_without_a_network_knows_what_the_library_would_send(
+    provider: str, run: Run, fake: FakeLlm, made: Project, no_network: Callable[[], None]
+) -> None:
+    """The key of an entry holds every parameter: one that differs would be a miss."""
+    pytest.importorskip(provider)
+    models = {"anthropic": "claude-haiku-5-5", "openai": "gpt-4.1-mini"}
+    made.configure(provider=provider, models={"generation": models[provider]}, temperature=0.5)
+    assert run("effectiveness", "--skill", "coffee-roasting").code == 0
+    no_network()
+    assert run("effectiveness", "--replay").code == 0
+    sent = [each["meta"]["temperature_sent"] for each in made.envelopes()]
+    assert sent == [None, None] if provider == "anthropic" else sent == [0.5, 0.5]

@@ -1,0 +1,320 @@
+"""Runs of the four layers: what they write, again and again the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.standin.fake_llm import FakeLlm
+from tests.cli.making import write
+from tests.evals.end_to_end.conftest import Run
+from tests.evals.end_to_end.making import Project
+from tests.evals.end_to_end.test_replay import LAYERS, told
+
+TYPES = {
+    "activation": "activation",
+    "confusion": "confusion",
+    "effectiveness": "effectiveness",
+    "size-impact": "size_impact",
+}
+
+
+def in_folder(made: Project, name: str) -> tuple[tuple[str, str], Path]:
+    path = made.folder / name
+    return ("--output-dir", str(path)), path
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_concurrency_changes_nothing_but_the_time(
+    layer: str, run: Run, fake: FakeLlm, made: Project
+) -> None:
+    results = []
+    for width in ("1", "8"):
+        where, path = in_folder(made, width)
+        assert run(layer, *LAYERS[layer], "--concurrency", width, *where).code == 0
+        results.append(made.envelope(path))
+    first, second = map(told, results)
+    assert first == second
+    costs = [[case["cost"] for case in each["cases"]] for each in results]
+    assert costs[0] == costs[1], "a shared answer is always paid for by the same case"
+
+
+def test_the_seed_makes_the_slots_and_nothing_else(run: Run, fake: FakeLlm, made: Project) -> None:
+    slots = []
+    for number, seed in enumerate(("1", "1", "2")):
+        where, path = in_folder(made, f"run-{number}")
+        assert run("size-impact", "--seed", seed, "--orders", "single", *where).code == 0
+        envelope = made.envelope(path)
+        assert envelope["meta"]["seed"] == int(seed)
+        slots.append({c["id"]: (c["ab_assignment"], c["case_seed"]) for c in envelope["cases"]})
+    assert slots[0] == slots[1] != slots[2]
+
+
+def test_single_orders_are_balanced_over_runs(run: Run, fake: FakeLlm, made: Project) -> None:
+    assert run("size-impact", "--orders", "single", "--runs", "2").code == 0
+    cells: dict[str, list[str]] = {}
+    for case in made.envelope()["cases"]:
+        assert len(case["orders"]) == 1
+        assert case["position_consistent"] is None
+        cell = f"{case['skill_name']}/{case['prompt_index']}/{case['comparison']}"
+        cells.setdefault(cell, []).append(case["ab_assignment"]["A"])
+    assert all(len({*firsts}) == 2 for firsts in cells.values()), "each side stood first once"
+
+
+def test_both_orders_are_judged_and_merged(run: Run, fake: FakeLlm, made: Project) -> None:
+    assert run("size-impact").code == 0
+    for case in made.envelope()["cases"]:
+        first, second = (order["ab_assignment"] for order in case["orders"])
+        assert case["ab_assignment"] == first == {"A": second["B"], "B": second["A"]}
+        scores = [order["scores"] for order in case["orders"]]
+        for condition, score in case["scores"].items():
+            assert score == pytest.approx((scores[0][condition] + scores[1][condition]) / 2)
+        winners = {order["winner"] for order in case["orders"]}
+        assert case["winner"] == (winners.pop() if len(winners) == 1 else "tie")
+
+
+def test_the_results_say_what_was_run(run: Run, fake: FakeLlm, made: Project) -> None:
+    assert run("size-impact", "--limit", "3").code == 0
+    envelope = made.envelope()
+    meta = envelope["meta"]
+    assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]+", meta["run_id"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", meta["timestamp"])
+    assert {name: meta[name] for name in (
+        "schema", "eval_type", "backend", "provider", "model", "judge_model", "orders", "limit",
+        "runs", "seed", "temperature_requested", "temperature_sent", "aborted", "router",
+    )} == {
+        "schema": "skillyard.eval/1", "eval_type": "size_impact", "backend": "fake",
+        "provider": "anthropic", "model": "claude-haiku-5-5", "judge_model": "claude-sonnet-5-5",
+        "orders": "both", "limit": 3, "runs": 1, "seed": 42, "temperature_requested": 0.0,
+        "temperature_sent": None, "aborted": False, "router": None,
+    }  # fmt: skip
+    assert meta["sdk"][0].startswith("anthropic ")
+    assert {*meta["skill_sha256s"]} == {"tea-brewing", "coffee-roasting", "bread-baking"}
+    assert len({(case["skill_name"], case["prompt_index"]) for case in envelope["cases"]}) == 3
+    paid = sum(case["cost"] for case in envelope["cases"])
+    assert meta["total_cost"] == pytest.approx(paid, abs=1e-5)
+    assert paid > 0
+    for case in envelope["cases"]:
+        assert case["run_id"] == meta["run_id"]
+        assert case["timestamp"] == meta["timestamp"]
+        for name, path in case["generations"].items():
+            text = json.loads((made.results / path).read_text("utf-8"))["text"]
+            assert len(text) == case["lengths"][name]
+        assert len(case["judgements"]) == 2
+        assert all((made.results / path).is_file() for path in case["judgements"])
+    events = [json.loads(line) for line in (made.results / "events.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == [
+        "start", *["case"] * len(envelope["cases"]), "end",
+    ]  # fmt: skip
+    assert {event["run_id"] for event in events} == {meta["run_id"]}
+
+
+def test_an_answer_without_a_skill_is_shared_by_all(run: Run, fake: FakeLlm, made: Project) -> None:
+    prompt = "What about water?"
+    write(
+        made.folder,
+        {
+            "evals/datasets/size_impact/candidates.yaml": "candidates:\n"
+            + "".join(
+                f"  - {{skill: {name}, test_prompt: {prompt}}}\n"
+                for name in ("tea-brewing", "coffee-roasting", "bread-baking")
+            )
+        },
+    )
+    plan = run("size-impact", "--dry-run", "--json").json
+    assert plan["generations"]["planned"] == 3 * 2 + 1
+    assert run("size-impact", "--concurrency", "8").code == 0
+    assert sum(seen.kind == "generation" for seen in fake.record.seen) == 7
+    bare = {case["generations"]["baseline"] for case in made.envelope()["cases"]
+            if "baseline" in case["generations"]}  # fmt: skip
+    assert len(bare) == 1
+    assert bare.pop().startswith("generations/_without_skill/")
+
+
+@pytest.mark.parametrize(
+    ("layer", "flag", "near", "hint"),
+    [
+        ("size-impact", "--skill", "tea-brewin", "tea-brewing"),
+        ("effectiveness", "--skill", "cofee-roasting", "coffee-roasting"),
+        ("activation", "--skill", "bread-bakin", "bread-baking"),
+        ("confusion", "--group", "kichen", "kitchen"),
+        ("effectiveness", "--skill", "bread-baking", "coffee-roasting, tea-brewing"),
+    ],
+)
+def test_what_no_case_is_about_is_wrong_use(
+    layer: str, flag: str, near: str, hint: str, run: Run, made: Project
+) -> None:
+    done = run(layer, flag, near)
+    assert done.code == 2
+    assert hint in done.err
+    assert near in done.err
+    assert not made.results.exists()
+
+
+@pytest.mark.parametrize("layer", ["size-impact", "effectiveness"])
+def test_one_skill_alone(layer: str, run: Run, fake: FakeLlm, made: Project) -> None:
+    assert run(layer, "--skill", "tea-brewing").code == 0
+    envelope = made.envelope()
+    assert {case["skill_name"] for case in envelope["cases"]} == {"tea-brewing"}
+    assert envelope["meta"]["skill"] == "tea-brewing"
+    assert {*envelope["summary"]} == {"tea-brewing", "_overall"}
+
+
+def test_a_sample_is_drawn_by_seed_and_keeps_both_kinds(run: Run, made: Project) -> None:
+    """With our own scorer, which asks no model."""
+    drawn = []
+    for number, seed in enumerate(("1", "1", "2", "3", "4")):
+        where, path = in_folder(made, f"run-{number}")
+        assert run("activation", "--limit", "2", "--seed", seed, *where).code == 0
+        envelope = made.envelope(path)
+        assert envelope["meta"]["limit"] == 2
+        assert envelope["meta"]["backend"] == "none"
+        assert sorted(case["should_activate"] for case in envelope["cases"]) == [False, True]
+        drawn.append(tuple(case["id"] for case in envelope["cases"]))
+    assert drawn[0] == drawn[1]
+    assert len({*drawn}) > 1
+
+
+def test_scorers_ask_nobody_and_need_no_model(run: Run, made: Project) -> None:
+    made.configure(models={})
+    for layer in ("activation", "confusion"):
+        done = run(layer, "--runs", "2")
+        assert done.code == 0, done.err
+    for envelope in made.envelopes():
+        meta = envelope["meta"]
+        assert (meta["backend"], meta["model"], meta["calls"]) == ("none", None, 0)
+        assert meta["router"] == "hybrid"
+        runs: dict[int, list[Any]] = {0: [], 1: []}
+        for case in envelope["cases"]:
+            runs[case["run_index"]].append((case["id"], case["picked"], case["passed"]))
+        assert runs[0] == runs[1]
+    assert not made.entries("generations")
+
+
+def test_models_have_to_be_named(run: Run, fake: FakeLlm, made: Project) -> None:
+    made.configure(models={})
+    done = run("size-impact")
+    assert done.code == 2
+    assert "--model" in done.err
+    assert run("size-impact", "--model", "claude-haiku-5-5", "--skill", "bread-baking").code == 0
+    assert made.envelope()["meta"]["judge_model"] == "claude-haiku-5-5"
+
+
+def test_a_run_without_a_usable_case_says_so(run: Run, fake: FakeLlm, made: Project) -> None:
+    from skillyard.standin.fake_llm import faults
+
+    fake.script.add(faults.NAMED["refusal"](), times=None)
+    done = run("effectiveness")
+    assert done.code == 4
+    assert "no case has a result" in done.err
+    assert made.envelope()["meta"]["degraded"]
+
+
+def test_more_judges_are_compared_with_the_first(run: Run, fake: FakeLlm, made: Project) -> None:
+    models = {
+        "generation": "claude-haiku-5-5",
+        "judge": "claude-sonnet-5-5",
+        "more_judges": ["claude-opus-5-5"],
+    }
+    made.configure(models=models)
+    assert run("effectiveness", "--skill", "coffee-roasting").code == 0
+    (case,) = made.envelope()["cases"]
+    assert len(case["judgements"]) == 4
+    assert case["more_judges"]["claude-opus-5-5"]["scores"] == case["scores"]
+    judges = {seen.body["model"] for seen in fake.record.seen if seen.kind == "judge"}
+    assert judges == {"claude-sonnet-5-5", "claude-opus-5-5"}
+
+
+def test_entries_that_cannot_be_used_are_made_again_and_named(
+    run: Run, fake: FakeLlm, made: Project
+) -> None:
+    assert run("effectiveness").code == 0
+    asked = len(fake.record.seen)
+    first = told(made.envelope())
+    generation, judgement = made.entries("generations")[0], made.entries("judgements")[-1]
+    generation.write_bytes(generation.read_bytes()[:40])
+    entry = json.loads(judgement.read_text("utf-8"))
+    entry["parsed"]["criteria"][0]["score_a"] = 6
+    judgement.write_text(json.dumps(entry))
+    done = run("effectiveness")
+    assert done.code == 0
+    for path in (generation, judgement):
+        assert done.err.count(path.relative_to(made.results).as_posix()) == 1
+    assert len(fake.record.seen) - asked == 2
+    assert told(made.envelopes()[-1]) == first
+    json.loads(generation.read_text("utf-8"))
+
+
+def test_a_changed_text_is_judged_as_what_it_says(run: Run, fake: FakeLlm, made: Project) -> None:
+    """A judgement belongs to two texts: with another text it is not found."""
+    assert run("effectiveness", "--skill", "coffee-roasting").code == 0
+    path = made.entries("generations")[0]
+    entry = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**entry, "text": "Something else, edited by hand."}))
+    assert run("effectiveness", "--skill", "coffee-roasting").code == 0
+    assert [seen.kind for seen in fake.record.seen][4:] == ["judge", "judge"]
+
+
+def test_the_address_that_gets_the_key_is_not_taken_from_a_results_folder(
+    run: Run, fake: FakeLlm, made: Project
+) -> None:
+    """Somebody may have written its events; the key goes where config or command line say."""
+    with FakeLlm() as thief:
+        given = ("effectiveness", "--skill", "coffee-roasting")
+        assert run(*given, "--max-calls", "1", "--base-url", fake.url).code == 3
+        events = made.results / "events.jsonl"
+        events.write_text(events.read_text().replace(fake.url, thief.url))
+        run_id = made.envelope()["meta"]["run_id"]
+        done = run(*given, "--resume", run_id, "--max-calls", "9")
+        assert done.code == 2
+        assert thief.url in done.err
+        assert "--base-url" in done.err
+        assert not thief.record.seen
+        done = run(*given, "--resume", run_id, "--max-calls", "9", "--base-url", fake.url)
+        assert done.code == 0
+        assert not thief.record.seen
+        assert len(fake.record.seen) == 4
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="looks files up in /proc")
+def test_what_was_paid_for_is_on_disk_at_once_and_what_is_free_need_not_be(
+    run: Run, fake: FakeLlm, made: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replay of a thousand cases would otherwise wait for the disk a thousand times."""
+    synced: list[int] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        if os.path.realpath(f"/proc/self/fd/{descriptor}").endswith("events.jsonl"):
+            synced.append(descriptor)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    assert run("effectiveness", "--concurrency", "1").code == 0
+    assert len(synced) == 1 + 3 + 1, "the start, three cases, the end"
+    synced.clear()
+    assert run("effectiveness", "--replay").code == 0
+    assert len(synced) == 2
+
+
+def test_connections_are_closed_when_a_run_ends(
+    run: Run, fake: FakeLlm, made: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from skillyard.evals.models.anthropic_api import AnthropicModel
+
+    closed: list[object] = []
+    real = AnthropicModel.close
+
+    def close(self: AnthropicModel) -> None:
+        closed.append(self)
+        real(self)
+
+    monkeypatch.setattr(AnthropicModel, "close", close)
+    assert run("effectiveness", "--skill", "coffee-roasting").code == 0
+    assert run("effectiveness", "--max-calls", "1", "--regenerate").code == 3
+    assert len(closed) == 2

@@ -1,0 +1,1 @@
+"""Tests of judging: prompts, replies, slots and scores."""

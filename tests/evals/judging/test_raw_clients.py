@@ -1,0 +1,72 @@
+"""``invoke_judge`` with the makers' own clients, against the stand-in on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from skillyard.evals.criteria import DEFAULT_CRITERIA
+from skillyard.evals.judging.assignment import both_orders
+from skillyard.evals.judging.judge import invoke_judge
+from skillyard.evals.judging.remap import remap
+from skillyard.standin.fake_llm import FakeLlm
+from tests.evals.judging.making import mappings
+
+TEXTS = {
+    "full": "High water at Dover is at 11:40.\n\n- Check the port's own table.\n- Allow for wind.",
+    "baseline": "I cannot know that.",
+}
+REQUEST = "When is high water at Dover tomorrow, and what should I check?"
+MODELS = {"anthropic": "claude-haiku-4-5", "openai": "gpt-4.1-mini"}
+
+
+@pytest.fixture(params=list(MODELS))
+def library(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    pytest.importorskip(name)
+    return name
+
+
+def client_of(library: str, fake: FakeLlm) -> Any:
+    if library == "anthropic":
+        import anthropic
+
+        return anthropic.Anthropic(api_key="sk-test", base_url=fake.url)
+    import openai
+
+    return openai.OpenAI(api_key="sk-test", base_url=fake.openai_url)
+
+
+@pytest.fixture(params=["honest", "slot-b"])
+def fake(request: pytest.FixtureRequest) -> Iterator[FakeLlm]:
+    with FakeLlm(behaviour=request.param) as running:
+        yield running
+
+
+def test_both_orders_through_a_makers_client(library: str, fake: FakeLlm) -> None:
+    """A judge that always prefers slot B wins nothing for anybody; an honest one agrees twice."""
+    orders = []
+    with client_of(library, fake) as client:
+        for drawn in both_orders(42, "tides", 0, "full", "baseline", 0):
+            found = invoke_judge(
+                client, REQUEST, TEXTS[drawn.slots["A"]], TEXTS[drawn.slots["B"]],
+                DEFAULT_CRITERIA, MODELS[library], max_tokens=1_000,
+            )  # fmt: skip
+            assert (found["judge_error"], found["attempts"], found["fake"]) == (None, 1, True)
+            assert found["usage"]["input_tokens"] > 0
+            assert found["sdk"].startswith(library)
+            orders.append({"assignment": drawn.slots, "judge": found["parsed"]})
+    merged = remap(
+        {
+            "conditions": ["full", "baseline"],
+            "criteria": mappings(DEFAULT_CRITERIA),
+            "orders": orders,
+        }
+    )
+    if fake.behaviour == "slot-b":
+        assert (merged["winner"], merged["improvement"]) == ("tie", 0.0)
+        assert merged["position_consistent"] is False
+    else:
+        assert merged["position_consistent"] is True

@@ -1,0 +1,216 @@
+"""L3 by hand: what one choice is worth, and what many are together (evals.md §1.14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.layers.activation import (
+    ActivationRun,
+    activation_artifacts,
+    activation_summary,
+)
+from skillyard.evals.layers.routing import Routed
+
+NAMES = ("a", "b", "c", "d")
+
+
+def case(
+    name: str = "1",
+    expected: Sequence[str] = (),
+    acceptable: Sequence[str] = (),
+    required: Sequence[str] = (),
+    about: str | None = None,
+    category: str = "direct",
+) -> ActivationCase:
+    return ActivationCase(
+        id=name,
+        user_prompt=f"prompt {name}",
+        expected_skills=tuple(expected),
+        acceptable_skills=tuple(acceptable),
+        required_skills=tuple(required),
+        should_activate=bool(expected or acceptable),
+        category=category,
+        about=about,
+    )
+
+
+class Says:
+    """A router that says what it was told to."""
+
+    def __init__(self, *said: Routed) -> None:
+        self._said = list(said)
+
+    def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
+        return self._said.pop(0)
+
+
+def outcomes(cases: Sequence[ActivationCase], *said: Routed, runs: int = 1) -> list[dict[str, Any]]:
+    run = ActivationRun(cases, Says(*said), runs=runs)
+    for job in run.jobs():
+        job.work()
+    return run.cases("")
+
+
+def outcome(one: ActivationCase, *picked: str, **more: Any) -> dict[str, Any]:
+    (told,) = outcomes([one], Routed(picked, **more))
+    return told
+
+
+@pytest.mark.parametrize(
+    ("one", "picked", "passed", "precision", "recall", "f1", "exact"),
+    [
+        (case(expected="a"), "a", True, 1, 1, 1, True),
+        (case(expected="a"), "", False, 0, 0, 0, False),
+        (case(expected="a"), "b", False, 0, 0, 0, False),
+        (case(expected="a"), "ab", True, 1 / 2, 1, 2 / 3, False),
+        (case(expected="a"), "abcd", True, 1 / 4, 1, 2 / 5, False),
+        (case(expected="ab"), "a", True, 1, 1, 1, True),
+        (case(expected="ab"), "ab", True, 1, 1, 1, True),
+        (case(expected="ab"), "ac", True, 1 / 2, 1, 2 / 3, False),
+        (case(expected="a", acceptable="b"), "ab", True, 1, 1, 1, True),
+        (case(expected="a", acceptable="b"), "b", True, 1, 1, 1, True),
+        (case(expected="a", acceptable="b"), "bc", True, 0, 1, 0, False),
+        (case(expected="a", acceptable="b"), "abc", True, 1 / 2, 1, 2 / 3, False),
+        (case(expected="ab", required="ab"), "a", False, 1, 1 / 2, 2 / 3, False),
+        (case(expected="ab", required="ab"), "ab", True, 1, 1, 1, True),
+        (case(expected="ab", required="ab"), "abc", True, 2 / 3, 1, 4 / 5, False),
+        (case(expected="ab", required="a"), "a", True, 1, 1, 1, True),
+        (case(), "", True, 1, 1, 1, True),
+        (case(), "a", False, 0, 0, 0, False),
+    ],
+)
+def test_one_choice(
+    one: ActivationCase,
+    picked: str,
+    passed: bool,
+    precision: float,
+    recall: float,
+    f1: float,
+    exact: bool,
+) -> None:
+    told = outcome(one, *picked)
+    assert (told["passed"], told["exact"]) == (passed, exact)
+    assert (told["precision"], told["recall"], told["f1"]) == (
+        pytest.approx(precision, abs=1e-6),
+        pytest.approx(recall, abs=1e-6),
+        pytest.approx(f1, abs=1e-6),
+    )
+
+
+def test_an_unreadable_reply_fails_a_negative_and_not_a_positive_that_was_asked_for() -> None:
+    assert not outcome(case(), unread=True)["passed"]
+    assert outcome(case(expected="a"), "a", unread=True, fallback=True)["passed"]
+
+
+def test_a_trigger_set_asks_about_one_skill_alone() -> None:
+    about = case(expected="a", about="a")
+    assert outcome(about, "a", "b", "c")["precision"] == 1.0
+    negative = case("2", about="a")
+    assert outcome(negative, "b")["passed"]
+    assert not outcome(negative, "b", "a")["passed"]
+
+
+def test_errors_are_apart_from_every_rate() -> None:
+    cases = [case("1", "a"), case("2", "a"), case("3"), case("4")]
+    told = outcomes(cases, Routed(("a",)), Routed(error="timeout"), Routed(), Routed(error="x"))
+    summary = activation_summary(told)
+    overall = summary["_overall"]
+    assert (overall["n"], overall["errors"]) == (2, 2)
+    assert (overall["tpr"], overall["fpr"], overall["accuracy"]) == (1.0, 0.0, 1.0)
+    assert (summary["a"]["n"], summary["a"]["errors"]) == (1, 1)
+    assert [each["passed"] for each in told] == [True, None, True, None]
+
+
+def test_a_summary_by_hand() -> None:
+    """Six positives, of which four are hit; two negatives, of which one fires."""
+    cases = [case(str(number), "a") for number in range(4)] + [case("4", "b"), case("5", "b")]
+    cases += [case("6"), case("7")]
+    picked = ["a", "a", "b", "", "b", "ab", "", "c"]
+    told = outcomes(cases, *(Routed(tuple(each)) for each in picked))
+    summary = activation_summary(told)
+    overall = summary["_overall"]
+    assert (overall["positives"], overall["negatives"], overall["n"]) == (6, 2, 8)
+    assert overall["tpr"] == pytest.approx(4 / 6, abs=1e-6)
+    assert (overall["fpr"], overall["accuracy"]) == (0.5, 5 / 8)
+    assert overall["exact_set_rate"] == 4 / 8
+    assert overall["precision"] == pytest.approx((1 + 1 + 0 + 0 + 1 + 0.5) / 6, abs=1e-6)
+    assert overall["f1"] == pytest.approx((1 + 1 + 0 + 0 + 1 + 2 / 3) / 6, abs=1e-6)
+    assert overall["mean"] == pytest.approx((1 + 1 + 0 + 0 + 1 + 2 / 3 + 1 + 0) / 8, abs=1e-6)
+    # Wilson's score interval of 4 of 6 and of 1 of 2, at 95 %.
+    assert (overall["tpr_low"], overall["tpr_high"]) == (0.299993, 0.903229)
+    assert (overall["fpr_low"], overall["fpr_high"]) == (0.094531, 0.905469)
+    a, b = summary["a"], summary["b"]
+    assert (a["positives"], a["tpr"], a["negatives"], a["fpr"]) == (4, 0.5, 4, 0.25)
+    assert (b["positives"], b["tpr"], b["negatives"], b["fpr"]) == (
+        2,
+        1.0,
+        6,
+        pytest.approx(1 / 6, abs=1e-6),
+    )
+    assert {*summary} == {"_overall", "a", "b"}
+
+
+def test_runs_of_a_case_count_once_together() -> None:
+    cases = [case("1", "a"), case("2", "a")]
+    told = outcomes(cases, Routed(("a",)), Routed(), Routed(), Routed(), runs=2)
+    overall = activation_summary(told)["_overall"]
+    assert (overall["n"], overall["tpr"], overall["mean"]) == (2, 0.25, 0.25)
+    assert overall["stddev"] == pytest.approx(0.353553, abs=1e-6)
+
+
+def test_nothing_is_a_summary_too() -> None:
+    for told in ([], outcomes([case("1", "a")], Routed(error="x"))):
+        summary = activation_summary(told)["_overall"]
+        assert (summary["n"], summary["mean"], summary["tpr"], summary["tpr_low"]) == (
+            *(0, None, None, None),
+        )
+        assert activation_artifacts(told, {})["curve"] == []
+
+
+def test_a_curve_by_hand() -> None:
+    cases = [case("1", "a"), case("2", "a"), case("3", "b"), case("4")]
+    scores = [("a", 0.9), ("b", 0.6), ("b", 0.3), ("c", 0.6)]
+    told = outcomes(cases, *(Routed(confidence=score, best=best) for best, score in scores))
+    points = activation_artifacts(told, {})["curve"]
+    assert [(p["threshold"], p["recall"], p["fpr"], p["precision"]) for p in points] == [
+        (0.3, 0.666667, 1.0, 0.5),
+        (0.6, 0.333333, 1.0, 0.333333),
+        (0.9, 0.333333, 0.0, 1.0),
+    ]
+
+
+def test_categories_by_hand() -> None:
+    cases = [case("1", "a"), case("2", "a", category="odd"), case("3", category="odd")]
+    told = outcomes(cases, Routed(("a",)), Routed(("b",)), Routed())
+    assert activation_artifacts(told, {})["categories"] == {
+        "direct": {"n": 1, "accuracy": 1.0, "f1": 1.0},
+        "odd": {"n": 2, "accuracy": 0.5, "f1": 0.5},
+    }
+
+
+SETS = st.lists(st.sampled_from(NAMES), unique=True, max_size=3)
+
+
+@given(expected=SETS, acceptable=SETS, picked=SETS)
+def test_figures_stay_in_range_and_more_is_never_better_for_precision(
+    expected: list[str], acceptable: list[str], picked: list[str]
+) -> None:
+    one = case("1", expected, [name for name in acceptable if name not in expected])
+    told = outcome(one, *picked)
+    for name in ("precision", "recall", "f1"):
+        assert 0 <= told[name] <= 1
+    assert told["exact"] <= told["passed"]
+    rest = [name for name in picked if name not in acceptable or name in expected]
+    if any(name in expected for name in rest):
+        neutral = outcome(one, *rest)
+        assert neutral["precision"] == told["precision"], "acceptable skills are neutral"
+    worse = outcome(one, *picked, "stranger")
+    assert worse["precision"] <= told["precision"]
+    if one.should_activate:
+        assert worse["passed"] == told["passed"]

@@ -1,0 +1,193 @@
+"""Every answer is looked up before it is paid for; what is kept may say anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.evals.criteria import Criterion
+from skillyard.evals.keeping.entries import Entries
+from skillyard.evals.layers.session import Session
+from skillyard.evals.models.prices import Price
+from skillyard.evals.models.protocol import ModelFailed, Reply, Request, Usage
+
+CRITERIA = (Criterion("right", 0.6, "It is right."), Criterion("short", 0.4, "It is short."))
+VERDICT: dict[str, Any] = {
+    "criteria": [
+        {"name": "right", "score_a": 4, "score_b": 2, "reasoning": "r"},
+        {"name": "short", "score_a": 3, "score_b": 3, "reasoning": "r"},
+    ],
+    "overall_winner": "A",
+}
+REQUEST = Request("m", "system", "user")
+
+
+class Model:
+    provider, host = "openai", "test"
+
+    def __init__(self, *said: str | ModelFailed) -> None:
+        self.said = list(said)
+        self.asked = 0
+
+    def sent(self, request: Request) -> dict[str, object]:
+        return {"max_tokens": request.max_tokens}
+
+    def complete(self, request: Request, timeout_s: float) -> Reply:
+        self.asked += 1
+        said = self.said.pop(0)
+        if isinstance(said, ModelFailed):
+            raise said
+        return Reply(said, "end", Usage(1_000, 500), sdk="openai 3")
+
+    def count_tokens(self, request: Request) -> int | None:
+        return None
+
+
+def session(
+    folder: Path, *said: str | ModelFailed, **more: Any
+) -> tuple[Session, Model, list[str]]:
+    warned: list[str] = []
+    model = Model(*said)
+    made = Session(
+        model,
+        Entries(str(folder), warned.append),
+        now=lambda: "2026-11-20T10:00:00Z",
+        price_of=lambda name: Price(1.0, 2.0),
+        **more,
+    )
+    return made, model, warned
+
+
+def judge(made: Session) -> Any:
+    return made.judge("tea", "p", ("x", "y"), CRITERIA, "j", 0)
+
+
+def change(folder: Path, **fields: Any) -> Path:
+    """Tamper with the only entry."""
+    (path,) = [*folder.glob("*/*/*.json")]
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **fields}))
+    return path
+
+
+def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
+    first, model, _ = session(tmp_path, "tea")
+    made = first.generate("tea", REQUEST, 0)
+    again = first.generate("tea", REQUEST, 0)
+    assert made.text == "tea"
+    assert made.cost == pytest.approx(0.002)
+    assert (again.text, again.cost) == ("tea", 0.0)
+    assert (model.asked, first.spent.cache_hits, first.spent.cost_kept) == (1, 1, 0)
+    later, model, _ = session(tmp_path)
+    assert later.generate("tea", REQUEST, 0).text == "tea"
+    assert model.asked == 0
+    assert later.spent.cost_kept == pytest.approx(0.002)
+    assert not later.spent.live
+
+
+def test_fresh_ones_are_made_once(tmp_path: Path) -> None:
+    session(tmp_path, "old")[0].generate("tea", REQUEST, 0)
+    made, model, _ = session(tmp_path, "new", fresh_generations=True)
+    assert [made.generate("tea", REQUEST, 0).text for _ in range(2)] == ["new", "new"]
+    assert model.asked == 1
+
+
+def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:
+    made, model, _ = session(tmp_path, ModelFailed("server", "down"), "tea")
+    failed = made.generate("tea", REQUEST, 0)
+    assert failed.error == "server: down"
+    assert made.generate("tea", REQUEST, 0).text == "tea"
+    assert model.asked == 2
+
+
+HOSTILE: dict[str, list[Any]] = {
+    "cost": [10**400, -1, "1", True, None, [1], 1e308],
+    "usage": [{"input_tokens": 10**400}, {"output_tokens": -5}, [1], "x", {"input_tokens": 1.5}],
+    "stop_reason": [{}, [1], 5, None],
+    "sdk": ["x" * 1_000, 5, None],
+    "fake": ["yes", 1, None],
+    "sent": [[], "x"],
+    "timestamp": [None, 10**400],
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [(field, value) for field, values in HOSTILE.items() for value in values]
+)
+def test_an_entry_may_say_anything_beside_its_text(
+    field: str, value: object, tmp_path: Path
+) -> None:
+    session(tmp_path, "tea")[0].generate("tea", REQUEST, 0)
+    change(tmp_path, **{field: value})
+    made, model, _ = session(tmp_path)
+    answer = made.generate("tea", REQUEST, 0)
+    assert (answer.text, answer.error, model.asked) == ("tea", "", 0)
+    assert 0 <= made.spent.cost_kept < 1e9
+    assert answer.input_tokens is None or 0 <= answer.input_tokens < 1e9
+    assert not made.spent.fake
+    assert all(len(sdk) <= 100 for sdk in made.spent.sdks)
+
+
+@pytest.mark.parametrize("text", [None, 5, ["tea"], {"text": "tea"}])
+def test_an_entry_without_a_text_is_made_again(text: object, tmp_path: Path) -> None:
+    session(tmp_path, "tea")[0].generate("tea", REQUEST, 0)
+    path = change(tmp_path, text=text)
+    made, model, warned = session(tmp_path, "new")
+    assert made.generate("tea", REQUEST, 0).text == "new"
+    assert model.asked == 1
+    assert len(warned) == 1
+    assert path.name in warned[0]
+
+
+FIRST, SECOND = VERDICT["criteria"]
+TAMPERED: list[object] = [
+    "A",
+    [],
+    {},
+    {"criteria": []},
+    {**VERDICT, "overall_winner": "C"},
+    {**VERDICT, "criteria": [FIRST]},
+    {**VERDICT, "criteria": [FIRST, SECOND, FIRST]},
+    {**VERDICT, "criteria": [{**FIRST, "score_a": 10**400}, SECOND]},
+    {**VERDICT, "criteria": [{**FIRST, "score_a": True}, SECOND]},
+    {**VERDICT, "criteria": [{**FIRST, "reasoning": 1}, SECOND]},
+]
+
+
+@pytest.mark.parametrize("parsed", TAMPERED, ids=range(len(TAMPERED)))
+def test_a_tampered_judgement_is_made_again(parsed: object, tmp_path: Path) -> None:
+    judge(session(tmp_path, json.dumps(VERDICT))[0])
+    path = change(tmp_path, parsed=parsed)
+    made, model, warned = session(tmp_path, json.dumps(VERDICT))
+    assert judge(made).parsed == VERDICT
+    assert model.asked == 1
+    assert len(warned) == 1
+    assert path.name in warned[0]
+    offline, _, warned = session(tmp_path, offline=True)
+    assert judge(offline).parsed == VERDICT
+    change(tmp_path, parsed=parsed)
+    offline, _, warned = session(tmp_path, offline=True)
+    missing = judge(offline)
+    assert (missing.missing, missing.parsed, len(warned)) == (True, None, 1)
+
+
+def test_a_judgement_that_failed_is_asked_for_again_in_another_run(tmp_path: Path) -> None:
+    first, model, _ = session(tmp_path, "prose", judge_retries=0)
+    assert judge(first).error.startswith("no_json") or judge(first).error
+    assert judge(first).error
+    assert model.asked == 1, "not in this one"
+    resumed, model, _ = session(tmp_path, keep_failures=True)
+    assert judge(resumed).raw == "prose"
+    assert model.asked == 0
+    other, model, warned = session(tmp_path, json.dumps(VERDICT))
+    assert judge(other).parsed == VERDICT
+    assert (model.asked, warned) == (1, [])
+
+
+def test_a_judgement_that_a_call_kept_away_is_not_kept(tmp_path: Path) -> None:
+    made, model, _ = session(tmp_path, "prose", ModelFailed("server", "down"), json.dumps(VERDICT))
+    assert "server" in judge(made).error
+    assert judge(made).parsed == VERDICT
+    assert model.asked == 3

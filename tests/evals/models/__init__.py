@@ -1,0 +1,1 @@
+"""Model access: adapters over the makers' libraries, limits, prices and failures."""

@@ -1,0 +1,77 @@
+"""The HTTP client: bounded in time and in size, packed bodies too, and no redirects."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from skillyard.evals.models.bounded_client import BodyTooLarge, bounded_client
+from skillyard.evals.models.opening import as_model
+from skillyard.evals.models.protocol import ModelFailed, Request
+from skillyard.standin.answers import Answer
+from skillyard.standin.fake_llm import FakeLlm, faults
+from tests.evals.models.conftest import KEY, TIMEOUT_S
+
+httpx2 = pytest.importorskip("httpx2")
+
+BODY = b'{"messages":[]}'
+
+
+def post(fake: FakeLlm, fault: faults.Fault, max_body: int, timeout_s: float = TIMEOUT_S) -> bytes:
+    fake.script.add(fault)
+    body = {
+        "model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "Hello."}],
+    }  # fmt: skip
+    headers = {"x-api-key": KEY, "anthropic-version": "2026-10-21"}
+    with bounded_client(max_body) as client:
+        response = client.post(
+            f"{fake.url}/v1/messages", json=body, headers=headers, timeout=timeout_s
+        )
+        assert "content-encoding" not in response.headers
+        found: bytes = response.content
+        return found
+
+
+def packed(size: int) -> Answer:
+    data = gzip.compress(b"x" * size)
+    return Answer(200, data, {"content-type": "text/plain", "content-encoding": "gzip"})
+
+
+def test_a_body_within_the_bound_comes_whole_and_unpacked(fake: FakeLlm) -> None:
+    assert post(fake, faults.said(Answer(200, b"x" * 1_000)), 1_000) == b"x" * 1_000
+    assert post(fake, faults.said(packed(1_000)), 1_000) == b"x" * 1_000
+
+
+@pytest.mark.parametrize("answer", [Answer(200, b"x" * 1_001), packed(50_000_000)])
+def test_a_longer_one_is_refused_also_when_it_was_packed(fake: FakeLlm, answer: Answer) -> None:
+    with pytest.raises(BodyTooLarge, match="more than 1,000 bytes"):
+        post(fake, faults.said(answer), 1_000)
+
+
+def test_a_body_that_drips_ends_with_the_time_of_a_read(fake: FakeLlm) -> None:
+    with pytest.raises(httpx2.ReadTimeout):
+        post(fake, faults.dripping(), 10_000, timeout_s=0.2)
+
+
+def test_a_redirect_stays_what_it_is(fake: FakeLlm) -> None:
+    fake.script.add(faults.redirect("/health"))
+    with bounded_client() as client:
+        response = client.post(
+            f"{fake.url}/v1/messages",
+            json={"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}]},
+            headers={"x-api-key": KEY, "anthropic-version": "2026-10-21"},
+        )
+    assert response.status_code == 307
+
+
+def test_through_a_library_a_body_too_long_is_a_bad_reply(fake: FakeLlm) -> None:
+    anthropic = pytest.importorskip("anthropic")
+    with (
+        anthropic.Anthropic(
+            api_key=KEY, base_url=fake.url, http_client=bounded_client(100)
+        ) as client,
+        pytest.raises(ModelFailed, match="more than 100 bytes") as caught,
+    ):
+        as_model(client).complete(Request("claude-haiku-4-5", "", "Hello."), TIMEOUT_S)
+    assert (caught.value.kind, caught.value.charged) == ("bad_reply", True)

@@ -1,0 +1,143 @@
+"""Keys come from the environment, go to the provider, and stand nowhere else."""
+
+from __future__ import annotations
+
+import io
+import logging
+import pickle
+import traceback
+from collections.abc import Callable
+
+import pytest
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.models.calling import CallEvent, Calls, Retry
+from skillyard.evals.models.failures import redacted
+from skillyard.evals.models.opening import open_model
+from skillyard.evals.models.protocol import ModelFailed
+from skillyard.standin.answers import json_answer, text_answer
+from skillyard.standin.fake_llm import FakeLlm, faults
+from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
+
+
+def test_the_key_reaches_the_provider(provider: Provider) -> None:
+    provider.model.complete(provider.request(), TIMEOUT_S)
+    headers = provider.fake.record.seen[0].headers
+    assert KEY in headers.get("authorization", "") + headers.get("x-api-key", "")
+
+
+def echoing(make: Callable[[str], object]) -> list[object]:
+    return [make(f"Incorrect API key provided: {KEY}."), make(f"Bearer {KEY}"), make(KEY * 9)]
+
+
+ECHOES = [
+    *echoing(lambda text: faults.status(401, text)),
+    *echoing(lambda text: faults.status(400, text)),
+    *echoing(lambda text: faults.status(500, text, retry_after="0")),
+    *echoing(lambda text: faults.said(text_answer(text, 400, kind="text/html"))),
+    *echoing(lambda text: faults.said(text_answer(text, 200, kind="text/html"))),
+    *echoing(lambda text: faults.said(json_answer({"error": text}, 429))),
+    *echoing(lambda text: faults.said(json_answer([text], 403))),
+    *echoing(lambda text: faults.redirect(f"http://127.0.0.1:9/{text}".replace(" ", "+"))),
+]
+
+
+@pytest.mark.parametrize("fault", ECHOES)
+def test_a_server_that_repeats_the_key_does_not_make_us_say_it(
+    provider: Provider, fault: faults.Fault, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Errors, their chains, tracebacks, events, representations, pickles and every log."""
+    caplog.set_level(logging.DEBUG)
+    provider.fake.script.add(fault, times=None)
+    events: list[CallEvent] = []
+    calls = Calls(provider.model, retry=Retry(base_s=0.0), on_event=events.append)
+    told = io.StringIO()
+    try:
+        calls.complete(provider.request(), TIMEOUT_S)
+    except Exception as error:  # noqa: BLE001  whatever it is, it must not hold the key
+        told.write(repr(error) + str(error) + repr(vars(error)))
+        told.write(repr(pickle.dumps(error)))
+        traceback.print_exception(error, file=told)
+    else:
+        pytest.fail("the fault gave a reply")
+    told.write(repr(events) + repr(calls) + repr(provider.model) + repr(calls.counts))
+    ours = [record for record in caplog.records if record.name.startswith("skillyard")]
+    told.write(repr([record.getMessage() for record in ours]))
+    assert events
+    assert KEY not in told.getvalue()
+    assert KEY[3:15] not in told.getvalue()
+
+
+def test_the_libraries_log_no_key(provider: Provider, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    provider.model.complete(provider.request(), TIMEOUT_S)
+    assert caplog.records
+    assert KEY not in caplog.text
+
+
+def test_a_redirect_to_another_host_gets_no_key(provider: Provider) -> None:
+    with FakeLlm() as thief:
+        provider.fake.script.add(faults.redirect(f"{thief.url}/v1/messages"))
+        with pytest.raises(ModelFailed, match="redirects"):
+            provider.model.complete(provider.request(), TIMEOUT_S)
+        assert thief.record.seen == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("key secret-1 is wrong", "key [key] is wrong"),
+        ("Incorrect key: sk-abcd************wxyz", "Incorrect key: [key]"),
+        ("sent bearer abc.def", "sent [key]"),
+        ("a task-force risk-based plan", "a task-force risk-based plan"),
+        ("", ""),
+    ],
+)
+def test_redaction(text: str, kept: str) -> None:
+    assert redacted(text, ["secret-1", ""]) == kept
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+@pytest.mark.parametrize("value", [None, "", "  ", "\n"])
+def test_without_a_key_the_error_names_the_variable(name: str, value: str | None) -> None:
+    pytest.importorskip(name)
+    variable = f"{name.upper()}_API_KEY"
+    environment = {} if value is None else {variable: value}
+    with pytest.raises(ModelFailed, match=f"{variable} is not set: export") as caught:
+        open_model(name, base_url="http://127.0.0.1:9", environment=environment)
+    assert (caught.value.kind, caught.value.permanent) == ("missing_key", True)
+
+
+@pytest.mark.parametrize("key", ["sk-a b", "sk-a\nb", "sk-ü", "sk-\x00"])
+def test_a_key_that_can_be_none_is_refused_and_not_repeated(key: str) -> None:
+    with pytest.raises(ModelFailed, match="holds characters that no key has") as caught:
+        open_model("openai", environment={"OPENAI_API_KEY": key})
+    assert key not in str(caught.value)
+
+
+def test_blanks_around_a_key_are_taken_off(opened: Callable[..., Provider]) -> None:
+    provider = opened("openai", environment={"OPENAI_API_KEY": f" {KEY}\n"})
+    provider.model.complete(provider.request(), TIMEOUT_S)
+    assert provider.fake.record.seen[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [f"http://user:{KEY}@127.0.0.1:9", f"https://127.0.0.1/v1?key={KEY}", f"ftp://{KEY}", KEY,
+     f"http://127.0.0.1:{KEY}", f"//{KEY}"],
+)  # fmt: skip
+@pytest.mark.parametrize("through", ["argument", "environment"])
+def test_an_address_with_a_credential_or_none_is_refused_and_not_repeated(
+    address: str, through: str
+) -> None:
+    environment = dict(KEYS)
+    argument = None
+    if through == "argument":
+        argument = address
+    else:
+        environment["OPENAI_BASE_URL"] = address
+    with pytest.raises(InvalidInput) as caught:
+        open_model("openai", base_url=argument, environment=environment)
+    assert KEY not in str(caught.value)
+    expected = "OPENAI_BASE_URL" if through == "environment" else "the base URL"
+    assert expected in str(caught.value)

@@ -1,0 +1,136 @@
+"""Prices: bundled, offline, with source and day; costs that nobody can name are not made up."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.models import prices
+from skillyard.evals.models.prices import (
+    LongInput,
+    Price,
+    cost_of,
+    estimate,
+    most_input_tokens,
+    price,
+    worst_cost,
+)
+from skillyard.evals.models.protocol import ModelFailed, Request, Usage
+
+FLAT = Price(3.0, 15.0)
+TIERED = Price(1.0, 5.0, long=(LongInput(1_000, 2.0, 8.0), LongInput(5_000, 4.0, 16.0)))
+
+
+def test_known_models_have_a_price_a_source_and_a_day() -> None:
+    genai_prices = pytest.importorskip("genai_prices")
+    day = date(2026, 11, 20)
+    haiku = price("anthropic", "claude-haiku-4-5", day)
+    assert haiku == Price(
+        1.0, 5.0, f"genai-prices {genai_prices.__version__} (bundled)", "2026-11-20"
+    )
+    assert price("openai", "gpt-4.1-mini", day) is not None
+
+
+def test_prices_that_change_on_a_day_are_those_of_the_day_asked() -> None:
+    pytest.importorskip("genai_prices")
+    early, late = (price("openai", "o3", date(year, 11, 1)) for year in (2024, 2026))
+    assert early is not None
+    assert late is not None
+    assert early.input_per_million > late.input_per_million
+    assert (early.date, late.date) == ("2024-11-01", "2026-11-01")
+
+
+def test_the_rate_for_long_inputs_holds_from_its_threshold() -> None:
+    pytest.importorskip("genai_prices")
+    found = price("anthropic", "claude-haiku-5-5", date(2026, 11, 20))
+    assert found is not None
+    assert [tier.above_tokens for tier in found.long] == [100_000]
+    assert found.rates(100_000) == (found.input_per_million, found.output_per_million)
+    assert found.rates(100_001) > found.rates(100_000)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [
+        ("anthropic", "claude-haiku-4-20250514"),
+        ("anthropic", ""),
+        ("openai", "qwen3:8b"),
+        ("nobody", "gpt-4.1"),
+        ("openai", "whisper-1"),
+    ],
+)
+def test_what_has_no_price_by_tokens_has_none(provider: str, model: str) -> None:
+    pytest.importorskip("genai_prices")
+    assert price(provider, model) is None
+
+
+def test_no_network_and_no_update_of_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("genai_prices")
+    from genai_prices import data_snapshot
+
+    prices._table.cache_clear()
+    prices._price.cache_clear()
+
+    def refuse(*_: object) -> None:
+        pytest.fail("prices are read offline")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(
+        data_snapshot, "_custom_snapshot", data_snapshot.DataSnapshot([], from_auto_update=True)
+    )
+    assert price("anthropic", "claude-haiku-4-5") is not None
+
+
+def test_a_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    prices._table.cache_clear()
+    prices._price.cache_clear()
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    with pytest.raises(ModelFailed, match=r"pip install 'skillyard\[eval\]'"):
+        price("anthropic", "claude-haiku-4-5")
+
+
+def test_costs() -> None:
+    assert cost_of(FLAT, Usage(1_000_000, 100_000)) == pytest.approx(4.5)
+    assert cost_of(FLAT, Usage(None, 100_000)) == pytest.approx(1.5)
+    assert cost_of(FLAT, Usage()) == 0.0
+    assert cost_of(None, Usage(5, 5)) == 0.0
+    assert estimate(TIERED, 1_000, 10) == pytest.approx((1_000 * 1 + 10 * 5) / 1e6)
+    assert estimate(TIERED, 1_001, 10) == pytest.approx((1_001 * 2 + 10 * 8) / 1e6)
+    assert estimate(TIERED, 9_000, 10) == pytest.approx((9_000 * 4 + 10 * 16) / 1e6)
+
+
+@pytest.mark.parametrize(("paid", "gained"), [(-1, 0), (0, -1)])
+def test_negative_counts_are_refused(paid: int, gained: int) -> None:
+    with pytest.raises(InvalidInput, match="from 0 up"):
+        estimate(FLAT, paid, gained)
+
+
+REQUESTS = st.builds(
+    Request,
+    st.just("m"),
+    st.text(max_size=3_000),
+    st.text(max_size=3_000),
+    st.integers(1, 20_000),
+    schema=st.none() | st.dictionaries(st.text(max_size=5), st.text(max_size=50)),
+)
+
+
+@given(REQUESTS, st.sampled_from([FLAT, TIERED]), st.data())
+def test_no_call_costs_more_than_its_worst_case(
+    request: Request, known: Price, data: st.DataObject
+) -> None:
+    """Whatever the length and the tokenizer: a token is at least a byte, and tiers are cliffs."""
+    paid = data.draw(st.integers(0, most_input_tokens(request)))
+    gained = data.draw(st.integers(0, request.max_tokens))
+    assert estimate(known, paid, gained) <= worst_cost(known, request) + 1e-12
+
+
+def test_the_most_tokens_are_the_bytes_and_what_a_provider_adds() -> None:
+    assert most_input_tokens(Request("m", "ab", "é\ud800")) == 1_000 + 2 + 2 + 3
+    assert worst_cost(None, Request("m", "", "")) == 0.0

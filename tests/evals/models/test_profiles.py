@@ -1,0 +1,131 @@
+"""Which parameters go to which model: what is not known to be taken is not sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.models.profiles import PROFILES, Profile, profile_of
+from skillyard.evals.models.protocol import ModelFailed
+from tests.evals.models.conftest import TIMEOUT_S, Provider
+
+SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "version", "expected"),
+    [
+        ("anthropic", "claude-haiku-4-5", "2026-10-21", (False, False, True, "max_tokens")),
+        ("anthropic", "claude-opus-5-5", "2026-10-21", (False, False, True, "max_tokens")),
+        ("anthropic", "claude-3-haiku", "2026-10-21", (False, False, False, "max_tokens")),
+        ("anthropic", "claude-opus-4-20250514", "", (False, False, False, "max_tokens")),
+        ("anthropic", "claude-haiku-4-5", "2023-06-01", (True, False, True, "max_tokens")),
+        ("anthropic", "claude-3-haiku", "2023-06-01", (True, False, False, "max_tokens")),
+        ("openai", "gpt-5", "", (False, True, True, "max_completion_tokens")),
+        ("openai", "GPT-6.2-sol", "", (False, True, True, "max_completion_tokens")),
+        ("openai", "o3-mini", "", (False, True, True, "max_completion_tokens")),
+        ("openai", "gpt-4.1-mini", "", (True, True, True, "max_completion_tokens")),
+        ("openai", "gpt-4o", "", (True, True, True, "max_completion_tokens")),
+        ("openai", "gpt-4-turbo", "", (True, True, False, "max_tokens")),
+        ("openai", "gpt-oss-20b", "", (True, True, True, "max_tokens")),
+        ("openai", "qwen3:8b", "", (True, True, True, "max_tokens")),
+        ("nobody", "x", "", (True, True, True, "max_tokens")),
+    ],
+)
+def test_the_table(
+    provider: str, model: str, version: str, expected: tuple[bool, bool, bool, str]
+) -> None:
+    found = profile_of(provider, model, version)
+    assert (found.temperature, found.seed, found.structured, found.max_tokens_field) == expected
+
+
+def test_every_row_has_a_source() -> None:
+    assert [row for row in PROFILES if not row.profile.source] == []
+
+
+def test_the_longest_beginning_of_an_own_table_decides_field_by_field() -> None:
+    own: dict[str, dict[str, Any]] = {
+        "gpt": {"temperature": True, "structured": False},
+        "gpt-5": {"structured": True},
+        "GPT-5-mini": {"max_tokens_field": "max_tokens"},
+        "other": {"temperature": False},
+    }
+    found = profile_of("openai", "gpt-5-mini-2025", own=own)
+    assert found == Profile(
+        True, True, True, "max_tokens", "the configuration's profile 'GPT-5-mini'"
+    )
+    assert profile_of("openai", "gpt-4", own=own).structured is False
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ({"m": {"temprature": True}}, "temprature is no field of a profile; known: max_tokens_f"),
+        ({"m": {"source": "me"}}, "source is no field"),
+        ({"m": {"temperature": "yes"}}, "temperature must be true or false, not 'yes'"),
+        ({"m": {"seed": 1}}, "seed must be true or false"),
+        ({"m": {"max_tokens_field": "limit"}}, "must be one of max_tokens, max_completion_tokens"),
+    ],
+)
+def test_a_wrong_own_table_is_refused_wherever_it_is_given(
+    own: dict[str, dict[str, Any]], message: str, opened: Callable[..., Provider]
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        profile_of("openai", "another", own=own)
+    with pytest.raises(InvalidInput, match=message):
+        opened("openai", profiles=own)
+
+
+@given(st.sampled_from(["anthropic", "openai"]), st.text(max_size=30), st.text(max_size=12))
+def test_every_model_has_a_profile(provider: str, model: str, version: str) -> None:
+    assert profile_of(provider, model, version).source
+
+
+def test_no_temperature_goes_to_claude_unless_an_own_profile_says_so(
+    opened: Callable[..., Provider],
+) -> None:
+    plain = opened("anthropic")
+    request = plain.request(temperature=0.0, seed=1)
+    assert plain.model.sent(request) == {"max_tokens": 16_000}
+    plain.model.complete(request, TIMEOUT_S)
+    daring = opened("anthropic", profiles={"claude": {"temperature": True}})
+    assert daring.model.sent(request)["temperature"] == 0.0
+    with pytest.raises(ModelFailed, match="temperature: Extra inputs are not permitted"):
+        daring.model.complete(request, TIMEOUT_S)
+
+
+def test_an_older_api_version_takes_temperature(opened: Callable[..., Provider]) -> None:
+    anthropic = pytest.importorskip("anthropic")
+    from skillyard.evals.models.anthropic_api import AnthropicModel
+
+    fake = opened("anthropic").fake
+    headers = {"anthropic-version": "2023-06-01"}
+    with anthropic.Anthropic(api_key="k", base_url=fake.url, default_headers=headers) as client:
+        model = AnthropicModel(client)
+        request = opened("anthropic").request(temperature=0.0)
+        assert model.sent(request) == {"max_tokens": 16_000, "temperature": 0.0}
+        assert model.complete(request, TIMEOUT_S).sent["temperature"] == 0.0
+    assert fake.record.seen[-1].body["temperature"] == 0.0
+
+
+@pytest.mark.parametrize("model", ["gpt-5-mini", "o4-mini", "gpt-4o", "gpt-4", "gpt-oss-120b", "x"])
+def test_what_the_table_sends_is_taken_by_a_strict_server(
+    opened: Callable[..., Provider], model: str
+) -> None:
+    provider = opened("openai")
+    request = provider.request(temperature=0.0, seed=3, schema=SCHEMA)
+    from dataclasses import replace
+
+    provider.model.complete(replace(request, model=model), TIMEOUT_S)
+    assert provider.fake.record.seen[-1].status == 200
+
+
+def test_without_structured_output_no_schema_is_sent(opened: Callable[..., Provider]) -> None:
+    provider = opened("openai", profiles={"gpt-4.1": {"structured": False, "seed": False}})
+    sent = provider.model.sent(provider.request(schema=SCHEMA, seed=5, temperature=None))
+    assert sent == {"max_completion_tokens": 16_000}

@@ -1,0 +1,1 @@
+"""The reports of evaluations: pages, summaries, and what machines read."""

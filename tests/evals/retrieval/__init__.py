@@ -1,0 +1,1 @@
+"""Tests of the retrieval measures, and of what is read and written for them."""

@@ -1,0 +1,120 @@
+"""Settings of a run: from configuration and command line, kept in an event, and read back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as settings_of_hypothesis
+from hypothesis import strategies as st
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.config import Config, Models
+from skillyard.evals.settings import RunSettings
+
+CONFIG = Config(models=Models("gen", "judge", ("more",)))
+
+
+def settings(**given: Any) -> RunSettings:
+    return RunSettings.of("size_impact", CONFIG, given)
+
+
+def test_the_command_line_goes_before_the_configuration() -> None:
+    own = settings()
+    assert (own.model, own.judge_model, own.seed, own.orders) == ("gen", "judge", 42, "both")
+    told = settings(model="m", seed=7, orders="single", max_calls=None)
+    assert (told.model, told.judge_model, told.seed, told.orders) == ("m", "judge", 7, "single")
+    assert told.max_calls == own.max_calls == 500
+
+
+def test_the_model_judges_where_nobody_else_is_named() -> None:
+    config = Config(models=Models("gen"))
+    assert RunSettings.of("size_impact", config, {}).judge_model == "gen"
+    assert RunSettings.of("size_impact", config, {"model": "m"}).judge_model == "m"
+    assert RunSettings.of("size_impact", CONFIG, {"model": "m"}).judge_model == "judge"
+
+
+def test_the_host_is_kept_without_its_port() -> None:
+    assert settings(base_url="http://127.0.0.1:8080/v1").host == "127.0.0.1"
+    assert settings().to_dict()["host"] == "api.anthropic.com"
+
+
+VALID = st.builds(
+    lambda **given: replace(settings(), **given).checked(),
+    runs=st.integers(1, 1_000),
+    seed=st.integers(0, 2**63 - 1),
+    orders=st.sampled_from(["both", "single"]),
+    limit=st.none() | st.integers(1, 1_000),
+    skill=st.none() | st.text(),
+    model=st.text(),
+    role=st.text(),
+    more_judges=st.lists(st.text(), max_size=3).map(tuple),
+    max_cost=st.none() | st.floats(0, 1e6),
+    max_calls=st.none() | st.integers(0, 1_000_000),
+    temperature=st.floats(0, 2),
+    tie_band=st.floats(0, 4),
+    min_score=st.none() | st.floats(-10, 10),
+    profiles=st.just({"m": {"temperature": True}}),
+)
+
+
+@settings_of_hypothesis(max_examples=50)
+@given(made=VALID)
+def test_what_is_kept_is_read_back(made: RunSettings) -> None:
+    kept = json.loads(json.dumps(made.to_dict()))
+    assert RunSettings.from_dict(kept) == made
+
+
+HOSTILE: list[dict[str, Any]] = [
+    {}, {"eval_type": "other"}, {"eval_type": ["size_impact"]}, {"eval_type": None},
+    {"unknown": 1}, {"runs": 0}, {"runs": 10**9}, {"runs": "1"}, {"runs": True}, {"runs": 1.5},
+    {"runs": None}, {"seed": -1}, {"seed": 2**63}, {"seed": 1.0}, {"seed": None},
+    {"concurrency": 0}, {"concurrency": 10_000}, {"provider": "nobody"}, {"provider": 1},
+    {"orders": "both "}, {"index": "other"}, {"more_judges": 5}, {"more_judges": "judge"},
+    {"more_judges": [1]}, {"more_judges": {"a": 1}}, {"more_judges": None},
+    {"temperature": float("nan")}, {"temperature": -1}, {"temperature": 10**400},
+    {"max_cost": float("nan")}, {"max_cost": float("inf")}, {"max_cost": -1},
+    {"max_cost": 10**400}, {"max_calls": -1}, {"max_calls": 10**400}, {"limit": 0},
+    {"limit": 10**400}, {"tie_band": -0.1}, {"tie_band": 10**400}, {"min_score": float("nan")},
+    {"min_score": 10**400}, {"chars_per_token": 0}, {"chars_per_token": 1e-300},
+    {"chars_per_token": float("inf")}, {"max_tokens": 0}, {"max_tokens": 10**12},
+    {"judge_retries": 11}, {"judge_tokens": 1}, {"top_k": 0}, {"profiles": []},
+    {"profiles": {"m": 1}}, {"profiles": None}, {"role": None}, {"model": 5}, {"base_url": 5},
+    {"host": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", HOSTILE, ids=[f"{each}"[:60] for each in HOSTILE])
+def test_settings_that_nobody_kept_are_refused(change: dict[str, Any]) -> None:
+    """An events file may come from anywhere: what it says is refused in words, never a crash."""
+    kept = {**settings().to_dict(), **change} if change else {}
+    with pytest.raises(InvalidInput):
+        RunSettings.from_dict(kept)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(name=st.sampled_from(sorted(settings().to_dict())), value=ANYTHING)
+def test_one_setting_may_be_anything(name: str, value: Any) -> None:
+    try:
+        made = RunSettings.from_dict({**settings().to_dict(), name: value})
+    except InvalidInput:
+        return
+    assert RunSettings.from_dict(made.to_dict()) == made
+
+
+def test_models_are_wanted_only_where_they_are_asked() -> None:
+    bare = Config()
+    RunSettings.of("activation", bare, {}).require_models()
+    with pytest.raises(InvalidInput, match="--model"):
+        RunSettings.of("activation", bare, {"router": "model"}).require_models()
+    with pytest.raises(InvalidInput, match="--model"):
+        RunSettings.of("effectiveness", bare, {}).require_models()

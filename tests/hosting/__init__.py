@@ -1,0 +1,1 @@
+"""What a running service is made of, whatever it speaks."""

@@ -1,0 +1,19 @@
+"""An empty store of either kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from skillyard.store.opening import open_store
+from skillyard.store.protocol import CatalogStore
+from tests.store.conftest import database, postgres_url, server, sqlite_url, url
+
+__all__ = ["database", "postgres_url", "server", "sqlite_url", "store", "url"]
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[CatalogStore]:
+    with open_store(url, migrate=True) as opened:
+        yield opened

@@ -1,0 +1,50 @@
+"""Every case of ``summary_extraction.json``: the summary, its parts and its size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import skillyard as sy
+from skillyard.evals.conditions.sizes import size_of
+from skillyard.evals.conditions.summary import parts
+from tests.parity.rows import EXPECTED, Case, Ruling, load, rows, stale
+
+SUITE = "summary_extraction"
+Register = Callable[[str, str, bool], None]
+
+RULINGS = {
+    "fm-unquoted-colon": Ruling(EXPECTED, "evals 1.6 step 1: recover the value"),
+    "h1-after-scope": Ruling(EXPECTED, "evals 1.6 step 3: only level 2 ends it"),
+    "heading-indented": Ruling(EXPECTED, "evals 1.6 step 3: up to three blanks"),
+    "fence-tight": Ruling(EXPECTED, "evals 1.6 step 4: whole lines go"),
+    "fence-unclosed": Ruling(EXPECTED, "evals 1.6 step 2: code to the end"),
+    "inline-triple": Ruling(EXPECTED, "evals 1.6 step 2: no backticks behind an opening"),
+    "xref-inline": Ruling(EXPECTED, "evals 1.6 step 5: text around it untouched"),
+    "xref-several": Ruling(EXPECTED, "evals 1.6 step 5: text around it untouched"),
+    "xref-in-description": Ruling(EXPECTED, "evals 1.6 step 5: the description stays"),
+}
+"""All open cases follow the specification, with one line feed as the joint."""
+
+
+@pytest.mark.parametrize("case", rows(SUITE))
+def test_the_summary_is_the_documented_one(case: Case, parity: Register) -> None:
+    parity(SUITE, case["id"], case.get("ambiguous", False))
+    assert sy.evals.extract_summary(case["input"]) == case["summary"]
+
+
+@pytest.mark.parametrize("case", rows(SUITE))
+def test_description_and_scope_are_the_documented_ones(case: Case) -> None:
+    assert tuple(parts(case["input"])) == (case["description"], case["scope"])
+
+
+@pytest.mark.parametrize("case", rows(SUITE))
+def test_the_size_is_the_documented_one(case: Case) -> None:
+    assert size_of(sy.evals.extract_summary(case["input"]) or "").bytes == case["bytes"]
+
+
+@pytest.mark.skipif(not load(SUITE), reason="conformance cases not found")
+def test_every_open_case_is_ruled_on() -> None:
+    assert stale(RULINGS, [load(SUITE)]) == []
+    assert {case["id"] for case in load(SUITE) if case.get("ambiguous")} == set(RULINGS)

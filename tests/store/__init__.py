@@ -1,0 +1,1 @@
+"""The catalog store: one contract, two databases, real servers."""

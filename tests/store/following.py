@@ -1,0 +1,207 @@
+"""The contract of followers: changes, snapshots, listening; and a follower to test with."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from skillyard.errors import (
+    AmbiguousName,
+    InvalidInput,
+    SkillNotFound,
+)
+from skillyard.store import following
+from skillyard.store.protocol import CatalogStore
+from skillyard.store.values import (
+    START,
+    Position,
+    StoreKey,
+    Version,
+)
+from tests.store.skills import key, skill, skills
+
+__all__ = ["Follower", "Following", "texts"]
+
+
+class Follower:
+    """A node: it holds what the changes say, and nothing else."""
+
+    def __init__(self, store: CatalogStore) -> None:
+        self.store = store
+        self.position: int | Position = START
+        self.held: dict[StoreKey, Version] = {}
+        self.generation = 0
+
+    def page(self, limit: int = 1_000) -> bool:
+        """Take one page; True when it completed a round."""
+        changes = self.store.changes(self.position, limit)
+        if changes.whole and (isinstance(self.position, int) or not self.position.whole):
+            self.held = {}
+        self.held.update({version.key: version for version in changes.upserts})
+        for gone in changes.withdrawals:
+            self.held.pop(gone, None)
+        self.position = changes.position
+        if changes.complete:
+            self.generation = changes.generation
+        return changes.complete
+
+    def follow(self, limit: int = 1_000) -> dict[StoreKey, str]:
+        """Take pages until a round is complete; return texts by key."""
+        while not self.page(limit):
+            pass
+        return texts(self.held.values())
+
+
+def texts(versions: object) -> dict[StoreKey, str]:
+    """Return what each skill says, by key."""
+    return {version.key: version.skill.description for version in versions}  # type: ignore[attr-defined]
+
+
+class Following:
+    """What readers get, in which order."""
+
+    def test_a_page_ends_where_it_weighs_enough_and_nothing_is_missed(
+        self, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(following, "PAGE_BYTES", 25_000)
+        large = [skill(f"l{number}", "wide " * 2_000) for number in range(9)]
+        store.publish([*skills(5), *large], tenant="acme", publisher="ci")
+        store.withdraw([key("l3")], tenant="acme", publisher="ci")
+        follower = Follower(store)
+        pages: list[set[StoreKey]] = []
+        while not follower.page():
+            before = {key for page in pages for key in page}
+            pages.append(follower.held.keys() - before)
+        # Each of the large ones says its text twice: 20 kB, and two fill a page.
+        assert len(pages) == 4
+        assert all(sum(each.place < "m" for each in page) == 2 for page in pages)
+        assert texts(follower.held.values()) == texts(store.snapshot())
+        assert len(follower.held) == 13
+
+    def test_a_skill_that_weighs_more_than_a_page_has_one_of_its_own(
+        self, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(following, "PAGE_BYTES", 1)
+        store.publish(skills(4), tenant="acme", publisher="ci")
+        follower = Follower(store)
+        taken = 0
+        while not follower.page():
+            taken += 1
+            assert len(follower.held) == taken
+        assert len(follower.held) == 4
+        assert follower.follow() == texts(store.snapshot())
+
+    def test_a_follower_sees_each_change_once_and_in_order(self, store: CatalogStore) -> None:
+        store.publish(skills(5), tenant="acme", publisher="ci")
+        follower = Follower(store)
+        follower.follow()
+        store.publish([skill("s00002", "two")], tenant="acme", publisher="ci")
+        store.withdraw([key("s00003")], tenant="acme", publisher="ci")
+        changes = store.changes(follower.position)
+        assert [v.key.place for v in changes.upserts] == ["s00002"]
+        assert changes.withdrawals == (key("s00003"),)
+        assert (changes.generation, changes.complete, changes.whole) == (3, True, False)
+        assert follower.follow() == texts(store.snapshot())
+
+    @pytest.mark.parametrize("limit", [1, 2, 7, 1_000])
+    def test_pages_of_any_size_lead_to_the_same_state(
+        self, store: CatalogStore, limit: int
+    ) -> None:
+        store.publish(skills(5), tenant="acme", publisher="ci")
+        store.publish(skills(7, "two"), tenant="acme", publisher="ci")
+        store.withdraw([key("s00001")], tenant="acme", publisher="ci")
+        follower = Follower(store)
+        assert follower.follow(limit) == texts(store.snapshot())
+        assert follower.generation == 3
+
+    def test_publishing_between_two_pages_never_makes_a_mixture(self, store: CatalogStore) -> None:
+        store.publish(skills(6), tenant="acme", publisher="ci")
+        follower = Follower(store)
+        assert not follower.page(2)
+        store.publish(skills(6, "two"), tenant="acme", publisher="ci")
+        store.withdraw([key("s00000")], tenant="acme", publisher="ci")
+        while not follower.page(2):
+            assert follower.generation == 0
+        assert follower.generation == 1
+        assert texts(follower.held.values()) == texts(store.snapshot(1))
+        assert follower.follow(2) == texts(store.snapshot())
+
+    def test_a_skill_that_changed_often_is_told_once(self, store: CatalogStore) -> None:
+        for text in "abcde":
+            store.publish([skill("a", text)], tenant="acme", publisher="ci")
+        upserts = store.changes(1).upserts
+        assert [(v.generation, v.version) for v in upserts] == [(5, 5)]
+
+    def test_a_position_survives_being_written_down(self, store: CatalogStore) -> None:
+        store.publish(skills(5), tenant="acme", publisher="ci")
+        positions = [store.changes(0, 2).position, store.changes(0).position, START]
+        for position in positions:
+            assert Position.parse(str(position)) == position
+        rest = store.changes(Position.parse(str(positions[0])))
+        assert [v.key.place for v in rest.upserts] == ["s00002", "s00003", "s00004"]
+
+    def test_a_follower_of_another_past_starts_afresh(self, store: CatalogStore) -> None:
+        store.publish(skills(2), tenant="acme", publisher="ci")
+        for lost in (Position(1, "of-another-life"), Position(9, "x"), 9):
+            changes = store.changes(lost)
+            assert changes.whole
+            assert len(changes.upserts) == 2
+        paging = store.changes(0, 1).position._replace(until_stamp="of-another-life")
+        assert store.changes(paging).whole
+
+    @pytest.mark.parametrize("limit", [0, -1, 10_001, True, 1.5])
+    def test_a_page_has_a_sensible_size(self, store: CatalogStore, limit: int) -> None:
+        with pytest.raises(InvalidInput):
+            store.changes(0, limit)
+        for after in (-1, None, "1"):
+            with pytest.raises(InvalidInput):
+                store.changes(after)  # type: ignore[arg-type]
+
+    def test_a_snapshot_streams_any_generation_while_others_publish(
+        self, store: CatalogStore
+    ) -> None:
+        store.publish(skills(1_200), tenant="acme", publisher="ci")
+        snapshot = store.snapshot()
+        stream = iter(snapshot)
+        first = next(stream)
+        store.publish(skills(1_200, "two"), tenant="acme", publisher="ci")
+        found = [first, *stream]
+        assert {version.skill.description for version in found} == {"Says one."}
+        assert len(found) == 1_200
+        assert len(list(snapshot)) == 1_200
+        assert len(store.changes(snapshot.position, 10_000).upserts) == 1_200
+        for generation in (-1, 3, True):
+            with pytest.raises(InvalidInput):
+                store.snapshot(generation)
+        assert list(store.snapshot(0)) == []
+
+    def test_a_listener_wakes_for_a_new_generation_and_for_the_time(
+        self, store: CatalogStore
+    ) -> None:
+        assert store.listen(0, 0.0) == 0
+        assert store.listen(0, 0.05) == 0
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(store.listen, 0, 30.0)
+            store.publish(skills(1), tenant="acme", publisher="ci")
+            assert waiting.result(timeout=20) == 1
+        assert store.listen(0, 30.0) == 1
+        with pytest.raises(InvalidInput):
+            store.listen(0, -1)
+
+    def test_a_skill_that_is_not_there_is_not_found(self, store: CatalogStore) -> None:
+        for asked in ("nothing", key("nothing"), key("a\0"), key("\ud800")):
+            with pytest.raises(SkillNotFound):
+                store.get(asked)
+        with pytest.raises(InvalidInput):
+            store.get(7)  # type: ignore[arg-type]
+        assert store.history(key("nothing")) == ()
+
+    def test_an_id_with_two_contents_is_ambiguous_unless_the_tenant_is_named(
+        self, store: CatalogStore
+    ) -> None:
+        for tenant in ("one", "two"):
+            store.publish([skill("a", tenant, id="a-1")], tenant=tenant, publisher="ci")
+        with pytest.raises(AmbiguousName):
+            store.get("a-1")
+        assert store.get("a-1", tenant="two").key == key("a", "two")

@@ -1,0 +1,138 @@
+"""A store by its address: kinds, paths, options, and what never shows."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+from skillyard.errors import (
+    InvalidInput,
+    SkillyardError,
+    StoreRefused,
+    StoreUnavailable,
+    UnknownName,
+)
+from skillyard.store import opening
+from skillyard.store.backend import Options
+from skillyard.store.opening import open_store, store_names
+from skillyard.store.protocol import CatalogStore
+from tests.store.skills import skill
+
+
+def test_the_kinds_are_listed_and_another_is_named() -> None:
+    assert store_names() == ("postgres", "postgresql", "sqlite")
+    with pytest.raises(UnknownName, match="known: postgres, postgresql, sqlite"):
+        open_store("oracle://x")
+
+
+def test_an_installed_package_brings_a_kind_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, Options]] = []
+
+    def factory(url: str, options: Options) -> CatalogStore:
+        asked.append((url, options))
+        return open_store("sqlite:///ours.db", migrate=options.migrate)
+
+    monkeypatch.setattr(opening, "_entry_points", lambda: {"ours": lambda: factory})
+    assert "ours" in store_names()
+    with pytest.raises(SkillyardError):
+        open_store("ours://somewhere", caller="bob", connections=7)
+    assert asked == [("ours://somewhere", Options("bob", connections=7))]
+
+
+def test_a_path_is_relative_or_absolute_and_may_be_escaped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for url in (
+        "sqlite:///here.db",
+        f"sqlite:///{tmp_path}/there.db",
+        "sqlite:///with%20blank%23%25.db",
+    ):
+        open_store(url, migrate=True).close()
+    found = {path.name for path in tmp_path.glob("*.db")}
+    assert found == {"here.db", "there.db", "with blank#%.db"}
+    monkeypatch.chdir("/")
+    with open_store(f"sqlite:///{tmp_path}/here.db") as store:
+        store.publish([skill("a")], tenant="acme", publisher="ci")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "store.db", "sqlite:", "sqlite:///", "sqlite://x", "sqlite:///a?mode=ro", "sqlite:///\0"],
+)
+def test_what_is_no_address_is_invalid(url: str) -> None:
+    with pytest.raises(InvalidInput):
+        open_store(url, migrate=True)
+    with pytest.raises(InvalidInput):
+        open_store(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"connections": 0}, {"connections": True}, {"connections": "4"}, {"caller": ""},
+        {"statement_timeout_s": 0}, {"statement_timeout_s": float("nan")}, {"standby_wait_s": -1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_options_have_their_ranges(tmp_path: Path, options: dict[str, int]) -> None:
+    with pytest.raises(InvalidInput):
+        open_store(f"sqlite:///{tmp_path}/x.db", migrate=True, **options)  # type: ignore[arg-type]
+
+
+def test_without_the_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreRefused, match=r"install skillyard\[postgres\]"):
+        open_store("postgresql://localhost/x")
+
+
+SECRET = "correct-horse-battery"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://me:{SECRET}@127.0.0.1:1/x",
+        f"postgresql://me:{SECRET}@127.0.0.1:notaport/x",
+        f"postgresql://me:{SECRET}@[::1/x",
+        f"postgresql://me:{SECRET}@127.0.0.1:1/x?nonsense=1",
+        f"postgresql://me@127.0.0.1:1/x?password={SECRET}",
+        f"postgresql://me:{SECRET}%zz@127.0.0.1:1/x",
+        f"me:{SECRET}@host",
+        f"mysql://me:{SECRET}@host/x",
+    ],
+)
+def test_credentials_never_show(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    caplog.set_level(logging.DEBUG)
+    with pytest.raises(SkillyardError) as caught:
+        open_store(url)
+    said = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
+    # The test's own source line is not what is tested.
+    assert SECRET not in said.replace(f"{url!r}", "")
+    assert SECRET not in caplog.text
+
+
+def test_a_server_that_is_not_there_is_unavailable_at_once() -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    with pytest.raises(StoreUnavailable, match=r"^postgresql://me@127.0.0.1:1/x: "):
+        open_store("postgresql://me@127.0.0.1:1/x")
+
+
+def test_a_forked_child_uses_connections_of_its_own(url: str) -> None:
+    with open_store(url, migrate=True) as store:
+        store.publish([skill("a")], tenant="acme", publisher="ci")
+        child = os.fork()
+        if not child:  # no test runner here: only the exit code speaks
+            try:
+                done = store.publish([skill("b")], tenant="acme", publisher="child").generation
+                os._exit(0 if done == 2 else 1)
+            finally:
+                os._exit(2)
+        assert os.waitpid(child, 0)[1] == 0
+        assert store.publish([skill("c")], tenant="acme", publisher="ci").generation == 3

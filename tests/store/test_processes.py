@@ -1,0 +1,156 @@
+"""Several processes on one store, some of them killed; and followers who are far behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from skillyard.store.opening import open_store
+from skillyard.store.protocol import CatalogStore
+from tests.shared_data import REPOSITORY
+from tests.store.following import Follower, texts
+from tests.store.servers import Server
+from tests.store.skills import key, skill
+
+SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
+AT_ONCE = 5
+"""Skills of one publish: all of one text, or a half-written publish shows."""
+
+PUBLISH = """
+import sys
+from skillyard.skill import Skill
+from skillyard.store.opening import open_store
+
+url, name, rounds, at_once = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+with open_store(url) as store:
+    for turn in range(rounds):
+        skills = [Skill(f"{name}-{n}", f"Says {turn}.", "x" * 5_000) for n in range(at_once)]
+        done = store.publish(skills, tenant="acme", publisher=name)
+        print(done.generation, turn, flush=True)
+"""
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[CatalogStore]:
+    with open_store(url, migrate=True) as opened:
+        yield opened
+
+
+def publisher(url: str, name: str, rounds: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", PUBLISH, url, name, str(rounds), str(AT_ONCE)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
+    )
+
+
+def whole(store: CatalogStore, name: str) -> str:
+    """Return the text that all skills of a publisher have; there must be only one."""
+    found = [t for k, t in texts(store.snapshot()).items() if k.place.startswith(f"{name}-")]
+    assert len(found) in (0, AT_ONCE)
+    assert len(set(found)) <= 1
+    return found[0] if found else ""
+
+
+def test_processes_publish_side_by_side_and_no_generation_is_lost(
+    store: CatalogStore, url: str
+) -> None:
+    names, rounds = ("p", "q", "r"), 6
+    running = [publisher(url, name, rounds) for name in names]
+    follower = Follower(store)
+    while any(process.poll() is None for process in running):
+        follower.generation = store.listen(follower.generation, 0.5)
+        follower.follow(7)
+    given: list[int] = []
+    for process in running:
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+        given += [int(line.split()[0]) for line in out.splitlines()]
+    assert sorted(given) == list(range(1, len(names) * rounds + 1))
+    assert follower.follow(7) == texts(store.snapshot())
+    assert {whole(store, name) for name in names} == {f"Says {rounds - 1}."}
+
+
+def test_a_publisher_that_is_killed_leaves_whole_publishes_and_all_it_was_told_of(
+    store: CatalogStore, url: str
+) -> None:
+    chance = random.Random(7)
+    for kill in range(50 if SOAK else 3):
+        name = f"k{kill}"
+        with publisher(url, name, 10_000) as process:
+            assert process.stdout is not None
+            told = [process.stdout.readline() for _ in range(chance.randint(1, 6))]
+            # The moment within a publish is the machine's: it goes on while this reads.
+            for _ in range(chance.randint(0, 20_000)):
+                pass
+            process.kill()
+            told += process.stdout.readlines()
+        last_generation, last_turn = map(int, told[-1].split())
+        said = whole(store, name)
+        assert said in (f"Says {last_turn}.", f"Says {last_turn + 1}.")
+        assert store.generation() >= last_generation
+        done = store.publish([skill(f"after-{kill}")], tenant="acme", publisher="ci", expected=0)
+        assert done.generation == store.generation()
+    follower = Follower(store)
+    assert follower.follow(100) == texts(store.snapshot())
+
+
+FAR = 2_000_000 if SOAK else 20_000
+SKILLS = 1_000
+GENERATIONS = {
+    "sqlite": f"""
+        WITH RECURSIVE g(n) AS (VALUES(2) UNION ALL SELECT n + 1 FROM g WHERE n < {FAR})
+        INSERT INTO generations (generation, stamp, tenant, publisher, action, added, changed,
+            withdrawn) SELECT n, 's' || n, 'acme', 'p', 'publish', 0, 1, 0 FROM g;
+        WITH RECURSIVE g(n) AS (VALUES(2) UNION ALL SELECT n + 1 FROM g WHERE n < {FAR})
+        INSERT INTO versions (generation, ordinal, tenant, namespace, source, place, version,
+            digest, around, installs, superseded)
+        SELECT n, 1, 'acme', '', '', 'p' || (n % {SKILLS}), n, v.digest, v.around, n,
+            CASE WHEN n + {SKILLS} <= {FAR} THEN n + {SKILLS} END
+        FROM g, versions v WHERE v.generation = 1;
+    """,
+    "postgresql": f"""
+        INSERT INTO skillyard.generations (generation, stamp, tenant, publisher, action, added,
+            changed, withdrawn)
+        SELECT n, 's' || n, 'acme', 'p', 'publish', 0, 1, 0 FROM generate_series(2, {FAR}) n;
+        INSERT INTO skillyard.versions (generation, ordinal, tenant, namespace, source, place,
+            version, digest, around, installs, superseded)
+        SELECT n, 1, 'acme', '', '', 'p' || (n % {SKILLS}), n, v.digest, v.around, n,
+            CASE WHEN n + {SKILLS} <= {FAR} THEN n + {SKILLS} END
+        FROM generate_series(2, {FAR}) n, skillyard.versions v WHERE v.generation = 1;
+    """,
+}
+
+
+def test_a_follower_far_behind_gets_each_skill_once_and_its_last_version(
+    store: CatalogStore, url: str, request: pytest.FixtureRequest
+) -> None:
+    store.publish([skill("first")], tenant="acme", publisher="ci")
+    follower = Follower(store)
+    follower.follow()
+    kind = url.partition(":")[0]
+    if kind == "sqlite":
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as database:
+            database.executescript(GENERATIONS[kind])
+    else:
+        server: Server = request.getfixturevalue("server")
+        server.sql(GENERATIONS[kind], request.getfixturevalue("database"))
+    pages = 1
+    while not follower.page(300):
+        pages += 1
+    assert pages == -(-SKILLS // 300)
+    assert follower.generation == store.generation() == FAR
+    counts = {k.place: v.skill.install_count for k, v in follower.held.items()}
+    assert counts.pop("first") == 0
+    assert counts == {f"p{n % SKILLS}": n for n in range(FAR - SKILLS + 1, FAR + 1)}
+    store.publish([skill("next")], tenant="acme", publisher="ci")
+    changes = store.changes(follower.position)
+    assert [v.key for v in changes.upserts] == [key("next")]

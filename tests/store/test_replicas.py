@@ -1,0 +1,250 @@
+"""A real primary and a real streaming standby: what was acknowledged as synchronous is there."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from skillyard.errors import NoStandby, StoreFailed, StoreRefused, StoreUnavailable
+from skillyard.store.opening import open_store
+from skillyard.store.protocol import CatalogStore
+from tests.store.conftest import need_server
+from tests.store.following import Follower, texts
+from tests.store.servers import Server
+from tests.store.skills import key, skill
+
+SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
+STREAMING = (
+    "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming'"
+    " AND sync_state IN ('sync', 'quorum'))"
+)
+
+
+class Pair(NamedTuple):
+    primary: Server
+    standby: Server
+    url: str
+
+
+def made_pair() -> Pair:
+    need_server()
+    primary = Server.make(durable=True)
+    try:
+        standby = primary.replica("standby_1")
+    except BaseException:
+        primary.destroy()
+        raise
+    return Pair(primary, standby, primary.url("postgres"))
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    """A primary and its standby; each test leaves them streaming."""
+    made = made_pair()
+    open_store(made.url, migrate=True).close()
+    yield made
+    made.standby.destroy()
+    made.primary.destroy()
+
+
+@pytest.fixture
+def replicated(pair: Pair) -> Iterator[Pair]:
+    """The pair, with the primary waiting for its standby."""
+    pair.primary.set(synchronous_standby_names="standby_1")
+    pair.primary.wait_until(STREAMING)
+    with open_store(pair.url) as store:  # what was made before, the catalog itself, is there too
+        synchronous(store, "first")
+    yield pair
+    pair.primary.set(synchronous_standby_names="")
+
+
+def synchronous(store: CatalogStore, name: str, text: str = "one") -> int:
+    done = store.publish(
+        [skill(name, text)], tenant="acme", publisher="ci", durability="synchronous"
+    )
+    return done.generation
+
+
+def test_without_a_standby_that_is_waited_for_nothing_is_published(pair: Pair) -> None:
+    with open_store(pair.url) as store:
+        before = store.generation()
+        with pytest.raises(NoStandby, match="waits for no standby") as caught:
+            synchronous(store, "unsafe")
+        assert (caught.value.committed, caught.value.generation) == (False, None)
+        assert store.generation() == before
+        assert store.publish([skill("x")], tenant="acme", publisher="ci").generation == before + 1
+
+
+def test_a_synchronous_publish_is_on_the_standby_when_it_returns(replicated: Pair) -> None:
+    with (
+        open_store(replicated.url) as store,
+        open_store(replicated.standby.url("postgres")) as reading,
+    ):
+        follower = Follower(reading)
+        for turn in range(5):
+            generation = synchronous(store, "safe", f"{turn}")
+            assert reading.generation() == generation
+            assert follower.follow()[key("safe")] == f"Says {turn}."
+        assert [s.state for s in store.status().standbys] == ["sync"]
+
+
+def test_a_standby_serves_followers_and_refuses_publishers(replicated: Pair) -> None:
+    with (
+        open_store(replicated.url) as store,
+        open_store(replicated.standby.url("postgres")) as reading,
+    ):
+        status = reading.status()
+        assert (status.writable, status.notifies) == (False, False)
+        with pytest.raises(StoreRefused, match="it is a standby") as caught:
+            reading.publish([skill("x")], tenant="acme", publisher="ci")
+        assert caught.value.committed is False
+        before = synchronous(store, "heard", "zero")
+        heard: list[int] = []
+        waiting = threading.Thread(target=lambda: heard.append(reading.listen(before, 30)))
+        waiting.start()
+        synchronous(store, "heard", "one")
+        waiting.join(timeout=40)
+        assert heard == [before + 1]
+
+
+def test_when_the_standby_does_not_answer_the_publish_stands_here_and_that_is_said(
+    replicated: Pair,
+) -> None:
+    with open_store(replicated.url, standby_wait_s=0.4) as store:
+        before = store.generation()
+        replicated.standby.sql("SELECT pg_wal_replay_pause()")
+        try:
+            with pytest.raises(NoStandby, match="stands on this server") as caught:
+                synchronous(store, "late")
+        finally:
+            replicated.standby.sql("SELECT pg_wal_replay_resume()")
+        assert (caught.value.committed, caught.value.generation) == (True, before + 1)
+        assert store.get(key("late")).generation == before + 1
+        # The same again: nothing to do, so nothing to wait for; and the next one is safe.
+        assert synchronous(store, "late") == before + 1
+        assert synchronous(store, "late", "two") == before + 2
+
+
+def test_a_local_publish_waits_for_no_standby(replicated: Pair) -> None:
+    replicated.standby.sql("SELECT pg_wal_replay_pause()")
+    try:
+        with open_store(replicated.url) as store:
+            done = store.publish([skill("local")], tenant="acme", publisher="ci")
+            assert store.get(key("local")).generation == done.generation
+    finally:
+        replicated.standby.sql("SELECT pg_wal_replay_resume()")
+
+
+def test_a_standby_that_went_away_is_noticed_before_anything_is_done(replicated: Pair) -> None:
+    with open_store(replicated.url) as store:
+        synchronous(store, "there")
+        replicated.standby.stop()
+        replicated.primary.wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_replication)")
+        before = store.generation()
+        with pytest.raises(NoStandby, match="no standby of 'standby_1' is connected") as caught:
+            synchronous(store, "gone")
+        assert caught.value.committed is False
+        assert store.generation() == before
+        replicated.standby.start()
+        replicated.primary.wait_until(STREAMING)
+        assert synchronous(store, "gone") == before + 1
+
+
+def test_a_login_that_may_not_see_standbys_cannot_promise_one(replicated: Pair) -> None:
+    primary = replicated.primary
+    primary.sql("CREATE ROLE blind LOGIN PASSWORD 'b'")
+    primary.sql("GRANT owner TO blind")
+    try:
+        url = primary.url("postgres", user="blind", password="b")
+        with open_store(url) as store:
+            with pytest.raises(NoStandby, match="may not see standbys"):
+                synchronous(store, "blind")
+            primary.sql("GRANT pg_monitor TO blind")
+            synchronous(store, "blind")
+    finally:
+        primary.wait_until(
+            "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'blind')"
+        )
+        primary.sql("DROP ROLE blind")
+
+
+def test_a_promoted_standby_has_every_synchronous_publish_and_followers_start_afresh() -> None:
+    pair = made_pair()
+    try:
+        with open_store(pair.url, migrate=True) as store:
+            pair.primary.set(synchronous_standby_names="standby_1")
+            pair.primary.wait_until(STREAMING)
+            acknowledged = [synchronous(store, f"s{number}") for number in range(4)]
+            pair.standby.stop()
+            lost = store.publish([skill("lost")], tenant="acme", publisher="ci").generation
+            follower = Follower(store)
+            follower.follow()
+            assert follower.generation == lost == acknowledged[-1] + 1
+            pair.primary.kill()
+            with pytest.raises(StoreUnavailable):
+                store.generation()
+        pair.standby.start()
+        pair.standby.promote()
+        with open_store(pair.standby.url("postgres")) as promoted:
+            assert promoted.generation() == acknowledged[-1]
+            assert [promoted.get(key(f"s{n}")).generation for n in range(4)] == acknowledged
+            # The lost generation's number is given out again, to something else.
+            again = promoted.publish([skill("new")], tenant="acme", publisher="ci")
+            assert again.generation == lost
+            follower.store = promoted
+            assert promoted.changes(follower.position).whole
+            assert set(follower.follow()) == {*(key(f"s{n}") for n in range(4)), key("new")}
+    finally:
+        pair.standby.destroy()
+        pair.primary.destroy()
+
+
+@pytest.mark.skipif(not SOAK, reason="takes minutes: set SKILLYARD_SOAK=1")
+@pytest.mark.parametrize("round_", range(6))
+def test_whenever_the_primary_dies_what_was_acknowledged_is_on_the_standby(round_: int) -> None:
+    pair = made_pair()
+    chance = random.Random(round_)
+    acknowledged: dict[str, int] = {}
+    stop = threading.Event()
+
+    def publish(number: int) -> None:
+        with open_store(pair.url, standby_wait_s=5) as store:
+            turn = 0
+            while not stop.is_set():
+                try:
+                    acknowledged[f"p{number}"] = (
+                        max(synchronous(store, f"p{number}", f"{turn}"), 0) and turn
+                    )
+                except StoreFailed:
+                    return
+                turn += 1
+
+    try:
+        open_store(pair.url, migrate=True).close()
+        pair.primary.set(synchronous_standby_names="standby_1")
+        pair.primary.wait_until(STREAMING)
+        publishers = [threading.Thread(target=publish, args=(n,)) for n in range(3)]
+        for publisher in publishers:
+            publisher.start()
+        stop.wait(0.5 + 2 * chance.random())
+        pair.primary.kill()
+        stop.set()
+        for publisher in publishers:
+            publisher.join(timeout=60)
+        pair.standby.promote()
+        assert acknowledged
+        with open_store(pair.standby.url("postgres")) as promoted:
+            found = texts(promoted.snapshot())
+            for name, turn in acknowledged.items():
+                said = int(found[key(name)].removeprefix("Says ").rstrip("."))
+                # One more may have been on its way when the primary died.
+                assert said in (turn, turn + 1)
+    finally:
+        stop.set()
+        pair.standby.destroy()
+        pair.primary.destroy()

@@ -1,0 +1,105 @@
+"""How well ``hybrid`` ranks skills whose repository nothing has been fitted to.
+
+    python -m training --without 0 --out fold0.bin    # and 1, and 2: one table for each fold
+    python -m training.left_out --tables fold0.bin fold1.bin fold2.bin [--shared DIR] --out RUN
+
+The repositories with skills that the judged queries want are nearly all of the pool, so they
+cannot be left out at once. Instead each skill is scored with the table of its own fold: its
+directions, weights, emphases and rarities were made without one word or request of its repository
+and of those that copy from it. The points of all folds make one list; the probability is that of
+the best skill's fold. The dozen numbers of the calibration, the two of the fusion and the
+parameters of BM25F stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+
+from skillyard.evals.retrieval.measures import BenchQuery, read_queries, read_skills
+from skillyard.index.building import document_of
+from skillyard.index.table import Table
+from skillyard.ranking.hybrid.calibration import facts, in_name, logit, probability
+from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid, ScoredHybrid
+from skillyard.skill import Skill
+from training.calibrate import library_of
+from training.folds import FOLDS, fold_of
+from training.pool import HERE
+
+KEPT = 50
+"""Skills of the run for each query."""
+
+
+def bound_to(skills: Sequence[Skill], table: Table) -> BoundHybrid:
+    """Return ``hybrid`` over the skills, their vectors made with this table."""
+    documents = [document_of(skill, table) for skill in skills]
+    return BoundHybrid(HYBRID, library_of(skills, documents, table))
+
+
+def ranked(query: BenchQuery, folds: Sequence[BoundHybrid]) -> list[tuple[str, float]]:
+    """Return (skill id, probability), best first: each skill as its own fold has it."""
+    found: list[tuple[float, str, int, int]] = []
+    scored = [fold.prepare(query.query) for fold in folds]
+    for number, one in enumerate(scored):
+        library = folds[number].library
+        for ordinal, total in one.totals.items():
+            key = library.skill(ordinal).id
+            if total > 0.0 and fold_of(key) == number:
+                found.append((total, key, number, ordinal))
+    found.sort(key=lambda entry: (-entry[0], entry[1]))
+    if not found:
+        return []
+    most, _, number, ordinal = found[0]
+    odds, gap = _log_odds(scored[number], folds[number], ordinal), HYBRID.calibration.gap
+    return [(key, probability(odds - gap * (most - total))) for total, key, _, _ in found[:KEPT]]
+
+
+def _log_odds(scored: ScoredHybrid, bound: BoundHybrid, best: int) -> float:
+    """Return the log-odds that this skill fits, as if it were the best of its fold's list."""
+    library = bound.library
+    _, evidence = scored.evidence_of(library.skill(best))
+    named = in_name(best, scored.asked, library.searcher)
+    seen = facts(best, evidence, scored.found, scored.asked, library.searcher, library.table)
+    return logit(seen, evidence, HYBRID.calibration, named=named)
+
+
+def run(
+    queries: Sequence[BenchQuery], folds: Sequence[BoundHybrid]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield each query's entry of a run file."""
+    for query in queries:
+        listed = ranked(query, folds)
+        confidence = listed[0][1] if listed else 0.0
+        results = [[key, round(score, 6)] for key, score in listed]
+        yield query.id, {"results": results, "confidence": round(confidence, 6)}
+
+
+def main() -> None:
+    """Write the run over the development queries and the long tasks."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
+    parser.add_argument("--tables", nargs=len(FOLDS) + 1, required=True, metavar="FILE")
+    parser.add_argument("--out", required=True)
+    given = parser.parse_args()
+    skills = read_skills(os.path.join(given.shared, "corpus", "skills.jsonl.gz"))
+    folds = []
+    for path in given.tables:
+        with open(path, "rb") as file:
+            folds.append(bound_to(skills, Table(file.read(), path)))
+    queries = [
+        *read_queries(os.path.join(given.shared, "bench", "dev_queries.jsonl")),
+        *read_queries(os.path.join(HERE, "data", "long_tasks.jsonl")),
+    ]
+    lines = [f"{json.dumps(key)}: {json.dumps(entry)}" for key, entry in run(queries, folds)]
+    beside = f"{given.out}.tmp"
+    with open(beside, "w", encoding="utf-8") as out:
+        out.write("{\n" + ",\n".join(lines) + "\n}\n")
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(beside, given.out)
+
+
+if __name__ == "__main__":
+    main()
