@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skillyard.text import (
     clean,
@@ -68,6 +70,13 @@ def test_what_prints_and_comes_before_the_selectors_hides_nothing() -> None:
     assert len(passed) > 50_000
     assert [char for char in passed if find_hidden(char) is not None] == []
     assert find_hidden("a\ufe00\ufe00") is not None
+
+
+@given(st.text(st.characters(max_codepoint=0x100), max_size=20))
+def test_of_western_texts_the_same_is_written_out_as_is_found(text: str) -> None:
+    hidden = [char for char in text if find_hidden(char) is not None]
+    assert (clean(text) == text) == (not hidden)
+    assert all(char not in clean(text) for char in hidden)
 
 
 def test_a_flag_is_whole_or_its_tags_are_written_out() -> None:

@@ -60,6 +60,8 @@ _SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}+"
 _HIDDEN = (
     f"{_FLAG}|([{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_TAGS}{_SURROGATES}]|{_SELECTORS})"
 )
+# Those of the first 256, all of them controls.
+_HIDDEN_IN_LATIN = bytes([*range(9), *range(0x0B, 0x20), *range(0x7F, 0xA0)])
 # Of all these the selectors alone are printable (``str.isprintable``): a text that is printable
 # and has no character from the first of them on hides nothing.
 _FROM_SELECTORS = "[\ufe00-\U0010ffff]"
@@ -217,11 +219,17 @@ def clean(text: str) -> str:
 
     LF and TAB stay. Idempotent. Safe for a terminal, a log line and a prompt.
     """
-    # Asked first, for it takes a tenth of the time: most texts hold nothing that could hide.
-    shown = text if text.isprintable() else text.replace("\n", "").replace("\t", "")
-    if shown.isprintable() and (shown.isascii() or not re.search(_FROM_SELECTORS, shown)):
-        return text
-    return re.sub(_HIDDEN, _visible, text)
+    return re.sub(_HIDDEN, _visible, text) if _may_hide(text) else text
+
+
+def _may_hide(text: str) -> bool:
+    """Return False where nothing is hidden, as in most texts, in a tenth of the time of looking."""
+    try:
+        data = text.encode("latin-1")
+    except UnicodeEncodeError:
+        shown = text.replace("\n", "").replace("\t", "")
+        return not shown.isprintable() or re.search(_FROM_SELECTORS, shown) is not None
+    return len(data.translate(None, _HIDDEN_IN_LATIN)) < len(data)
 
 
 def clean_line(text: str) -> str:

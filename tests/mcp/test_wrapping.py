@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,14 @@ from hypothesis import strategies as st
 
 from skillyard.mcp.call import cursor_of, place_in
 from skillyard.mcp.naming import below, segment
-from skillyard.mcp.wrapping import MOST_FILES, attribute, framed_file, framed_skill, safe_text
+from skillyard.mcp.wrapping import (
+    MOST_FILES,
+    attribute,
+    framed_file,
+    framed_skill,
+    safe_json,
+    safe_text,
+)
 from skillyard.resources import list_resources
 from skillyard.skill import Skill
 from skillyard.text import clean, escape_elements, escape_frame
@@ -54,6 +62,24 @@ def test_every_way_to_write_a_tag_is_escaped(closer: str) -> None:
 def test_a_text_that_is_passed_as_it_is_had_nothing_to_escape(text: str) -> None:
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     assert safe_text(text) == escape_elements(escape_frame(clean(unified)))
+
+
+@given(
+    st.recursive(
+        texts | st.none() | st.booleans() | st.floats(allow_nan=False),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+        max_leaves=12,
+    ).filter(lambda value: isinstance(value, (dict, list)))
+)
+def test_json_keeps_its_shape_and_each_text_is_safe(value: Any) -> None:
+    def each(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: each(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [each(item) for item in value]
+        return safe_text(value) if isinstance(value, str) else value
+
+    assert safe_json(value) == each(value)
 
 
 @given(texts)

@@ -9,7 +9,7 @@ from skillyard.errors import InvalidInput
 from skillyard.mcp.call import Answer, Call
 from skillyard.mcp.failures import ToolFailed
 from skillyard.mcp.library import View
-from skillyard.mcp.wrapping import safe_text
+from skillyard.mcp.wrapping import safe_json, safe_text
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.service import Why, evaluate_skills
@@ -19,7 +19,6 @@ from skillyard.skill import Skill
 __all__ = ["skill_evaluate", "why_skill"]
 
 CONFIDENCE = "confidence"
-NESTED = (dict, list)
 Worked = tuple[Answer, Iterable[Skill]]
 
 
@@ -82,20 +81,11 @@ async def why_skill(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", str(error)) from None
 
 
-def _shown(view: View, value: Any) -> Any:
-    """Return the JSON with paths below their root, and no text that could pose as a frame."""
-    if isinstance(value, str):
-        return safe_text(value)
-    if isinstance(value, list):
-        return [_shown(view, item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    shown = {}
-    for key, item in value.items():
-        if isinstance(item, str):
-            shown[key] = view.shown_path(item) if key == "path" else safe_text(item)
-        else:
-            shown[key] = _shown(view, item) if isinstance(item, NESTED) else item
+def _shown(view: View, found: dict[str, Any]) -> dict[str, Any]:
+    """Return the explanation with safe texts; its paths are written over, below their root."""
+    for match in (found["match"], *(ahead["match"] for ahead in found["ahead"])):
+        match["path"] = view.shown_path(match["path"])
+    shown: dict[str, Any] = safe_json(found)
     return shown
 
 

@@ -8,7 +8,7 @@ written out and with every tag of ours escaped; what goes into an attribute is e
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from skillyard.context.budget import cut, estimate_tokens
 from skillyard.text import (
@@ -20,7 +20,15 @@ from skillyard.text import (
     xml_escape,
 )
 
-__all__ = ["MOST_FILES", "Framed", "attribute", "framed_file", "framed_skill", "safe_text"]
+__all__ = [
+    "MOST_FILES",
+    "Framed",
+    "attribute",
+    "framed_file",
+    "framed_skill",
+    "safe_json",
+    "safe_text",
+]
 
 MOST_FILES = 200
 """Files that one block lists; the rest are counted."""
@@ -42,10 +50,38 @@ class Framed(NamedTuple):
 
 def safe_text(text: str) -> str:
     """Return an author's text unable to hide anything or to end a frame; line ends become LF."""
-    if text.isprintable() and "<" not in text and "[" not in text:
-        return clean(text)  # as nearly always: an answer may hold a hundred texts
+    if "<" not in text and "[" not in text and "\r" not in text:
+        return clean(text)  # as nearly always
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return escape_elements(escape_frame(clean(unified)))
+
+
+def safe_json(value: Any) -> Any:
+    """Return JSON of dicts and lists with every text in it safe; itself where all of them are."""
+    texts: list[str] = []
+    _gather(value, texts)
+    # An answer may hold a hundred texts, and nearly always none of them has to be changed.
+    together = "".join(texts)
+    return value if safe_text(together) is together else _each_safe(value)
+
+
+def _gather(value: Any, texts: list[str]) -> None:
+    for item in value.values() if isinstance(value, dict) else value:
+        kind = type(item)
+        if kind is str:
+            texts.append(item)
+        elif kind is dict or kind is list:
+            _gather(item, texts)
+
+
+def _each_safe(value: Any) -> Any:
+    if isinstance(value, str):
+        return safe_text(value)
+    if isinstance(value, list):
+        return [_each_safe(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _each_safe(item) for key, item in value.items()}
+    return value
 
 
 def attribute(text: str) -> str:
