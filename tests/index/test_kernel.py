@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import sys
+import sysconfig
 from array import array
 from typing import Any
 
@@ -21,7 +23,14 @@ from skillyard.index.table import bundled
 from tests.index.making import DIMENSIONS, Asker, document, write
 from tests.shared_data import REPOSITORY
 
-pytestmark = pytest.mark.skipif(kernel.KERNEL is None, reason="the kernel was not built here")
+# On CI with a compiler there is a kernel, or these tests fail: without one nobody would notice.
+BUILDS = shutil.which("cc") is not None and os.path.isfile(
+    os.path.join(sysconfig.get_path("include"), "Python.h")
+)
+pytestmark = pytest.mark.skipif(
+    kernel.KERNEL is None and not (os.environ.get("CI") and BUILDS),
+    reason="the kernel was not built here",
+)
 KERNEL: Any = kernel.KERNEL
 
 
