@@ -1,15 +1,15 @@
 """What MCP costs: a call of our tools against a trivial tool of the official SDK, over stdio.
 
-Ours: ``skill_evaluate``, ``load_skill``, ``list_skills`` and ``why_skill`` of a server over a
-library. The peer: one tool of the same SDK's high-level server that returns a text, so long that
-its result has as many characters as ours, text and structured together. Both are processes of
-their own, each spoken to by the SDK's client over one kept connection, in turns; what is timed is
-the call as the client sees it, less the work that the tool is for. That is the use case that it
-calls, timed by a clock around it in the server itself, call by call, since a process that sleeps
-between calls works more slowly than one that does the same again and again. Everything else is
-overhead, the client's check of our results against their schemas included. Of ``load_skill`` the
-look into the skill's folder is taken off, and of ``list_skills`` nothing. The library of 10,000
-skills is the corpus.
+Ours: ``skill_evaluate``, ``load_skill``, ``list_skills`` and ``why_skill`` of ``skillyard serve
+--mcp stdio`` over a library. The peer: one tool of the same SDK's high-level server that returns
+a text, so long that its result has as many characters as ours, text and structured together. Both
+are processes of their own, each spoken to by the SDK's client over one kept connection, in turns;
+what is timed is the call as the client sees it, less the work that the tool is for. That is the
+use case that it calls, timed by a clock around it in the server itself, call by call, since a
+process that sleeps between calls works more slowly than one that does the same again and again.
+Everything else is overhead, the client's check of our results against their schemas included. Of
+``load_skill`` the look into the skill's folder is taken off, and of ``list_skills`` nothing. The
+library of 10,000 skills is the corpus.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ server.run("stdio")
 """
 OURS = """
 import os, struct, sys, time
-from skillyard.http import ServiceOptions
-from skillyard.mcp import choosing, loading, serve_stdio
-from skillyard.sources.settings import Settings
+from skillyard.__main__ import start
+from skillyard.mcp import choosing, loading
 
-took = os.open(sys.argv[2], os.O_WRONLY)
+root, path = sys.argv[1:]
+took = os.open(path, os.O_WRONLY)
 
 def timed(room, name):
     work = getattr(room, name)
@@ -74,8 +74,8 @@ timed(choosing, "evaluate_skills")
 timed(choosing, "explain")
 timed(choosing.Why, "to_dict")
 timed(loading, "list_resources")
-serve_stdio(ServiceOptions(roots=(sys.argv[1],), local_only=True, log_format="none",
-                           settings=Settings(enabled=(), shipped_registry=False)))
+sys.argv[1:] = ["serve", "--mcp", "stdio", "--local-only", root]
+start()
 """
 QUERY = "extract the tables of a scanned pdf report into a spreadsheet"
 
