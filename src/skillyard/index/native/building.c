@@ -1,7 +1,110 @@
-/* From forward lists to postings. */
+/* From documents to forward lists, and from those to postings. */
 #include "kernel.h"
 
 #include <math.h>
+
+/* Terms of one document lie all over the memory: each is asked for so many places ahead. */
+#define AHEAD 12
+
+static inline void fetch(PyObject *items, Py_ssize_t place, Py_ssize_t count)
+{
+#if defined(__GNUC__)
+    if (place + AHEAD < count) {
+        __builtin_prefetch(PyTuple_GetItem(items, place + AHEAD));
+    }
+#endif
+}
+
+const char numbered_doc[] = PyDoc_STR(
+"numbered(numbers, terms) -> bytes\n\n"
+"Give the number of each term as 32 bits; a term without one gets the next.");
+
+PyObject *numbered(PyObject *self, PyObject *arguments)
+{
+    PyObject *numbers, *terms;
+    if (!PyArg_ParseTuple(arguments, "O!O!", &PyDict_Type, &numbers, &PyTuple_Type, &terms)) {
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_Size(terms);
+    PyObject **found = malloc((count + 1) * sizeof *found);
+    PyObject *made = PyBytes_FromStringAndSize(NULL, 4 * count);
+    if (found == NULL || made == NULL) {
+        if (found == NULL) {
+            PyErr_NoMemory();
+        }
+        goto failed;
+    }
+    for (Py_ssize_t place = 0; place < count; place++) {
+        PyObject *term = PyTuple_GetItem(terms, place);
+        fetch(terms, place, count);
+        if (!PyUnicode_CheckExact(term)) { /* of a kind of its own, it could run code here */
+            PyErr_SetString(PyExc_TypeError, "a term is no str");
+            goto failed;
+        }
+        PyObject *number = PyDict_GetItemWithError(numbers, term);
+        if (number == NULL) {
+            if (PyErr_Occurred()) {
+                goto failed;
+            }
+            number = PyLong_FromSsize_t(PyDict_Size(numbers));
+            if (number == NULL || PyDict_SetItem(numbers, term, number) < 0) {
+                Py_XDECREF(number);
+                goto failed;
+            }
+            Py_DECREF(number); /* the dict has it */
+        }
+#if defined(__GNUC__)
+        __builtin_prefetch(number);
+#endif
+        found[place] = number;
+    }
+    char *into = PyBytes_AsString(made);
+    for (Py_ssize_t place = 0; place < count; place++) {
+        unsigned long number = PyLong_AsUnsignedLong(found[place]);
+        if (number > UINT32_MAX) {
+            if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_OverflowError, "too many terms");
+            }
+            goto failed;
+        }
+        uint32_t kept = (uint32_t)number;
+        memcpy(into + 4 * place, &kept, 4);
+    }
+    free(found);
+    return made;
+failed:
+    free(found);
+    Py_XDECREF(made);
+    return NULL;
+}
+
+const char singles_doc[] = PyDoc_STR(
+"singles(numbers) -> bytes\n\nGive the numbers of a tuple as floats of 32 bits.");
+
+PyObject *singles(PyObject *self, PyObject *numbers)
+{
+    if (!PyTuple_Check(numbers)) {
+        PyErr_SetString(PyExc_TypeError, "a tuple of numbers is needed");
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_Size(numbers);
+    PyObject *made = PyBytes_FromStringAndSize(NULL, 4 * count);
+    if (made == NULL) {
+        return NULL;
+    }
+    char *into = PyBytes_AsString(made);
+    for (Py_ssize_t place = 0; place < count; place++) {
+        fetch(numbers, place, count);
+        double number = PyFloat_AsDouble(PyTuple_GetItem(numbers, place));
+        if (number == -1.0 && PyErr_Occurred()) {
+            Py_DECREF(made);
+            return NULL;
+        }
+        float kept = (float)number;
+        memcpy(into + 4 * place, &kept, 4);
+    }
+    return made;
+}
 
 typedef struct {
     uint32_t term;

@@ -76,8 +76,12 @@ extern const char moved_doc[];
 
 /* ---- building.c ---- */
 
+PyObject *numbered(PyObject *self, PyObject *arguments);
+PyObject *singles(PyObject *self, PyObject *numbers);
 PyObject *arrange(PyObject *self, PyObject *arguments);
 PyObject *invert(PyObject *self, PyObject *arguments);
+extern const char numbered_doc[];
+extern const char singles_doc[];
 extern const char arrange_doc[];
 extern const char invert_doc[];
 

@@ -27,6 +27,8 @@ int whole_at(PyObject *list, Py_ssize_t place, long long *value)
 static PyMethodDef methods[] = {
     {"direction", direction, METH_VARARGS, direction_doc},
     {"moved", moved, METH_VARARGS, moved_doc},
+    {"numbered", numbered, METH_VARARGS, numbered_doc},
+    {"singles", singles, METH_O, singles_doc},
     {"arrange", arrange, METH_VARARGS, arrange_doc},
     {"invert", invert, METH_VARARGS, invert_doc},
     {"crc32", crc32, METH_O, crc32_doc},
