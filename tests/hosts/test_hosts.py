@@ -12,6 +12,9 @@ from tests.shared_data import REPOSITORY
 
 SKILLS = ("git-bisect", "csv-cleaning", "code-review", "meal-planning")
 
+UNHURRIED = ("--budget-ms", "20000")
+"""For the hook: a machine that tests on both cores may take longer than the half second."""
+
 
 def sent(requests: list[object]) -> str:
     return "\n".join(texts_in(requests))
@@ -22,7 +25,7 @@ class TestHook:
         self, host: ClaudeCode | Codex
     ) -> None:
         host.own(*SKILLS)
-        host.skillyard("hook", "install", host.name)
+        host.skillyard("hook", "install", host.name, *UNHURRIED)
         read = sent(host.asked(BISECT))
         assert read.count("skillyard chose a skill for this request.") == 1
         assert f"skill: git-bisect\nfile: {host.skills}/git-bisect/SKILL.md\n" in read
@@ -32,7 +35,7 @@ class TestHook:
         self, host: ClaudeCode | Codex
     ) -> None:
         host.own(*SKILLS)
-        host.skillyard("hook", "install", host.name)
+        host.skillyard("hook", "install", host.name, *UNHURRIED)
         assert "skillyard chose" not in sent(host.asked("thanks, that was all"))
         host.skillyard("hook", "uninstall", host.name)
         assert "skillyard chose" not in sent(host.asked(BISECT))
