@@ -285,14 +285,16 @@ const char look_up_name_doc[] = PyDoc_STR(
 
 PyObject *look_up_name(PyObject *self, PyObject *arguments)
 {
-    PyObject *data, *checks, *seen, *answer = NULL;
+    PyObject *data, *checks, *seen, *asked, *answer = NULL;
     Pages pages;
     Section slots, offsets, names;
-    const char *name;
+    char *name;
     Py_ssize_t length;
-    if (!PyArg_ParseTuple(arguments, "OOOnn(nn)(nn)(nn)y#", &data, &checks, &seen, &pages.start,
+    /* No "y#": built with the headers of 3.13, it does not run on 3.11 and 3.12. */
+    if (!PyArg_ParseTuple(arguments, "OOOnn(nn)(nn)(nn)O", &data, &checks, &seen, &pages.start,
                           &pages.size, &slots.offset, &slots.count, &offsets.offset,
-                          &offsets.count, &names.offset, &names.count, &name, &length) ||
+                          &offsets.count, &names.offset, &names.count, &asked) ||
+        PyBytes_AsStringAndSize(asked, &name, &length) < 0 ||
         pages_open(&pages, data, checks, seen) < 0) {
         return NULL;
     }
