@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.index import kernel
 from tests.cli.making import library, write
+from tests.kernel_needed import ABSENT, MAY_SKIP
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -135,9 +135,8 @@ DEAR = (
 """What a choice from an index that is there needs none of, and what costs it a hundredth each."""
 
 
+@pytest.mark.skipif(MAY_SKIP, reason=f"{ABSENT}; the pure reader loads array, binascii, heapq")
 def test_a_choice_from_an_index_that_was_made_before_loads_next_to_nothing(tmp_path: Path) -> None:
-    if kernel.KERNEL is None:  # as `tests/index/test_kernel.py`: what is said is said of the kernel
-        pytest.skip("the kernel was not built here: the pure reader loads array, binascii, heapq")
     given = ["select", "commit", "--json", "--root", str(library(tmp_path))]
     program = (
         "import time; now = time.time_ns; time.time_ns = lambda: now() + 10**10;"  # files are old

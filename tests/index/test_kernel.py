@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 import sys
-import sysconfig
 from array import array
 from typing import Any
 
@@ -15,28 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skillyard.index import kernel, opening, reading, segment, table
+from skillyard.index import kernel, reading, table
 from skillyard.index.document import EXCLUDED
 from skillyard.index.opening import open_index
 from skillyard.index.segment import SegmentBuilder
 from skillyard.index.table import bundled
 from tests.index.making import DIMENSIONS, Asker, document, write
+from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.shared_data import REPOSITORY
 
-# On CI with a compiler there is a kernel, or these tests fail: without one nobody would notice.
-BUILDS = shutil.which("cc") is not None and os.path.isfile(
-    os.path.join(sysconfig.get_path("include"), "Python.h")
-)
-pytestmark = pytest.mark.skipif(
-    kernel.KERNEL is None and not (os.environ.get("CI") and BUILDS),
-    reason="the kernel was not built here",
-)
+pytestmark = pytest.mark.skipif(MAY_SKIP, reason=ABSENT)
 KERNEL: Any = kernel.KERNEL
-
-
-def without_kernel(patch: pytest.MonkeyPatch) -> None:
-    for module in (opening, reading, segment, table):
-        patch.setattr(module, "KERNEL", None)
 
 
 @settings(max_examples=60, deadline=None)
@@ -303,158 +290,6 @@ def test_checksums_are_those_of_zlib(data: bytes, start: int) -> None:
         assert KERNEL.crc32(part) == crc32(part)
 
 
-def built(count: int) -> bytearray:
-    builder = SegmentBuilder(DIMENSIONS)
-    rng = random.Random(3)
-    for number in range(count):
-        builder.add(document(rng, f"k{number}"))
-    return bytearray(builder.build())
-
-
-def looked_at(data: bytearray) -> list[object]:
-    """Read every list of a segment; what is damaged is told instead."""
-    from skillyard.errors import IndexDamaged
-
-    try:
-        made = reading.Segment(memoryview(bytes(data)), "here")
-    except IndexDamaged as error:
-        return [error.message]
-    found: list[object] = []
-    for number in range(made.terms):
-        try:
-            found.append(made.check_postings(number))
-        except IndexDamaged as error:
-            found.append(error.message)
-    for name in (*(f"w{number}" for number in range(40)), "", "nowhere", "\udcff"):
-        for look in (made.term, made.number):
-            try:
-                found.append(look(name))
-            except IndexDamaged as error:
-                found.append(error.message)
-    for last in range(0, made.documents + 1, 7):
-        try:
-            made.check_forwards(list(range(last)))
-        except IndexDamaged as error:
-            found.append(error.message)
-        found.append(bytes(made._read))
-    found.append(bytes(made._seen))
-    return found
-
-
-@settings(max_examples=60, deadline=None)
-@given(places=st.lists(st.integers(0, 2**32), min_size=1, max_size=3), bit=st.integers(0, 7))
-def test_damage_is_met_by_both_at_the_same_page(places: list[int], bit: int) -> None:
-    data = built(60)
-    for place in places:
-        data[place % len(data)] ^= 1 << bit
-    ours = looked_at(data)
-    with pytest.MonkeyPatch.context() as patch:
-        without_kernel(patch)
-        assert looked_at(data) == ours
-
-
-def test_a_list_that_leads_out_of_its_section_is_met_though_its_page_is_sound() -> None:
-    from zlib import crc32
-
-    from skillyard.index.layout import HEADER_SIZE, PAGE, SECTIONS, unpack
-
-    data = built(60)
-    header = unpack(memoryview(data))
-    assert header is not None
-    place = header.places[SECTIONS.index("forward_starts")][0] + 4 * 5
-    data[place : place + 4] = (2**32 - 1).to_bytes(4, "little")
-    checks = array("I", data[header.pages : -4])
-    for page in range(len(checks)):
-        first = HEADER_SIZE + page * PAGE
-        checks[page] = crc32(data[first : min(first + PAGE, header.pages)])
-    data[header.pages :] = checks.tobytes() + crc32(checks.tobytes()).to_bytes(4, "little")
-    ours = looked_at(data)
-    assert any("leads out of section" in found for found in ours if isinstance(found, str))
-    with pytest.MonkeyPatch.context() as patch:
-        without_kernel(patch)
-        assert looked_at(data) == ours
-
-
-PAGES: tuple[Any, ...] = (bytes(20), array("I", [0, 0]), bytearray(2), 0, 4)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (*PAGES, -1, 0),
-        (*PAGES, 0, 2),
-        (PAGES[0], PAGES[1], bytearray(3), 0, 4, 0, 0),
-        (PAGES[0], PAGES[1], PAGES[2], 0, 0, 0, 0),
-        (PAGES[0], PAGES[1], PAGES[2], -4, 4, 0, 0),
-        (PAGES[0], PAGES[1], PAGES[2], 16, 4, 0, 0),
-        (b"", array("I"), bytearray(), 0, 4, 0, 0),
-    ],
-)
-def test_pages_that_do_not_fit_their_file_are_refused(arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(ValueError, match="page"):
-        KERNEL.wrong_page(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("sections", "numbers"),
-    [
-        (((0, 3), (0, 1), (0, 1)), [0]),
-        (((-4, 1), (0, 1), (0, 1)), [0]),
-        (((0, 2), (1, 1), (0, 1)), [0]),
-        (((0, 2), (0, 1), (4, 2)), [0]),
-        (((0, 2), (0, 2**60), (0, 1)), [0]),
-        (((0, 2), (0, 1), (0, 1)), [1]),
-        (((0, 2), (0, 1), (0, 1)), [-1]),
-    ],
-)
-def test_forward_lists_outside_the_file_are_refused(sections: Any, numbers: list[int]) -> None:
-    with pytest.raises(ValueError, match=r"outside the file|no such document"):
-        KERNEL.check_forward(*PAGES, *sections, bytearray(1), numbers)
-
-
-TABLE: tuple[Any, ...] = (
-    array("I", [1, 1, 1, 1, 0, 1, 2]).tobytes() + b"ab\0\0" + bytes(8),
-    array("I", [0]),
-    bytearray([1]),
-    0,
-    32,
-)
-"""A file of one page: four slots that all hold the name a, where a and b start, their bytes."""
-
-
-def test_a_name_is_found_in_its_hash_table() -> None:
-    from zlib import crc32
-
-    slots = [0, 0, 0, 0]
-    for number, name in enumerate((b"a", b"b"), 1):
-        place = crc32(name) & 3
-        while slots[place]:
-            place = (place + 1) & 3
-        slots[place] = number
-    data = array("I", [*slots, 0, 1, 2]).tobytes() + b"ab\0\0" + bytes(8)
-    given = (data, *TABLE[1:], (0, 4), (16, 3), (28, 2))
-    assert [KERNEL.look_up_name(*given, name) for name in (b"a", b"b", b"c", b"")] == [0, 1, -1, -1]
-    assert KERNEL.look_up_name(*TABLE, *given[5:], b"c") == -1  # full, and yet it ends
-
-
-@pytest.mark.parametrize(
-    ("slots", "offsets", "names", "found"),
-    [
-        ((0, 3), (16, 3), (28, 2), -2),
-        ((0, 0), (16, 3), (28, 2), -2),
-        ((0, 4), (16, 1), (28, 2), -2),
-        ((0, 4), (16, 3), (28, 0), -2),
-    ],
-)
-def test_a_hash_table_that_lies_is_said_to_be_damaged(
-    slots: Any, offsets: Any, names: Any, found: int
-) -> None:
-    assert KERNEL.look_up_name(*TABLE, slots, offsets, names, b"b") == found
-    for outside in ((-4, 1), (0, 2**60), (32, 1), (2, 1)):
-        with pytest.raises(ValueError, match="outside the file"):
-            KERNEL.look_up_name(*TABLE, outside, (16, 3), (28, 2), b"b")
-
-
 def test_impacts_are_those_of_the_forward_list() -> None:
     made = engine()
     nowhere = span(-1, 0, 0)
@@ -499,48 +334,6 @@ def test_a_direction_is_not_moved_by_what_does_not_fit() -> None:
     with pytest.raises(ValueError, match="dimensions"):
         KERNEL.moved(b"", 0.1, [], [], 0.5, 1.0, 363.0)
     assert KERNEL.moved(bytes(4), 0.1, [bytes(4)], [1.0], 0.5, 1.0, 363.0) is None
-
-
-@given(st.lists(st.lists(st.text(max_size=3), unique=True).map(tuple), max_size=4))
-def test_terms_are_numbered_as_they_come(documents: list[tuple[str, ...]]) -> None:
-    ours: dict[str, int] = {}
-    theirs = segment._Numbers()
-    for terms in documents:
-        expected = array("I", [theirs[term] for term in terms]).tobytes()
-        assert KERNEL.numbered(ours, terms) == expected
-    assert ours == theirs
-
-
-@given(st.lists(st.floats() | st.integers(-(2**70), 2**70)).map(tuple))
-def test_numbers_become_singles(numbers: tuple[float, ...]) -> None:
-    assert KERNEL.singles(numbers) == array("f", numbers).tobytes()
-
-
-class Term(str):
-    __slots__ = ()
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("numbered", ({}, ["a"])),
-        ("numbered", ([], ("a",))),
-        ("numbered", ({}, ("a", 1))),
-        ("numbered", ({}, (Term("a"),))),
-        ("numbered", ({"a": "b"}, ("a",))),
-        ("singles", ([1.0],)),
-        ("singles", ((1.0, "2"),)),
-    ],
-)
-def test_documents_of_another_kind_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(TypeError):
-        getattr(KERNEL, name)(*arguments)
-
-
-@pytest.mark.parametrize("number", [-1, 2**32, 2**64])
-def test_a_number_that_no_term_can_have_is_refused(number: int) -> None:
-    with pytest.raises(OverflowError):
-        KERNEL.numbered({"a": number}, ("a",))
 
 
 def test_the_highest_document_is_found() -> None:

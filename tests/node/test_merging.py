@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard.errors import IndexDamaged
-from skillyard.index import kernel, opening, segment, table
+from skillyard.index import kernel
 from skillyard.index.checks import verify
 from skillyard.index.document import IndexedDocument
 from skillyard.index.manifest import Manifest, parse, read_manifest, render
@@ -21,6 +21,7 @@ from skillyard.index.reader import SegmentSearcher
 from skillyard.index.writer import INLINE_BYTES, MOST_PARTS, IndexWriter
 from skillyard.node.applying import FEW_REWRITTEN
 from tests.index.making import DIMENSIONS, Asker, document, in_memory
+from tests.kernel_needed import without_kernel
 from tests.node.making import Node, answers, store_in
 from tests.node.making import in_memory as in_memory_of
 from tests.store.skills import key, skill, skills
@@ -32,8 +33,7 @@ if kernel.KERNEL is not None:
 
 def use_kernel(patch: pytest.MonkeyPatch, wanted: bool) -> None:
     if not wanted:
-        for module in (opening, segment, table):
-            patch.setattr(module, "KERNEL", None)
+        without_kernel(patch)
 
 
 def writer(folder: Path | str, most_rewritten: int | None = None) -> IndexWriter:

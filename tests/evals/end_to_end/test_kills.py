@@ -232,7 +232,6 @@ def test_two_runs_that_share_a_folder_pay_once(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not SOAK, reason="SKILLYARD_SOAK=1 runs it")
 def test_two_runs_make_anew_what_each_was_told_to(trap: Trap, made: Project) -> None:
     assert ended(start(made, "--skill", "bread-baking"))[0] == 0
     first = sum(trap.answered().values())
