@@ -66,7 +66,10 @@ class Asker:
             near = searcher.semantic(vector, limit)
             found.append([(searcher.key(o), score) for o, score in words])
             found.append([(searcher.key(o), dot) for o, dot in near])
-            found.append([searcher.frequency(term) for term, _ in weights])
+            asked = ["nowhere", *(term for term, _ in weights)]
+            found.append(searcher.known(asked))  # before and after they were counted
+            found.append([searcher.frequency(term) for term in asked])
+            found.append(searcher.known(asked))
             ordinals = sorted({o for o, _ in (*words, *near)}, key=searcher.key)
             found.append(searcher.exact(weights, ordinals))
             found.append(searcher.held(weights, ordinals))

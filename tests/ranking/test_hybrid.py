@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.ranking.hybrid import HYBRID, Calibration, Fusion, Hybrid
 from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION
-from skillyard.ranking.hybrid.question import MOST_TERMS, question
+from skillyard.ranking.hybrid.question import MOST_TERMS, TRANSLATED_WEIGHT, question
 from skillyard.ranking.scorer import Explanation
 from tests.worked_examples.making import catalog, names, skill
 
@@ -147,8 +148,27 @@ class TestScore:
     def test_a_longer_request_is_cut_to_its_weightiest_terms(self) -> None:
         words = " ".join(f"word{number}x" for number in range(200))
         bound = HYBRID.bind(LIBRARY)
-        asked = question(sy.Query(words), bound.library.searcher, bound.library.table)
+        asked = question(sy.Query(words), bound.vocabulary)
         assert len(asked.terms) == MOST_TERMS
+
+    def test_a_term_counts_by_how_often_it_stands_and_less_where_it_was_translated(self) -> None:
+        said = HYBRID.bind(LIBRARY).vocabulary
+        once = said.term("commit")
+        assert (once.weight, once.written) == (once.rarity * once.emphasis, True)
+        assert once.counted(1) == once
+        assert once.counted(3).weight == pytest.approx(once.weight * (1 + math.log(3)))
+        other = once.translated()
+        assert (other.weight, other.written) == (once.weight * TRANSLATED_WEIGHT, False)
+
+    def test_what_a_library_remembers_of_terms_is_bounded_and_changes_no_answer(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("skillyard.ranking.hybrid.question.REMEMBERED", 3)
+        bound = HYBRID.bind(LIBRARY)
+        query = sy.Query("find the commit that broke the build, then clean a csv file")
+        first, again = (question(query, bound.vocabulary) for _ in range(2))
+        assert first == again
+        assert len(first.terms) > len(bound.vocabulary._known) == 3
 
     def test_other_weights_make_another_scorer(self) -> None:
         deaf = Hybrid(Fusion(words=0.0, meaning=1.0))

@@ -51,16 +51,17 @@ class TestWhen:
     def test_a_request_without_a_direction_is_left_as_it_is(self) -> None:
         strange = " ".join(f"zzq{number}xv" for number in range(LONG + 10))
         bound = HYBRID.bind(LIBRARY)
-        assert len(question(sy.Query(strange), bound.library.searcher, bound.library.table).terms)
+        assert len(question(sy.Query(strange), bound.vocabulary).terms)
         assert not looked_twice(strange)
         assert sy.rank(LIBRARY, strange) == []
 
 
 class TestWhat:
     def test_the_candidates_stay_and_the_level_is_that_of_the_request_alone(self) -> None:
-        library = HYBRID.bind(LIBRARY).library
+        bound = HYBRID.bind(LIBRARY)
+        library = bound.library
         query = sy.Query(TASK)
-        asked = question(query, library.searcher, library.table)
+        asked = question(query, bound.vocabulary)
         once = find(query, asked, library.searcher, HYBRID.fusion, {}, [])
         twice = look_again(once, asked, library.searcher, HYBRID.fusion)
         assert twice.by_meaning.keys() == once.by_meaning.keys()

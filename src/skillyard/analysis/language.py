@@ -6,7 +6,7 @@ Only what the word list (:mod:`.lexicon`) covers is told apart; everything else 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 from skillyard.analysis.scripts import latin_share
 from skillyard.analysis.stopwords import ENGLISH
@@ -74,13 +74,10 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
 LEAST = 2
 """Function words of a language that must be there; one may be anybody's word."""
 
-LONGEST = 20
-"""Characters of a function word, and more."""
-
 MOSTLY_LATIN = 0.85
 """Share of Latin letters from which a text is in a language that is written with them."""
 
-_WORD = r"[^\W\d_]+"
+_WORD = re.compile(r"[^\W\d_]+")
 
 _SCRIPTS = (
     ("ja", "[\u3040-\u30ff\uff66-\uff9f]"),
@@ -93,30 +90,32 @@ _SCRIPTS = (
 )
 
 
-def language_of(text: str) -> str:
+def language_of(text: str, latin: float | None = None) -> str:
     """Return the code of the language of ``text`` (ISO 639-1), ``en`` when nothing tells.
 
     Another script decides where more than a seventh of the letters are not Latin; between languages
     in Latin letters the one with the most function words wins, if it has more than English; ties
-    go to the first by code.
+    go to the first by code. ``latin`` is the share of Latin letters, where that is known already.
     """
-    if not text.isascii() and latin_share(text) < MOSTLY_LATIN:
+    if (latin_share(text) if latin is None else latin) < MOSTLY_LATIN:
         for code, script in _SCRIPTS:
             if re.search(script, text):
                 return code
     votes: dict[str, int] = {}
-    for word in re.findall(_WORD, text):
-        if len(word) <= LONGEST:  # what is remembered stays small, whatever is asked
-            for code in _codes(word.lower()):
-                votes[code] = votes.get(code, 0) + 1
+    words = " ".join(_WORD.findall(text)).lower()  # not the text's: İ would tear its word in two
+    for codes in map(_codes().get, words.split(" ")):
+        for code in codes or ():
+            votes[code] = votes.get(code, 0) + 1
     english = votes.pop("en", 0)
     best = min(votes, key=lambda code: (-votes[code], code), default="en")
     return best if votes and votes[best] >= LEAST and votes[best] > english else "en"
 
 
-@lru_cache(maxsize=10_000)
-def _codes(word: str) -> tuple[str, ...]:
-    """Return the languages that have a function word."""
-    found = ["en"] if word in ENGLISH else []
-    found += [code for code, words in FUNCTION_WORDS.items() if word in words]
-    return tuple(found)
+@cache
+def _codes() -> dict[str, tuple[str, ...]]:
+    """Return by function word the languages that have it."""
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(ENGLISH, ("en",))
+    for code, words in FUNCTION_WORDS.items():
+        for word in words:
+            found[word] = (*found.get(word, ()), code)
+    return found

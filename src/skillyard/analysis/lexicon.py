@@ -15,6 +15,7 @@ from functools import cache
 from skillyard.analysis.analyzer import STANDARD
 from skillyard.analysis.filters import fold
 from skillyard.analysis.language import FUNCTION_WORDS, language_of
+from skillyard.analysis.scripts import latin_share
 from skillyard.value import NamedTuple
 
 __all__ = ["Reading", "read_request", "translated"]
@@ -37,6 +38,8 @@ class Reading(NamedTuple):
     """Terms of the English words that the list gives; empty for English requests."""
     silent: frozenset[str]
     """Terms that are function words of the language: they name nothing."""
+    latin: float
+    """Share of Latin letters, 0..1."""
 
 
 class _Forms(NamedTuple):
@@ -110,7 +113,8 @@ def _concepts(text: str, code: str) -> list[int]:
     forms = _forms(code)
     folded = _fold(text)
     found: set[int] = set()
-    near = [item for char in set(folded) for item in forms.spaced.get(char, ())]
+    chars = set(folded)
+    near = [item for c in chars for item in forms.spaced.get(c, ()) if item[1][-1] in chars]
     for _, form, number in sorted(near):
         if form in folded:
             found.add(number)
@@ -143,12 +147,13 @@ def _start(word: str, forms: _Forms) -> list[int]:
 
 def read_request(text: str) -> Reading:
     """Return the language of a request, its words in English, and its function words."""
-    code = language_of(text)
+    latin = latin_share(text)
+    code = language_of(text, latin)
     if code == "en":
-        return Reading(code, (), frozenset())
+        return Reading(code, (), frozenset(), latin)
     numbers = [n for near in NEIGHBOURS.get(code, (code,)) for n in _concepts(text, near)]
     english = dict.fromkeys(term for number in numbers for term in _terms(number))
-    return Reading(code, tuple(english), _silent(code))
+    return Reading(code, tuple(english), _silent(code), latin)
 
 
 @cache

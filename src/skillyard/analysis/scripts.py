@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from bisect import bisect_right
+from functools import cache
 
 __all__ = ["dense", "latin_share", "runs"]
 
@@ -64,6 +67,17 @@ def latin_share(text: str) -> float:
     """Return the share of Latin letters among the letters of ``text``, 0..1; 1.0 without any."""
     if text.isascii():
         return 1.0
+    others = sum(map(str.isalpha, "".join(_not_latin().findall(text))))
+    if not others:
+        return 1.0
     letters = sum(map(str.isalpha, text))
-    others = [c for c in text if c > "\x7f" and c.isalpha() and _class(c) != "latin"]
-    return (letters - len(others)) / letters if letters else 1.0
+    return (letters - others) / letters
+
+
+@cache
+def _not_latin() -> re.Pattern[str]:
+    """Return the pattern of runs outside the blocks of Latin letters and what precedes them."""
+    ends = (*_FIRST[1:], sys.maxunicode + 1)
+    latin = [(a, b) for a, b, name in zip(_FIRST, ends, _CLASS, strict=True) if name == "latin"]
+    spans = [f"{chr(start)}-{chr(end - 1)}" for start, end in [(0, latin[0][1]), *latin[1:]]]
+    return re.compile(f"[^{''.join(spans)}]+")

@@ -57,6 +57,13 @@ class KernelSearcher(SegmentSearcher):
                 self._held[term] = found
         return found
 
+    def known(self, terms: Sequence[str]) -> list[str]:
+        """Return those of the terms that live documents hold, in their order."""
+        numbers = list(map(self._held.get, terms))  # most were looked up before
+        if None in numbers:
+            return super().known(terms)
+        return [term for term, number in zip(terms, numbers, strict=True) if number]
+
     def _span(self, term: str) -> bytes:
         """Return where a term stands in each segment, its postings checked once and for all."""
         packed = b"".join(

@@ -7,7 +7,8 @@ trigger phrases, names, popularity and what a skill is not for need no file of t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from math import log, log1p
 
 from skillyard.analysis import STANDARD
@@ -76,25 +77,23 @@ def phrase_words(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold().replace("_", " ")))
 
 
-def phrases_in(words: Sequence[str], known: Callable[[str], object]) -> Iterator[str]:
-    """Yield the runs of neighbouring words that may be a phrase of the library, each once.
+def phrases_in(words: Sequence[str], known: Callable[[list[str]], list[str]]) -> list[str]:
+    """Return the names and phrases of the library that stand among the words, each once.
 
-    ``known`` says whether any skill has a mark: runs of more than two words are only looked at
-    where a phrase starts.
+    ``known`` returns those of some marks that any skill has: runs of more than two words are only
+    looked at where a phrase starts.
     """
-    seen: set[str] = set()
-    for start in range(len(words) - 1):
-        pair = f"{words[start]} {words[start + 1]}"
-        if pair not in seen:
-            seen.add(pair)
-            yield pair
-        if not known(START + pair):
-            continue
-        for end in range(start + 3, min(start + LONGEST_PHRASE, len(words)) + 1):
-            run = " ".join(words[start:end])
-            if run not in seen:
-                seen.add(run)
-                yield run
+    pairs = list(map(" ".join, pairwise(words)))
+    begun = frozenset(known([START + pair for pair in dict.fromkeys(pairs)]))
+    runs: Iterable[str] = pairs
+    if begun:
+        runs = (
+            " ".join(words[start:end])
+            for start, pair in enumerate(pairs)
+            for end in range(start + 2, min(start + LONGEST_PHRASE, len(words)) + 1)
+            if end == start + 2 or START + pair in begun
+        )
+    return [mark[1:] for mark in known([CALL + run for run in dict.fromkeys(runs)])]
 
 
 def tag_mark(tag: str) -> str:

@@ -66,6 +66,10 @@ class MemorySearcher:
             term in impacts for impacts, live in zip(self._impacts, self._live, strict=True) if live
         )
 
+    def known(self, terms: Sequence[str]) -> list[str]:
+        """Return those of the terms that live documents hold, in their order."""
+        return [term for term in terms if self.frequency(term)]
+
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:

@@ -139,6 +139,10 @@ class SegmentSearcher:
             ]
         )
 
+    def known(self, terms: Sequence[str]) -> list[str]:
+        """Return those of the terms that live documents hold, in their order."""
+        return [term for term in terms if self.frequency(term)]
+
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:

@@ -124,6 +124,9 @@ class Searcher(Protocol):
     def frequency(self, term: str) -> int:
         """Return how many live documents hold the term."""
 
+    def known(self, terms: Sequence[str]) -> list[str]:
+        """Return those of the terms that live documents hold, in their order."""
+
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:

@@ -166,12 +166,16 @@ class Table:
         rows: list[int] = []
         weights: list[int] = []
         listed = self._query_weights if query else self._weights
+        known = self._known.get
         for term, number in counts:
-            row = self.row(term)
+            row = known(term)
+            if row is None:
+                row = self.row(term)
             if row >= 0 and len(rows) < MOST_TERMS:
-                weight = round(listed[row] * (1.0 + log(number)) / 16.0)
+                times = 1.0 if number == 1 else 1.0 + log(number)
+                weight = round(listed[row] * times / 16.0)
                 rows.append(row)
-                weights.append(min(max(weight, 1), MOST_WEIGHT))
+                weights.append(weight if 1 <= weight <= MOST_WEIGHT else _bounded(weight))
         return rows, weights
 
     def _lane(self, row: int) -> int:
@@ -216,6 +220,10 @@ class Table:
 
 # A signed byte to the same value plus 128.
 _BIASED = bytes((code + 128) & 255 for code in range(256))
+
+
+def _bounded(weight: int) -> int:
+    return min(max(weight, 1), MOST_WEIGHT)
 
 
 def unit_vector(mixed: Iterable[float]) -> bytes:

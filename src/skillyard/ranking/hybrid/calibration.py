@@ -96,7 +96,7 @@ def facts(
                 named += weight
     share = 1.0 / total if total else 0.0
     plainly = missing if asked.english else ()
-    unheard = sum(table.share(term.text) < HARDLY for term in plainly)
+    unheard = sum([term.share < HARDLY for term in plainly])
     return Facts(
         covered=1.0 - lacking * share if terms else 0.0,
         best_meaning=found.nearest,
@@ -119,9 +119,8 @@ def _in_names(terms: Sequence[Term], lib: Searcher) -> float:
     scale = 1_000.0 / (lib.size + BACKGROUND)
     total = 0.0
     for term in terms:
-        held = lib.frequency(IN_NAME + term.text)
-        if held:
-            total += term.weight * log(1.0 + min(USUAL, scale * held))
+        if term.names:
+            total += term.weight * log(1.0 + min(USUAL, scale * term.names))
     return total
 
 

@@ -203,8 +203,7 @@ def _beside(
     files: Mapping[int, float],
 ) -> dict[int, Beside]:
     total = added([term.weight for term in asked.terms]) or 1.0
-    shunned = [(AVOID + term.text, term.weight / total) for term in asked.terms]
-    shunned = [pair for pair in shunned if searcher.frequency(pair[0])]
+    shunned = [(AVOID + t.text, t.weight / total) for t in asked.terms if t.avoided]
     avoid = _above_zero(shunned, ordinals, searcher) if shunned else {}
     known = bool(searcher.frequency(PRIOR))
     prior = _above_zero([(PRIOR, 1.0)], ordinals, searcher) if known else {}
@@ -252,11 +251,9 @@ def _calls(
 ) -> dict[int, tuple[str, ...]]:
     """Return by ordinal the names and trigger phrases that stand in the request."""
     found: dict[int, tuple[str, ...]] = {}
-    known = searcher.frequency
-    for phrase in phrases_in(asked.words, known):
-        if known(CALL + phrase):  # few are
-            for ordinal in _holders(CALL + phrase, searcher, allowed):
-                found[ordinal] = (*found.get(ordinal, ()), phrase)
+    for phrase in phrases_in(asked.words, searcher.known):  # few are
+        for ordinal in _holders(CALL + phrase, searcher, allowed):
+            found[ordinal] = (*found.get(ordinal, ()), phrase)
     return found
 
 

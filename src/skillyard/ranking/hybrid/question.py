@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from functools import cache
 from math import log
+from operator import itemgetter
 
 from skillyard.analysis import STANDARD
 from skillyard.analysis.analyzer import Analyzer
 from skillyard.analysis.lexicon import read_request
-from skillyard.analysis.scripts import latin_share
 from skillyard.analysis.stemming import stem
-from skillyard.index.marks import phrase_words
+from skillyard.index.marks import AVOID, IN_NAME, phrase_words
 from skillyard.index.searcher import Searcher
 from skillyard.index.table import Table
 from skillyard.ranking.query import Query
 from skillyard.value import NamedTuple
 
-__all__ = ["Question", "Term", "question", "spelling"]
+__all__ = ["Question", "Term", "Vocabulary", "question", "spelling"]
 
 MOST_CHARACTERS = 20_000
 """Of a longer request the two ends are read: what is wanted stands at its start or its end."""
@@ -28,6 +28,8 @@ TRANSLATED_WEIGHT = 0.6
 BACKGROUND = 1_000
 """Public skills that stand behind the library's own, so that rarity means something in a small
 library too: document frequencies are those of the library plus this many typical skills."""
+REMEMBERED = 20_000
+"""Terms of which a library remembers what it says of them, some five megabytes."""
 MOST_WORDS = 120
 """Words of a request in which names and phrases are looked up."""
 ENGLISH = "en"
@@ -54,7 +56,7 @@ _UNSTEMMED = Analyzer(STANDARD.tokenizer, STANDARD.filters[:-1])
 
 
 class Term(NamedTuple):
-    """One term of a request."""
+    """One term of a request, and what the library and public skills say of it."""
 
     text: str
     weight: float
@@ -63,8 +65,54 @@ class Term(NamedTuple):
     """How rare it is in the library and in public skills, a natural logarithm."""
     frequency: int
     """Skills of the library that hold it."""
-    written: bool
+    written: bool = True
     """False when it came from the word list of other languages."""
+    emphasis: float = 1.0
+    """How much it says in requests, whatever its rarity (:meth:`Table.emphasis`)."""
+    share: float = 0.0
+    """Share of public skills that hold it, 0..1."""
+    names: int = 0
+    """Skills of the library whose name holds it."""
+    avoided: int = 0
+    """Skills of the library that say they are not for it."""
+
+    def counted(self, number: float) -> Term:
+        """Return the same term where it stands ``number`` times, 1 at least."""
+        weight = (1.0 + log(number)) * self.rarity * self.emphasis
+        return Term(self.text, weight, *self[2:])
+
+    def translated(self) -> Term:
+        """Return the same term as one that the word list gave."""
+        return self._replace(weight=self.weight * TRANSLATED_WEIGHT, written=False)
+
+
+class Vocabulary:
+    """What one library and its table say of terms: looked up once. Safe to share by threads."""
+
+    __slots__ = ("_known", "searcher", "table")
+
+    def __init__(self, searcher: Searcher, table: Table) -> None:
+        self.searcher = searcher
+        self.table = table
+        self._known: dict[str, Term] = {}
+
+    def term(self, text: str) -> Term:
+        """Return a term that stands once."""
+        found = self._known.get(text)
+        if found is None:
+            found = self._look_up(text)
+            if len(self._known) < REMEMBERED:
+                self._known[text] = found
+        return found
+
+    def _look_up(self, text: str) -> Term:
+        held = self.searcher.frequency(text)
+        share, emphasis = self.table.said(text)
+        size = self.searcher.size + BACKGROUND
+        frequency = held + BACKGROUND * share
+        rarity = log(1.0 + (size - frequency + 0.5) / (frequency + 0.5))
+        names, avoided = (self.searcher.frequency(mark + text) for mark in (IN_NAME, AVOID))
+        return Term(text, rarity * emphasis, rarity, held, True, emphasis, share, names, avoided)
 
 
 class Question(NamedTuple):
@@ -95,21 +143,26 @@ class Question(NamedTuple):
         return [(term.text, term.weight) for term in self.terms]
 
 
-def question(query: Query, searcher: Searcher, table: Table) -> Question:
-    """Return what the query asks of this library."""
+def question(query: Query, vocabulary: Vocabulary) -> Question:
+    """Return what the query asks of the library."""
     text = _ends(query.text)
     reading = read_request(text)
     counts: dict[str, float] = {
         term: number for term, number in STANDARD.counts(text).items() if term not in reading.silent
     }
     foreign_terms = {term: 1.0 for term in reading.english if term not in counts}
-    terms = _terms(counts, searcher, table, written=True)
-    terms += _terms(foreign_terms, searcher, table, written=False)
-    terms = sorted((t for t in terms if t.weight > 0), key=lambda t: (-t.weight, t.text))
+    known = vocabulary.term
+    terms = [
+        known(term) if number == 1 else known(term).counted(number)
+        for term, number in counts.items()
+    ]
+    terms += [known(term).translated() for term in foreign_terms]
+    terms = sorted([term for term in terms if term.weight > 0], key=itemgetter(0))
+    terms.sort(key=itemgetter(1), reverse=True)  # weightiest first, equal ones by their text
     terms = terms[:MOST_TERMS]
-    spoken = counts if latin_share(text) >= MOSTLY_LATIN else _latin(counts)
+    spoken = counts if reading.latin >= MOSTLY_LATIN else _latin(counts)
     heard = tuple({**spoken, **foreign_terms}.items())
-    vector = table.vector([(1.0, heard)], query=True) if heard else b""
+    vector = vocabulary.table.vector([(1.0, heard)], query=True) if heard else b""
     words = phrase_words(text)[:MOST_WORDS]
     return Question(tuple(terms), heard, vector, _named(text), words, reading.language == ENGLISH)
 
@@ -132,24 +185,6 @@ def _ends(text: str) -> str:
 
 def _latin(counts: dict[str, float]) -> dict[str, float]:
     return {term: number for term, number in counts.items() if term.isascii()}
-
-
-def _terms(
-    counts: dict[str, float], searcher: Searcher, table: Table, *, written: bool
-) -> list[Term]:
-    """Return the terms with their weights, in the order given."""
-    size = searcher.size + BACKGROUND
-    terms = []
-    for text, number in counts.items():
-        held = searcher.frequency(text)
-        share, emphasis = table.said(text)
-        frequency = held + BACKGROUND * share
-        rarity = log(1.0 + (size - frequency + 0.5) / (frequency + 0.5))
-        weight = (1.0 + log(number)) * rarity * emphasis
-        terms.append(
-            Term(text, weight if written else weight * TRANSLATED_WEIGHT, rarity, held, written)
-        )
-    return terms
 
 
 _TRIM = ".,;:!?()[]{}\"'`*<>«»“”‘’"

@@ -20,7 +20,7 @@ from skillyard.ranking.hybrid.coverage import cover
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found, find, named_by
 from skillyard.ranking.hybrid.feedback import look_again
 from skillyard.ranking.hybrid.points import Points, points, totals
-from skillyard.ranking.hybrid.question import Question, question, spelling
+from skillyard.ranking.hybrid.question import Question, Vocabulary, question, spelling
 from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Ordered, Scored
@@ -127,6 +127,7 @@ class BoundHybrid:
     def __init__(self, scorer: Hybrid, library: Library) -> None:
         self.scorer = scorer
         self.library = library
+        self.vocabulary = Vocabulary(library.searcher, library.table)
         self.dense: Dense | None = None
         if scorer.embedder is not None:
             from skillyard.ranking.hybrid.dense import Dense  # it loads what it is made of
@@ -141,7 +142,7 @@ class BoundHybrid:
     def prepare(self, query: Query) -> ScoredHybrid:
         """Ask the index once; the rest follows from what it found."""
         library = self.library
-        asked = question(query, library.searcher, library.table)
+        asked = question(query, self.vocabulary)
         files = self._files(query)
         called = self._called(query.text)
         fusion = self.scorer.fusion
