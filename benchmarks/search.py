@@ -37,6 +37,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 SUMMARY = "lexical, semantic and whole queries, build and change, against named engines"
 SKILLS = int(os.environ.get("SKILLYARD_BENCH_SKILLS", "100000"))
 ROUNDS = 3
+ASKED = 7
+"""Rounds of queries, which take little; the first one meets pages that nobody has read."""
 TOP = 10
 LEXICAL = {5: 0.5, 100: 1.0}
 SEMANTIC = 0.7
@@ -58,9 +60,9 @@ def run(options: Options) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         yield from _build(pool, folder)
         yield from _memory(pool)
-        yield from _lexical(pool, folder, rounds)
-        yield from _semantic(pool, folder, rounds)
-        yield from _whole(pool, folder, rounds)
+        yield from _lexical(pool, folder, options.rounds or ASKED)
+        yield from _semantic(pool, folder, options.rounds or ASKED)
+        yield from _whole(pool, folder, options.rounds or ASKED)
         yield from _pure(pool, folder, rounds)
         yield from _change(pool, folder)
 
@@ -247,59 +249,27 @@ def _near(searcher: Any, query: bytes) -> Callable[[], object]:
     return lambda: searcher.semantic(query, 100)
 
 
-class _Bench:
-    """A library over the benchmark's index: skills are stand-ins, kept as real libraries do."""
-
-    def __init__(self, searcher: Any) -> None:
-        from skillyard.index.table import bundled
-
-        self.searcher = searcher
-        self.table = bundled()
-        self._kept: dict[int, Any] = {}
-
-    def skill(self, ordinal: int) -> Any:
-        from skillyard.skill import Skill
-
-        skill = self._kept.get(ordinal)
-        if skill is None:
-            skill = Skill(self.searcher.key(ordinal), "", "", hash="0" * 64)
-            self._kept[ordinal] = skill
-        return skill
-
-    def hidden(self) -> list[Any]:
-        return []
-
-    def patterns(self) -> dict[int, Any]:
-        return {}
-
-
 def _whole(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
-    from skillyard.ranking.hybrid import HYBRID
-    from skillyard.ranking.hybrid.question import question
-    from skillyard.ranking.hybrid.scorer import BoundHybrid
-    from skillyard.ranking.query import Query
+    import json
 
-    searcher = _searcher(folder)
-    bound = BoundHybrid(HYBRID, _Bench(searcher))  # type: ignore[arg-type]
+    queries = {words: [" ".join(terms) for terms in pool.queries[words]] for words in WHOLE}
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.whole"],
+        input=json.dumps({"folder": folder, "queries": queries, "rounds": rounds}),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), str(SOURCE.parent)])},
+    )
+    taken = json.loads(done.stdout)
     for words, target in WHOLE.items():
-        ours, parts = [], []
-        for terms in pool.queries[words]:
-            query = Query(" ".join(terms))
-            asked = question(query, bound.vocabulary)
-            ours.append(lambda q=query: bound.prepare(q).scores()[:TOP])
-            parts.append(
-                lambda a=asked: (
-                    searcher.lexical(a.weights, 100),
-                    searcher.semantic(a.vector, 100) if a.vector else [],
-                )
-            )
-        # Neither asks what the other has just asked, or the second finds its memory warm.
-        half = len(parts) // 2
-        samples = take_turns({"ours": ours, "peer": parts[half:] + parts[:half]}, rounds)
+        ours, peer = (
+            [Sample(*each) for each in taken[str(words)][side]] for side in ("ours", "peer")
+        )
         yield against(
             f"whole ranking, {words} words",
-            ("analysis to the best ten with probabilities", samples["ours"]),
-            ("our lexical query and our scan alone", samples["peer"]),
+            ("analysis to the best ten with probabilities", ours),
+            ("our lexical query and our scan alone", peer),
             target,
         )
 
