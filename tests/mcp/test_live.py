@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -325,6 +326,35 @@ def test_a_library_that_is_slow_to_look_at_answers_from_the_view_before(
             now[0] = 8.1
             await library.current()
             assert looks == [0.0, 8.1]
+        finally:
+            await service.close()
+
+    run(work())
+
+
+def test_a_ranking_that_is_quick_waits_for_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        root = write_tree(tmp_path / "skills", LIBRARY)
+        service = Service(options_of(root), (), Log("none"))
+        library = Library(service)
+
+        def ranked(view: Any) -> tuple[bool, list[Any]]:
+            return threading.current_thread() is threading.main_thread(), []
+
+        async def at_once(ranking: str) -> bool:
+            return await library.answer(ranked, ranking=ranking)
+
+        try:
+            monkeypatch.setattr("skillyard.mcp.library.QUICK_S", 3600.0)
+            assert not await at_once("hybrid"), "nobody knows yet how long it takes"
+            assert await at_once("hybrid")
+            assert not await at_once("relevance"), "each kind has a pace of its own"
+            for _ in range(2):
+                assert not await at_once(""), "what may read files is kept off the loop"
+            monkeypatch.setattr("skillyard.mcp.library.QUICK_S", 0.0)
+            assert not await at_once("hybrid")
         finally:
             await service.close()
 

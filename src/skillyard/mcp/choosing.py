@@ -47,7 +47,12 @@ async def skill_evaluate(call: Call) -> Answer:
         message = safe_text(found.message)
         return Answer(message, {"results": results, "message": message}), shown
 
-    return await call.shared.library.answer(work, ranks=True)
+    return await call.shared.library.answer(work, ranking=_kind(CONFIDENCE, values["text"] or ""))
+
+
+def _kind(scorer: str, text: str) -> str:
+    """Return what tells how long a ranking takes: the scorer, and the text's length in octaves."""
+    return f"{scorer} {len(text).bit_length()}"
 
 
 def _by_name(view: View) -> dict[str, list[Skill]]:
@@ -76,7 +81,9 @@ async def why_skill(call: Call) -> Answer:
         return Answer(_said(why, found["match"]), _shown(view, found)), [why.match.skill]
 
     try:
-        return await call.shared.library.answer(work, ranks=True)
+        return await call.shared.library.answer(
+            work, ranking=_kind(f"why {scorer}", values["query"])
+        )
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 

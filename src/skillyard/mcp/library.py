@@ -45,6 +45,9 @@ QUIET_SHARE = 15
 """… and a sixteenth when nobody asks: the first request then looks by itself."""
 QUIET_S = 60.0
 """After so long without a request nobody asks."""
+QUICK_S = 0.005
+"""A ranking that took less the last time is worked out on the loop: to wait for a thread, and to
+be woken by it, costs a small answer more than it keeps others waiting."""
 ROUNDS = 3
 """Answers that are worked out again because a file they show had gone meanwhile."""
 
@@ -146,6 +149,8 @@ class Library:
         self._lock = asyncio.Lock()
         self._watchers: list[Callable[[Change], None]] = []
         self._taking: set[asyncio.Task[None]] = set()
+        self._paces: dict[str, float] = {}
+        """Seconds that each kind of ranking took the last time."""
         self._live.listen(self._told)
 
     @property
@@ -189,32 +194,44 @@ class Library:
         await self._take_over()
 
     async def answer(
-        self, work: Callable[[View], tuple[T, Iterable[Skill]]], *, ranks: bool = False
+        self, work: Callable[[View], tuple[T, Iterable[Skill]]], *, ranking: str = ""
     ) -> T:
-        """Return what ``work`` makes of the current view, in a thread.
+        """Return what ``work`` makes of the current view, in a thread unless that is quick.
 
-        ``work`` says which skills its result shows, and the caller whether it ranks. When the file
-        of one of them is gone, the files are looked at and it works again, at last on a view
-        without the skills that are gone. Raises what ``work`` raises, and Refused (503).
+        ``work`` says which skills its result shows, and ``ranking`` what kind of ranking it is,
+        empty for none: those of one kind take about as long. When the file of a skill is gone, the
+        files are looked at and it works again, at last on a view without the skills that are gone.
+        Raises what ``work`` raises, and Refused (503).
         """
         view = await self.current()
         result: T
         for last in (False,) * ROUNDS + (True,):
-            result, gone = await self._service.in_thread(_worked, work, view)
+            result, gone = await self._result(work, view, ranking)
             if not gone or last:
                 break
-            if len(view.files) > LARGE and not ranks:  # the look can be had later
+            if len(view.files) > LARGE and not ranking:  # the look can be had later
                 self._live.look()
                 view = await self._service.in_thread(_without, view, gone)
                 continue
             await self.look()
-            if ranks:  # by what the files say now
+            if ranking:  # by what the files say now
                 await self._live.settled()
                 await self._take_over()
             view = self._view or view
             if gone & {skill.path for skill in view.catalog}:  # its root has gone as a whole
                 view = await self._service.in_thread(_without, view, gone)
         return result
+
+    async def _result(
+        self, work: Callable[[View], tuple[T, Iterable[Skill]]], view: View, ranking: str
+    ) -> tuple[T, frozenset[str]]:
+        if ranking and self._paces.get(ranking, QUICK_S) < QUICK_S:
+            result, gone, took = _worked(work, view)
+        else:
+            result, gone, took = await self._service.in_thread(_worked, work, view)
+        if ranking:
+            self._paces[ranking] = took
+        return result, gone
 
     async def follow(self) -> None:
         """Look at the files again and again, until cancelled."""
@@ -259,12 +276,13 @@ class Library:
 
 def _worked(
     work: Callable[[View], tuple[T, Iterable[Skill]]], view: View
-) -> tuple[T, frozenset[str]]:
-    """Return the result, and the paths of the skills that it shows and that are gone."""
+) -> tuple[T, frozenset[str], float]:
+    """Return the result, the paths of the skills that it shows and that are gone, and seconds."""
+    began = time.perf_counter()
     result, shown = work(view)
     filed = (skill.path for skill in shown if skill.path and not skill.stored)
     gone = {path for path in filed if not os.path.lexists(path)}
-    return result, frozenset(gone)
+    return result, frozenset(gone), time.perf_counter() - began
 
 
 def _followed(before: View | None, seen: Snapshot, files: Catalog) -> View:
