@@ -71,6 +71,8 @@ class IndexWriter:
         except BaseException:
             os.close(self._lock)
             raise
+        self._behind = False
+        """True after a commit, until the new generation is needed to go on."""
         self._generation = self._last_generation()
         self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
         self._builder = SegmentBuilder(dimensions)
@@ -99,6 +101,8 @@ class IndexWriter:
             return None
 
     def _last_generation(self) -> int:
+        if self._base is not None:
+            return self._base.generation
         try:
             found = read_manifest(self.folder)
         except IndexDamaged:
@@ -124,6 +128,7 @@ class IndexWriter:
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of the documents that the next commit keeps from before."""
+        self._stand()
         for place, segment in enumerate(self._segments):
             for number in range(segment.documents):
                 if number not in self._dead[place]:
@@ -138,6 +143,7 @@ class IndexWriter:
 
     def delete(self, key: str) -> bool:
         """Take a document out; False when there is none of that key."""
+        self._stand()
         if self._pending.pop(key, None) is not None:
             return True
         place = self._flushed_keys.pop(key, None)
@@ -177,6 +183,7 @@ class IndexWriter:
 
     def commit(self) -> int:
         """Make everything visible at once and return the new generation. Raises SkillIoError."""
+        self._stand()
         self._drain()
         if len(self._builder):
             self._close_builder()
@@ -200,7 +207,9 @@ class IndexWriter:
         write_file(self.folder, NAME, body)
         self._generation += 1
         self._tidy({part.file for part in parts if part.file} | {s.file for s in sides.values()})
-        self._reopen()
+        self._flushed, self._flushed_dead, self._flushed_keys = [], [], {}
+        self._sides, self._notes = {}, {}
+        self._behind = True
         return self._generation
 
     def _merge(self) -> None:
@@ -312,12 +321,12 @@ class IndexWriter:
                 except OSError:
                     pass  # the next writer tries again
 
-    def _reopen(self) -> None:
-        """Stand on the new generation, so that the writer may go on."""
-        self._base = self._open()
-        self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
-        self._flushed, self._flushed_dead, self._flushed_keys = [], [], {}
-        self._sides, self._notes = {}, {}
+    def _stand(self) -> None:
+        """Stand on the generation of the last commit, so that the writer may go on."""
+        if self._behind:
+            self._behind = False
+            self._base = self._open()
+            self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
 
 
 def _locked(folder: str, wait_s: float) -> int:
