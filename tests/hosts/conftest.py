@@ -99,7 +99,7 @@ class ClaudeCode(Host):
 
     def __init__(self, programs: Path, home: Path, model: ScriptedModel) -> None:
         super().__init__(programs, home, model)
-        self.servers = home / "mcp.json"
+        self.allowed: list[str] = []
         self.environment |= {
             "CLAUDE_CONFIG_DIR": str(home / self.folder),
             "ANTHROPIC_BASE_URL": model.url,
@@ -111,19 +111,22 @@ class ClaudeCode(Host):
         }
 
     def command(self, prompt: str) -> list[str]:
-        more = ["--mcp-config", str(self.servers)] if self.servers.exists() else []
-        allowed = ["--allowedTools", "mcp__skillyard"] if more else []
         # With this model a token counts as four characters of the listing.
         return [
             str(self.programs / "claude"), "-p", prompt, "--model", "claude-haiku-4-5",
-            *more, *allowed,
+            *self.allowed,
         ]  # fmt: skip
 
     def serve(self, root: Path) -> None:
-        """Set our server up, as the README says."""
-        args = ["-m", "skillyard", "serve", "--mcp", "stdio", "--local-only", str(root)]
-        server = {"command": sys.executable, "args": args, "env": self.handed_on}
-        self.servers.write_text(json.dumps({"mcpServers": {"skillyard": server}}))
+        """Set our server up by the command of the README."""
+        ours = [sys.executable, "-m", "skillyard", "serve", "--mcp", "stdio", "--local-only"]
+        given = [
+            word for name, value in self.handed_on.items() for word in ("-e", f"{name}={value}")
+        ]
+        added = ["mcp", "add", "skillyard", *given, "--", *ours, str(root)]
+        done = self._run([str(self.programs / "claude"), *added])
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.allowed = ["--allowedTools", "mcp__skillyard"]
 
 
 class Codex(Host):
