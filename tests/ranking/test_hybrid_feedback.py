@@ -1,4 +1,4 @@
-"""The second look at a long request: what it changes, what it leaves, and that it is explained."""
+"""What a long request follows: what that changes, what it leaves, and that it is explained."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
+from skillyard.index.table import UNIT
 from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
-from skillyard.ranking.hybrid.evidence import find
-from skillyard.ranking.hybrid.feedback import LONG, look_again
+from skillyard.ranking.hybrid.evidence import WHOLE
+from skillyard.ranking.hybrid.feedback import LONG
 from skillyard.ranking.hybrid.question import question
 from tests.ranking.test_hybrid import leaves_add_up
 from tests.worked_examples.making import catalog, skill
@@ -39,37 +40,65 @@ Nobody has time on Monday, the bakery next door is noisy, and invoices should be
 """
 
 
-def looked_twice(text: str) -> bool:
+def follows(text: str) -> bool:
     return HYBRID.bind(LIBRARY).prepare(sy.Query(text)).found.feedback is not None
 
 
 class TestWhen:
-    def test_a_long_request_is_looked_at_twice_and_a_short_one_is_not(self) -> None:
-        assert looked_twice(TASK)
-        assert not looked_twice("compare two lists of genetic variants")
+    def test_a_long_request_follows_its_best_skills_and_a_short_one_does_not(self) -> None:
+        assert follows(TASK)
+        assert not follows("compare two lists of genetic variants")
 
     def test_a_request_without_a_direction_is_left_as_it_is(self) -> None:
         strange = " ".join(f"zzq{number}xv" for number in range(LONG + 10))
         bound = HYBRID.bind(LIBRARY)
         assert len(question(sy.Query(strange), bound.vocabulary).terms)
-        assert not looked_twice(strange)
+        assert not follows(strange)
         assert sy.rank(LIBRARY, strange) == []
 
 
 class TestWhat:
-    def test_the_candidates_stay_and_the_level_is_that_of_the_request_alone(self) -> None:
+    def test_it_is_the_mean_of_the_request_and_of_its_best_skills_by_words(self) -> None:
         bound = HYBRID.bind(LIBRARY)
-        library = bound.library
-        query = sy.Query(TASK)
-        asked = question(query, bound.vocabulary)
-        once = find(query, asked, library.searcher, HYBRID.fusion, {}, [])
-        twice = look_again(once, asked, library.searcher, HYBRID.fusion)
-        assert twice.by_meaning.keys() == once.by_meaning.keys()
-        assert twice.by_words == once.by_words
-        assert (twice.nearest, twice.agreed) == (once.nearest, once.agreed)
-        assert twice.by_meaning != once.by_meaning
-        assert twice.feedback is not None
-        assert len(twice.feedback.best) == HYBRID.fusion.followed
+        found = bound.prepare(sy.Query(TASK)).found
+        asked = question(sy.Query(TASK), bound.vocabulary)
+        assert found.feedback is not None
+        best = dict(found.feedback.best)
+        assert len(best) == HYBRID.fusion.followed
+        assert best.keys() <= found.by_words.keys()
+        searcher = bound.library.searcher
+        parts = [(asked.vector, found.feedback.own)]
+        parts += [(searcher.vector(ordinal), share) for ordinal, share in best.items()]
+        mixed = [0.0] * len(asked.vector)
+        for vector, share in parts:
+            values = memoryview(vector).cast("b")
+            mixed = [old + share * value for old, value in zip(mixed, values, strict=True)]
+        direction = memoryview(found.feedback.direction).cast("b")
+        assert list(direction) == pytest.approx(mixed, abs=0.6)  # rounded to whole numbers
+        assert sum(value * value for value in mixed) == pytest.approx(UNIT * UNIT, rel=0.01)
+
+    def test_all_skills_are_looked_at_in_its_direction(self) -> None:
+        bound = HYBRID.bind(LIBRARY)
+        found = bound.prepare(sy.Query(TASK)).found
+        assert found.feedback is not None
+        searcher = bound.library.searcher
+        near = dict(searcher.semantic(found.feedback.direction, HYBRID.fusion.depth))
+        assert near.keys() <= found.by_meaning.keys()
+        assert {o: found.by_meaning[o] for o in near} == {o: d / WHOLE for o, d in near.items()}
+
+    def test_the_level_is_that_of_the_request_alone(self) -> None:
+        bound = HYBRID.bind(LIBRARY)
+        found = bound.prepare(sy.Query(TASK)).found
+        asked = question(sy.Query(TASK), bound.vocabulary)
+        ((_, dot),) = bound.library.searcher.semantic(asked.vector, 1)
+        assert found.nearest == dot / WHOLE < found.meaning[0]
+
+    def test_a_skill_that_is_called_is_followed_whatever_its_words_are(self) -> None:
+        bound = HYBRID.bind(LIBRARY)
+        called = bound.prepare(sy.Query(f"@slide-design {TASK}")).found
+        assert called.feedback is not None
+        names = [bound.library.skill(ordinal).name for ordinal, _ in called.feedback.best]
+        assert names[0] == "slide-design"
 
     def test_what_the_best_have_in_common_comes_nearer_and_the_rest_falls_back(self) -> None:
         alone = Hybrid(Fusion(feedback=0.0, followed=3))

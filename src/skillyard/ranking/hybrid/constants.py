@@ -26,16 +26,16 @@ class Fusion(NamedTuple):
     """A file of the request that a skill's pattern matches, times the pattern's weight (0.15 for
     a generic one to 0.35 for an exact name, spec/confidence.md)."""
     feedback: float = 0.50
-    """In a long request, what the directions of the best skills count in the meaning that decides,
-    beside its own direction (:mod:`.feedback`)."""
+    """In a long request, what the directions of the best skills by words count in the direction
+    that is looked in, beside its own (:mod:`.feedback`)."""
     followed: int = 5
     """How many of the best skills that are."""
     covered: int = 20
     """In a long request, how many of the best skills are asked how much of it they cover
     (:mod:`.coverage`)."""
-    coverage: float = 0.9832
+    coverage: float = 0.9898
     """What the share of the request that a skill covers counts there."""
-    length: float = 0.1416
+    length: float = 0.1412
     """What the logarithm of the skill's length counts against it there."""
     embedder: float = 0.25
     """What an embedder's cosine counts where there is one; words and meaning share the rest."""

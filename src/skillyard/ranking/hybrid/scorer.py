@@ -17,8 +17,8 @@ from skillyard.ranking.hybrid.calibration import (
 )
 from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION, Calibration, Fusion
 from skillyard.ranking.hybrid.coverage import cover
-from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found, find, named_by
-from skillyard.ranking.hybrid.feedback import look_again
+from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found
+from skillyard.ranking.hybrid.finding import find, named_by
 from skillyard.ranking.hybrid.points import Points, points, totals
 from skillyard.ranking.hybrid.question import Question, Vocabulary, question, spelling
 from skillyard.ranking.hybrid.reason import reason
@@ -148,7 +148,6 @@ class BoundHybrid:
         fusion = self.scorer.fusion
         searcher = library.searcher
         found = find(query, asked, searcher, fusion, files, called, self.dense)
-        found = look_again(found, asked, searcher, fusion)
         made = totals(found, fusion, deaf=_deaf(asked, found))
         covers = cover(made, found, asked, searcher, fusion)
         for ordinal, covered in covers.items():
