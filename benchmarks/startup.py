@@ -72,9 +72,11 @@ def _libraries(options: Options) -> Iterator[tuple[str, Path]]:
             ("skills of all lengths", records(options.shared, SKILLS, COUNT // SKILLS)),
         ):
             with written_out(chosen, keep=options.keep) as library:
+                library.settle()
                 mean = library.size / library.files / 1000
                 yield f"{library.files} {label}, {mean:.1f} KB each", library.root
         with written_out(records(options.shared, COUNT), keep=options.keep) as library:
+            library.settle()
             yield f"{library.files:,} skills, their index made before", library.root
     else:
         print(f"  skipped: the corpus is absent: {corpus_file(options.shared)}")
