@@ -339,6 +339,7 @@ def test_a_ranking_that_is_quick_waits_for_no_thread(
         root = write_tree(tmp_path / "skills", LIBRARY)
         service = Service(options_of(root), (), Log("none"))
         library = Library(service)
+        hold = threading.Event()
 
         def ranked(view: Any) -> tuple[bool, list[Any]]:
             return threading.current_thread() is threading.main_thread(), []
@@ -353,9 +354,16 @@ def test_a_ranking_that_is_quick_waits_for_no_thread(
             assert not await at_once("relevance"), "each kind has a pace of its own"
             for _ in range(2):
                 assert not await at_once(""), "what may read files is kept off the loop"
+            other = asyncio.create_task(service.in_thread(hold.wait))
+            await asyncio.sleep(0)
+            assert not await at_once("hybrid"), "a thread that works is not kept waiting"
+            hold.set()
+            await other
+            assert await at_once("hybrid")
             monkeypatch.setattr("skillyard.mcp.library.QUICK_S", 0.0)
             assert not await at_once("hybrid")
         finally:
+            hold.set()
             await service.close()
 
     run(work())

@@ -72,6 +72,11 @@ class FollowedCatalog:
         return True
 
     @property
+    def working(self) -> bool:
+        """Always: the follower has a thread of its own."""
+        return True
+
+    @property
     def failure(self) -> str:
         """``store_not_followed`` while it cannot be; :meth:`facts` and the log say why."""
         return FAILURE if self._follower.following.failure else ""

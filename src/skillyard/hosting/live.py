@@ -64,6 +64,7 @@ class LiveCatalog:
         self._listeners: list[Callable[[], None]] = []
         self._watch = FolderWatch(self._hint, self._unwatched)
         self._closed = False
+        self._working = 0
         self.failure = ""
         """The kind of what went wrong with the last look; empty when nothing did."""
         self.reloads = 0
@@ -78,6 +79,11 @@ class LiveCatalog:
     def files(self) -> Catalog | None:
         """What the files said at the last look: as new as the snapshot, or newer."""
         return self._files
+
+    @property
+    def working(self) -> bool:
+        """True while a thread looks at the files, or makes them ready to be ranked."""
+        return self._working > 0
 
     @property
     def watched(self) -> bool:
@@ -240,7 +246,11 @@ class LiveCatalog:
         return open_catalog(self._options.roots, scopes=self._options.scopes, look=True)
 
     async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(thread, work)
+        self._working += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(thread, work)
+        finally:
+            self._working -= 1
 
     def _note(self, found: Snapshot) -> None:
         before, self._held = self._held, found

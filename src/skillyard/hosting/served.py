@@ -40,6 +40,11 @@ class ServedCatalog(Protocol):
         """True while somebody says when a skill changes, so that nobody has to look."""
         ...
 
+    @property
+    def working(self) -> bool:
+        """True while a thread looks for changes, or makes them ready to be ranked."""
+        ...
+
     def listen(self, listener: Callable[[], None]) -> None:
         """Call ``listener`` on the loop after each change of ``held`` or ``files``."""
         ...

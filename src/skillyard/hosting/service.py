@@ -76,13 +76,23 @@ class Service:
         self.searching = Searching(settings, self.board, self._pool, local_only=options.local_only)
         self.live = _served(options, self.log)
         self.closing = False
+        self._working = 0
         self.written: dict[str, bytes] = {}
         """Answers that never change, by the name of their route."""
 
     async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         """Return what ``work`` returns, done in a thread of the pool."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, work, *arguments)
+        self._working += 1
+        try:
+            return await loop.run_in_executor(self._pool, work, *arguments)
+        finally:
+            self._working -= 1
+
+    @property
+    def working(self) -> bool:
+        """True while a thread works, for an answer or on the files."""
+        return self._working > 0 or self.live.working
 
     async def snapshot(self) -> Snapshot:
         """Return the catalog as it is now. Raises Refused (503)."""

@@ -225,7 +225,9 @@ class Library:
     async def _result(
         self, work: Callable[[View], tuple[T, Iterable[Skill]]], view: View, ranking: str
     ) -> tuple[T, frozenset[str]]:
-        if ranking and self._paces.get(ranking, QUICK_S) < QUICK_S:
+        quick = ranking and self._paces.get(ranking, QUICK_S) < QUICK_S
+        # A thread that reads files gives way at each, and would wait long for a loop that works.
+        if quick and not self._service.working:
             result, gone, took = _worked(work, view)
         else:
             result, gone, took = await self._service.in_thread(_worked, work, view)
