@@ -82,12 +82,16 @@ class Service:
 
     async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         """Return what ``work`` returns, done in a thread of the pool."""
-        loop = asyncio.get_running_loop()
         self._working += 1
         try:
-            return await loop.run_in_executor(self._pool, work, *arguments)
+            return await self.in_background(work, *arguments)
         finally:
             self._working -= 1
+
+    async def in_background(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Do the same where nobody waits for it: it does not count as :attr:`working`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, work, *arguments)
 
     @property
     def working(self) -> bool:

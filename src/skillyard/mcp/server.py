@@ -165,7 +165,7 @@ class _Methods:
         # What a node serves is on its disk, whatever the store does meanwhile.
         if view is not None and not view.files.on_demand:
             manifests = self._shared.manifests
-            await self._shared.service.in_thread(manifests.hold, view.catalog.skills)
+            await self._shared.service.in_background(manifests.hold, view.catalog.skills)
             manifests.forget_all_but(view.catalog.skills)
 
     def _changed(self, change: Change) -> None:
