@@ -28,10 +28,10 @@ def table(data: bytes | None = None) -> Table:
 
 def test_rows_are_found_by_their_terms() -> None:
     made = table()
-    assert made.emphasis("beta") == 2.0
-    assert made.emphasis("unheard") == 1.0
-    assert made.share("unheard") == 0.0
-    assert made.share("alpha") == pytest.approx(2.718281828 ** -(32 / 16))
+    assert made.said("beta")[1] == 2.0
+    assert made.said("unheard")[1] == 1.0
+    assert made.said("unheard")[0] == 0.0
+    assert made.said("alpha")[0] == pytest.approx(2.718281828 ** -(32 / 16))
     assert made.vector([(1.0, [("unheard", 3)])]) == b""
 
 

@@ -127,16 +127,11 @@ class Table:
             vector = bytes(self._rows[first : first + self.dimensions])
             yield self[place].decode(), (row, vector)
 
-    def emphasis(self, term: str) -> float:
-        """Return how much the term says in a request: 1.0 is as much as its rarity says."""
-        return self.said(term)[1]
-
-    def share(self, term: str) -> float:
-        """Return the share of public skills that hold the term, 0..1; 0.0 for unknown terms."""
-        return self.said(term)[0]
-
     def said(self, term: str) -> tuple[float, float]:
-        """Return (:meth:`share`, :meth:`emphasis`) of a term."""
+        """Return (share of public skills that hold a term, what it says in a request).
+
+        The share is 0..1, and 0.0 for unknown terms; 1.0 says as much as the term's rarity does.
+        """
         row = self._known.get(term)
         if row is None:
             row = self.row(term)

@@ -68,7 +68,7 @@ class Term(NamedTuple):
     written: bool = True
     """False when it came from the word list of other languages."""
     emphasis: float = 1.0
-    """How much it says in requests, whatever its rarity (:meth:`Table.emphasis`)."""
+    """How much it says in requests, whatever its rarity (:meth:`Table.said`)."""
     share: float = 0.0
     """Share of public skills that hold it, 0..1."""
     names: int = 0
