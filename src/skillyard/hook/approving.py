@@ -11,14 +11,14 @@ from skillyard.errors import InvalidSkillsRoot, SkillyardError
 from skillyard.hook.approval import Unapprovable, content_of
 from skillyard.hook.journal import forget
 from skillyard.hook.library import library_place
-from skillyard.hook.trust import approve, project_at, projects, real_path, revoke
+from skillyard.hook.trust import Project, approve, project_at, projects, real_path, revoke
 from skillyard.index.indexed import open_catalog
 from skillyard.skill import Origin
 
 if TYPE_CHECKING:
     from skillyard.catalog.reading import Progress
 
-__all__ = ["Approval", "approvals", "approve_project", "revoke_project"]
+__all__ = ["Approval", "approvals", "approve_project", "review_project", "revoke_project"]
 
 
 class Approval(NamedTuple):
@@ -57,7 +57,6 @@ def approve_project(folder: str, *, progress: Progress | None = None) -> Approva
     if not os.path.isdir(path):
         raise InvalidSkillsRoot("there is no such folder", path=folder, hint="check the path")
     before = project_at(path)
-    known = before.skills() if before is not None else {}
     skills, refused = _read(path, progress)
     now = approve(path, skills)
     forget(path)
@@ -66,10 +65,29 @@ def approve_project(folder: str, *, progress: Progress | None = None) -> Approva
         open_catalog(place.roots, scopes=place.scopes)
     except SkillyardError:
         pass  # the hook makes its index in the background as well
+    return _compared(now, before.skills() if before is not None else {}, skills, refused)
+
+
+def review_project(project: Project) -> Approval:
+    """Compare an approved project with its files as they are now. Changes nothing.
+
+    ``added``, ``changed`` and ``removed`` are what differs from the approval; the skills of the
+    first two are not used until the project is approved again. Raises InvalidSkillsRoot.
+    """
+    return _compared(project, project.skills(), *_read(project.path, None))
+
+
+def _compared(
+    project: Project,
+    known: dict[str, str],
+    skills: dict[str, str],
+    refused: list[tuple[str, str]],
+) -> Approval:
+    """Return what the digests of ``skills`` say beside the ones that were ``known``."""
     return Approval(
-        path,
+        project.path,
         "approved",
-        moment(now.since),
+        moment(project.since),
         tuple(sorted(skills)),
         tuple(sorted(skills.keys() - known.keys())),
         tuple(sorted(p for p in skills.keys() & known.keys() if skills[p] != known[p])),

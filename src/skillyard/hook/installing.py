@@ -25,7 +25,7 @@ from skillyard.hook.settings_file import (
     replace,
 )
 
-__all__ = ["Installed", "command_of", "edited", "install", "uninstall"]
+__all__ = ["Installed", "command_of", "edited", "install", "installed_commands", "uninstall"]
 
 TIMEOUT_S = 10
 """After which the host goes on without us; an answer takes a hundredth of it."""
@@ -111,13 +111,19 @@ def edited(text: str, command: str, path: str = "") -> tuple[str, str]:
     return _with(text, document, command, path), "installed"
 
 
+def installed_commands(text: str, path: str = "") -> list[str]:
+    """Return the shell commands of ours that a settings text holds. Raises SettingsRefused."""
+    return [str(handler["command"]) for handler in _ours(_parsed(text, path))]
+
+
 def _parsed(text: str, path: str) -> dict[str, Any]:
     """Return the document, whose places for hooks are what they should be."""
     hint = "mend it by hand; nothing was changed"
     try:
         document = json.loads(text.removeprefix("\ufeff"), parse_constant=_no_json)
-    except (ValueError, RecursionError):
-        raise SettingsRefused("it is not JSON", path=path, hint=hint) from None
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        raise SettingsRefused("it is not JSON", path=path, line=line, hint=hint) from None
     if not isinstance(document, dict):
         raise SettingsRefused("it is no JSON object", path=path, hint=hint)
     hooks = document.get("hooks", {})

@@ -31,8 +31,11 @@ class SettingsFile(NamedTuple):
     status: os.stat_result | None
 
 
-def read_settings(path: str) -> SettingsFile:
-    """Return a settings file. Raises SettingsRefused for what cannot be or must not be changed."""
+def read_settings(path: str, *, to_change: bool = True) -> SettingsFile:
+    """Return a settings file. Raises SettingsRefused for what cannot be read.
+
+    With ``to_change`` a read-only file is refused as well.
+    """
     real = os.path.realpath(path)
     try:
         descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -46,7 +49,7 @@ def read_settings(path: str) -> SettingsFile:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise _refused(path, "it is no regular file", "name another one with --file")
-        if not status.st_mode & 0o222:
+        if to_change and not status.st_mode & 0o222:
             raise _refused(path, "it is read-only", "make it writable, then do this again")
         with open(descriptor, "rb", closefd=False) as file:
             data = file.read(MOST_BYTES + 1)

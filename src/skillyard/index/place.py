@@ -90,17 +90,25 @@ def fingerprint(found: Scan) -> str:
     return sha256(seen.encode("ascii")).hex()
 
 
-def fresh(searcher: SegmentSearcher, place: Place, summary: Summary, *, look: bool = False) -> bool:
+def fresh(
+    searcher: SegmentSearcher,
+    place: Place,
+    summary: Summary,
+    *,
+    look: bool = False,
+    touch: bool = True,
+) -> bool:
     """True when the index says what the files say, as far as has to be looked.
 
     Small libraries are walked each time, larger ones when :data:`TRUSTED_S` have passed, all of
-    them where ``look`` is True. A file that was young when it was read is read again.
+    them where ``look`` is True. A file that was young when it was read is read again. ``touch``
+    records in the time of the manifest that the files were looked at.
     """
     trusted = summary.skills > LOOKED_AT_EACH_TIME and not look
     if trusted and _age(searcher.folder) < TRUSTED_S:
         return True
     same = summary.settled and fingerprint(place.scan()) == summary.fingerprint
-    if same:
+    if same and touch:
         _touch(searcher.folder)
     return same
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         rank_skills,
         select_skills,
     )
+    from skillyard.service.doctor import Diagnosis, Finding, diagnose
     from skillyard.service.indexing import (
         IndexBuilt,
         IndexStatus,
@@ -71,7 +72,9 @@ __all__ = [
     "CacheState",
     "Card",
     "Checked",
+    "Diagnosis",
     "Evaluated",
+    "Finding",
     "HostSummary",
     "IndexBuilt",
     "IndexStatus",
@@ -92,6 +95,7 @@ __all__ = [
     "cache_clear",
     "cache_stats",
     "check_paths",
+    "diagnose",
     "evaluate_skills",
     "host_summary_of",
     "index_build",
@@ -119,6 +123,7 @@ _ROOMS = {
         "rank_skills",
         "select_skills",
     ),
+    "doctor": ("Diagnosis", "Finding", "diagnose"),
     "indexing": (
         "IndexBuilt",
         "IndexStatus",

@@ -25,6 +25,7 @@ __all__ = [
     "index_follow",
     "index_status",
     "index_verify",
+    "status_of",
 ]
 
 EVERY_S = 1.0
@@ -155,7 +156,11 @@ def _follow_once(place: Place, folder: str) -> Changes | None:
 
 def index_status(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexStatus:
     """Return the state of the index of the roots. Raises SkillIoError, InvalidSkillsRoot."""
-    place = _place(roots, scopes)
+    return status_of(_place(roots, scopes))
+
+
+def status_of(place: Place) -> IndexStatus:
+    """Return the state of the index of a library. Raises SkillIoError, InvalidSkillsRoot."""
     folder = index_folder(place)
     none = IndexStatus(folder, "missing", 0, 0, 0, 0, {}, "")
     try:
@@ -165,7 +170,7 @@ def index_status(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexStatu
             return none
         catalog = current_catalog(place, folder, trusted=True)
         state = "foreign" if catalog is None else "stale"
-        if catalog is not None and fresh(searcher, place, catalog.summary, look=True):
+        if catalog is not None and fresh(searcher, place, catalog.summary, look=True, touch=False):
             state = "current"
     except IndexDamaged as error:
         return none._replace(state="damaged", problem=str(error), bytes=_bytes(folder))

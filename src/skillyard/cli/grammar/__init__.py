@@ -55,6 +55,7 @@ _GROUPS = {
     "eval": "evaluating",
     "fake-llm": "evaluating",
     "index": "indexing",
+    "doctor": "doctor",
     "store": "storing",
     "completion": "completion",
 }

@@ -1,0 +1,63 @@
+"""Settings files of other programs, read as untrusted data: JSON, JSON with comments, TOML."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import Any
+
+from skillyard.hook.settings_file import SettingsRefused, read_settings
+
+__all__ = ["read_document"]
+
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*.*?(?:\*/|\Z)|\s+|.', re.DOTALL)
+"""A string, a comment, blanks, or one other character. No two alternatives share a beginning, so
+the time is linear in the text."""
+_TOML_LINE = re.compile(r"\(at line (\d+)")
+
+
+def read_document(path: str, form: str) -> dict[str, Any] | None:
+    """Return what a settings file says, None where there is no such file.
+
+    ``form`` is ``json``, ``jsonc`` (with comments and trailing commas, as editors take it) or
+    ``toml``. Raises SettingsRefused, with the line where one can be named.
+    """
+    text = read_settings(path, to_change=False).text
+    if text is None:
+        return None
+    text = text.removeprefix("\ufeff")
+    try:
+        if form == "toml":
+            return tomllib.loads(text)
+        found = json.loads(_plain_json(text) if form == "jsonc" else text)
+    except RecursionError:
+        raise SettingsRefused("it is nested too deep", path=path) from None
+    except ValueError as error:  # both parsers' errors; json's also for a number too long
+        raise SettingsRefused(f"it is not {form.upper()}", path=path, line=_line(error)) from None
+    if not isinstance(found, dict):
+        raise SettingsRefused("it is not a JSON object", path=path)
+    return found
+
+
+def _plain_json(text: str) -> str:
+    """Return JSON with comments as JSON, every value on the line where it was."""
+    parts: list[str] = []
+    comma: int | None = None
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token.startswith(("//", "/*")):
+            token = "\n" * token.count("\n") or " "
+        if token in ("}", "]") and comma is not None:
+            parts[comma] = " "
+        if not token.isspace():
+            comma = len(parts) if token == "," else None
+        parts.append(token)
+    return "".join(parts)
+
+
+def _line(error: ValueError) -> int | None:
+    if isinstance(error, json.JSONDecodeError):
+        return error.lineno
+    named = _TOML_LINE.search(str(error))
+    return int(named.group(1)) if named else None

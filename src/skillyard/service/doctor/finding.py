@@ -1,0 +1,74 @@
+"""What ``skillyard doctor`` reports: findings, each with a status and a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+__all__ = ["ERROR", "INFO", "OK", "STATUSES", "WARNING", "Diagnosis", "Finding"]
+
+OK = "ok"
+INFO = "info"
+"""Works; something optional is not set up, or good to know."""
+WARNING = "warning"
+"""Works in part, or will surprise."""
+ERROR = "error"
+"""Something that is set up does not work."""
+STATUSES = (OK, INFO, WARNING, ERROR)
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at. Texts may hold names from files: clean them before printing."""
+
+    id: str
+    """Stable name of what was looked at (``extra.serve``), the same whatever the status."""
+    status: str
+    """``ok``, ``info``, ``warning`` or ``error``."""
+    message: str
+    """What was found, as a sentence."""
+    remedy: str = ""
+    """What to do, as a sentence; empty only where the status is ``ok``."""
+    command: str = ""
+    """The shell command that does it, where there is one."""
+    path: str = ""
+    """The file or folder that the finding is about."""
+    line: int | None = None
+    """1-based line in that file, where one can be named."""
+    details: Mapping[str, Any] = _NONE
+    """The facts behind the message, as JSON values."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one entry of ``skillyard.doctor/1``."""
+        return {**self._asdict(), "details": dict(self.details)}
+
+
+class Diagnosis(NamedTuple):
+    """Everything that was looked at, in the order of the subjects."""
+
+    version: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of findings by status; every status is there."""
+        return {
+            status: sum(finding.status == status for finding in self.findings)
+            for status in STATUSES
+        }
+
+    @property
+    def healthy(self) -> bool:
+        """True when no finding is an error."""
+        return all(finding.status != ERROR for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.doctor/1``."""
+        return {
+            "schema": "skillyard.doctor/1",
+            "version": self.version,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "counts": self.counts,
+        }

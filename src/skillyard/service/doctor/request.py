@@ -1,0 +1,69 @@
+"""What a diagnosis is about: the library, the current folder, how commands are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from shlex import join
+from typing import Any, NamedTuple
+
+from skillyard.catalog.reading import Progress
+
+__all__ = ["CommandReader", "Request", "root_options"]
+
+_LEVELS = 64
+"""Folders above the current one in which a repository's root is looked for."""
+
+CommandReader = Callable[[list[str]], tuple[Any, Any] | None]
+"""Reads the arguments of a skillyard command: (command with ``words``, values), or None."""
+
+
+class Request(NamedTuple):
+    """One diagnosis."""
+
+    version: str
+    """Of the package."""
+    roots: tuple[str, ...]
+    """As they were given; empty: the current folder."""
+    scopes: tuple[str, ...]
+    folder: str
+    """The current folder, absolute."""
+    read_command: CommandReader | None
+    """None: the arguments in other programs' settings are not checked."""
+    progress: Progress | None
+
+    @property
+    def library_roots(self) -> tuple[str, ...]:
+        """The roots that other commands would read."""
+        return self.roots or (".",)
+
+    def project_folders(self) -> list[str]:
+        """Return the current folder and those above it up to the repository's root.
+
+        Without a repository below the home folder there is the current folder alone.
+        """
+        home = os.path.realpath(os.path.expanduser("~"))
+        folders: list[str] = []
+        for above in _upward(self.folder):
+            if folders and os.path.realpath(above) == home:
+                break
+            folders.append(above)
+            if os.path.lexists(os.path.join(above, ".git")):
+                return folders
+        return folders[:1]
+
+
+def _upward(folder: str) -> Iterator[str]:
+    for _ in range(_LEVELS):
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def root_options(request: Request) -> str:
+    """Return the ``--root`` and ``--scope`` options of the request, each after a blank."""
+    given = [word for root in request.roots for word in ("--root", root)]
+    given += [word for scope in request.scopes for word in ("--scope", scope)]
+    return f" {join(given)}" if given else ""
