@@ -51,6 +51,12 @@ cli:bench-run | design §5
     bench run writes results and confidence of every query, best first, scores above zero.
 cli:usage | design §5
     Wrong use and an unreadable root answer 2 and print nothing on standard output.
+cli:doctor:reads | issue 16: skillyard doctor
+    doctor writes nothing, starts no program and uses no network.
+cli:doctor:settings | issue 16: skillyard doctor
+    Settings of other programs that cannot be used become findings with file and line.
+cli:doctor:remedies | issue 16: skillyard doctor
+    Every finding that is not ok has a remedy, and the skillyard commands among them work.
 cli:terminal | spec/security §3 Terminal
     No control character of a skill reaches the terminal.
 """

@@ -256,7 +256,7 @@ def _checked(found: Registration, request: Request) -> str:
     if not isinstance(entry, dict):
         raise _Problem("is not a table of settings", _CORRECT)
     if entry.get("enabled") is False or entry.get("disabled") is True:
-        raise _Problem("is switched off", "Switch it on in the client or in the file.", "", INFO)
+        raise _Problem("is switched off", "Switch it on in the client or in the file.", status=INFO)
     if "command" not in entry and isinstance(entry.get("url"), str):
         return f"it asks {_address(entry['url'])}, which was not contacted"
     command, args = entry.get("command"), entry.get("args", [])
@@ -294,9 +294,8 @@ def _check_arguments(given: list[str] | None, found: Registration, request: Requ
     if read is None or read[0].words != ("serve",):
         raise _Problem(
             "is started with arguments that are not those of an MCP server",
-            "Give it the arguments `serve --mcp stdio ROOT`.",
-            "skillyard serve --help",
-            WARNING,
+            "Give it the arguments `serve --mcp stdio ROOT`; `skillyard serve --help` has more.",
+            status=WARNING,
         )
     values = read[1]
     if values.mcp != "stdio":
