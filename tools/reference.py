@@ -92,10 +92,11 @@ plain text, the same bytes for the same input.
 
 The negative answers: `rank` and `evaluate` found nothing, `select` abstained, `check` has a finding
 of the severity `error`. `inject` exits with 0 when no skill fits: the prompt comes out as it went
-in. A generalist taken by `--fallback` is an answer, so `select` exits with 0. `store publish` could
-not publish everything, or not prune; `store withdraw` met a place that held nothing. When `bench
-run` is interrupted, what was done stands beside `--out`, with `.partial` behind the name; of `store
-publish`, what was acknowledged stands. A reader that goes away (`| head`) is a clean end.
+in. A generalist taken by `--fallback` is an answer, so `select` exits with 0. `doctor` has a
+finding of the status `error`. `store publish` could not publish everything, or not prune; `store
+withdraw` met a place that held nothing. When `bench run` is interrupted, what was done stands
+beside `--out`, with `.partial` behind the name; of `store publish`, what was acknowledged stands. A
+reader that goes away (`| head`) is a clean end.
 
 ## Commands
 

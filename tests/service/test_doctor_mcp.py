@@ -138,7 +138,9 @@ def test_a_server_without_its_extra_names_what_to_install(
     assert "uvicorn>=0.40" in found.command
 
 
-def test_nothing_secret_of_a_registration_is_repeated(doctor: Doctor, user: User) -> None:
+def test_nothing_secret_of_a_registration_is_repeated(
+    doctor: Doctor, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     entries = {
         "skillyard": {"url": "https://me:hunter2@example.org/mcp?key=hunter2#hunter2"},
         "skillyard-2": {
@@ -148,10 +150,14 @@ def test_nothing_secret_of_a_registration_is_repeated(doctor: Doctor, user: User
             "headers": {"Authorization": "Bearer hunter2"},
         },
         "skillyard-3": {"command": "skillyard", "args": ["serve", "--odd", "hunter2"]},
+        "skillyard-4": {"command": "skillyard", "args": [*SERVE, "${API_KEY}"]},
+        "skillyard-5": {"command": "${API_KEY}", "args": ["skillyard", *SERVE]},
     }
+    monkeypatch.setenv("API_KEY", "hunter2")
     (user.project / ".mcp.json").write_text(json.dumps({"mcpServers": entries}), "utf-8")
     report = doctor()
-    assert len(report.all("mcp.claude-code")) == 3
+    statuses = [found.status for found in report.all("mcp.claude-code")]
+    assert statuses == ["ok", "ok", "warning", "error", "error"]
     assert "hunter2" not in json.dumps(report.diagnosis.to_dict())
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skillyard.cli.blocks import Block, Column, Span, Table, line
+from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values, read
 from skillyard.service.doctor import Diagnosis, Finding, diagnose
 from skillyard.service.doctor.finding import STATUSES
-from skillyard.text import clean, plural
+from skillyard.text import plural
 
 __all__ = ["doctor"]
 
@@ -66,5 +66,4 @@ def _remedy(finding: Finding) -> Iterator[Block]:
         where = finding.path + (f":{finding.line}" if finding.line is not None else "")
         yield line(Span(where, "dim"), indent=2)
     if finding.command:
-        # Cleaned here: a command that was altered on the way to the screen must not look usable.
-        yield line(Span(f"$ {clean(finding.command)}", "head"), indent=2)
+        yield Text(f"  $ {finding.command}")  # one line, however wide, so that it can be copied

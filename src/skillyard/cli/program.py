@@ -128,6 +128,6 @@ def _bug(error: Exception) -> int:
         raise error
     complain(
         f"skillyard: internal error ({type(error).__name__}: {error}); please report it with what"
-        " SKILLYARD_DEBUG=1 prints"
+        " SKILLYARD_DEBUG=1 prints; skillyard doctor says what does not work here"
     )
     return BAD

@@ -26,7 +26,10 @@ def list_(values: Values, console: Console) -> int:
         console.print(*listing(found))
     else:
         where = ", ".join(catalog.roots)
-        console.note(f"no skills below {where}: give another folder, or --scope user")
+        console.note(
+            f"no skills below {where}: give another folder, or --scope user; "
+            "skillyard doctor says what was found where"
+        )
     note_unloaded(found.diagnostics, values, console)
     return 0
 

@@ -266,15 +266,15 @@ def _checked(found: Registration, request: Request) -> str:
         raise _Problem("has args that are not a list of texts", _CORRECT)
     environment = entry.get("env")
     variables = environment if isinstance(environment, dict) else {}
-    words = [_expanded(word, found) for word in (command, *args)]
-    if "${" in words[0]:
+    word = _expanded(command, found)
+    if "${" in word:
         return "its command holds a variable that only the client knows, so it was not checked"
     paths = {key: value for key, value in variables.items() if isinstance(value, str)}
-    program = resolved_program(words[0], paths, found.folder)
+    program = resolved_program(word, paths, found.folder)
     if program is None:
         own = own_program()
         remedy = f"Write the whole path of the program{f': {own}' if own else ''}."
-        raise _Problem(f"starts {words[0]}, which is not there or cannot be run", remedy)
+        raise _Problem(f"starts {command}, which is not there or cannot be run", remedy)
     if is_ours(program) and (missing := missing_of("serve")):
         names = ", ".join(each.name for each in missing)
         raise _Problem(
@@ -282,7 +282,7 @@ def _checked(found: Registration, request: Request) -> str:
             "Install the extra `serve`.",
             install_command(missing),
         )
-    _check_arguments(skillyard_arguments(words), found, request)
+    _check_arguments(skillyard_arguments([command, *args]), found, request)
     return f"it starts {program}"
 
 
@@ -308,14 +308,16 @@ def _check_arguments(given: list[str] | None, found: Registration, request: Requ
 
 
 def _check_roots(roots: Sequence[str], found: Registration) -> None:
+    """Raise _Problem for a root that is no folder. Variables are named, not their values."""
     for root in roots:
-        if "${" in root:
+        path = _expanded(root, found)
+        if "${" in path:
             continue  # only the client knows
-        if root.startswith("~"):
+        if path.startswith("~"):
             raise _Problem(
                 f"reads {root}, and no shell is there to expand `~`", "Write the whole path."
             )
-        if not os.path.isdir(os.path.join(found.folder, root)):
+        if not os.path.isdir(os.path.join(found.folder, path)):
             raise _Problem(
                 f"reads {root}, which is not a folder",
                 "Restore the folder, or write the whole path of another one.",
