@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -67,13 +68,17 @@ def test_a_root_without_skills_is_a_warning_where_it_was_named(doctor: Doctor, u
 
 
 def test_agent_folders_are_counted_whether_they_are_read_or_not(doctor: Doctor, user: User) -> None:
-    assert doctor().one("agent-folder").status == "info"
+    found = doctor().one("agent-folder")
+    assert found.status == "info"
+    subprocess.run(["/bin/sh", "-c", found.command], check=True)
+    assert doctor().one("agent-folder").status == "ok"
+    (user.home / ".agents" / "skills").rmdir()
     user.add_skill(user.home / ".claude" / "skills")
     user.add_skill(user.home / ".codex" / "skills", "revert")
     for scopes in ((), ("user",)):
-        found = doctor(scopes=scopes).all("agent-folder")
-        assert [each.details["agent"] for each in found] == ["Claude Code", "Codex"]
-        assert {tuple(each.details["skills"].items()) for each in found} == {(("agentskills", 1),)}
+        listed = doctor(scopes=scopes).all("agent-folder")
+        assert [each.details["agent"] for each in listed] == ["Claude Code", "Codex"]
+        assert {tuple(each.details["skills"].items()) for each in listed} == {(("agentskills", 1),)}
 
 
 @pytest.mark.usefixtures("settled")
@@ -124,5 +129,12 @@ def test_folders_that_cannot_be_written_are_warnings(
     statuses = {name: report.one(name).status for name in ("cache", "state", "decision-log")}
     assert statuses == dict.fromkeys(statuses, "warning")
     assert not report.one("index").details["writable"]
-    monkeypatch.setenv("SKILLYARD_LOG", str(user.home / "log"))
-    assert doctor().one("decision-log").status == "ok"
+    assert report.one("index").status == "warning"
+    variables = {"cache": "CACHE", "state": "STATE", "decision-log": "LOG"}
+    for name, variable in ((each, f"SKILLYARD_{end}") for each, end in variables.items()):
+        done = subprocess.run(
+            ["/bin/sh", "-c", f'{report.one(name).command}; printf %s "${variable}"'],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        monkeypatch.setenv(variable, done.stdout)
+        assert doctor().one(name).status == "ok"

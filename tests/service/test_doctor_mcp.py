@@ -60,23 +60,35 @@ def test_a_client_is_absent_then_unregistered_then_registered(
         file.unlink()
 
 
-def test_the_command_for_claude_code_names_the_roots_and_this_installation(
+def test_what_the_remedy_adds_is_a_registration_in_order(
     doctor: Doctor, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (user.home / ".claude").mkdir()
+    for folder in (".claude", ".codex", ".cursor", "app/.vscode"):
+        (user.home / folder).mkdir()
     user.add_skill(user.project / "my skills")
-    words = shlex.split(doctor("my skills").one("mcp.claude-code").command)
-    assert words[:5] == ["claude", "mcp", "add", "skillyard", "--"]
-    # What the command writes is a registration that is in order.
-    for path in (str(user.programs), "/usr/bin"):
+    # Where PATH has no skillyard, the whole path of the program is named.
+    for path, roots in ((str(user.programs), ()), ("/usr/bin", ("my skills",))):
         monkeypatch.setenv("PATH", f"{path}:/bin")
-        words = shlex.split(doctor("my skills").one("mcp.claude-code").command)
-        local = {"mcpServers": {"skillyard": {"command": words[5], "args": words[6:]}}}
-        file = user.home / ".claude.json"
-        shape = {"projects": {str(user.project): local, "/elsewhere": 3}}
-        file.write_text(json.dumps(shape), encoding="utf-8")
-        assert doctor().one("mcp.claude-code").status == "ok"
-        file.unlink()
+        for client, (_, own, project, key) in CLIENTS.items():
+            file = user.home / own if own else user.project / project
+            found = doctor(*roots).one(f"mcp.{client}")
+            assert found.status == "info"
+            if found.command:
+                words = shlex.split(found.command)
+                assert words[1:5] == ["mcp", "add", "skillyard", "--"]
+                register(file, key, {"command": words[5], "args": words[6:]})
+            else:
+                assert str(file) in found.remedy
+                file.write_text("{" + found.remedy.partition("{")[2], encoding="utf-8")
+            assert doctor(*roots).one(f"mcp.{client}").status == "ok"
+            file.unlink()
+
+
+def test_servers_of_one_project_stand_in_claude_codes_own_file(doctor: Doctor, user: User) -> None:
+    local = {"mcpServers": {"skillyard": {"command": "skillyard", "args": SERVE}}}
+    shape = {"projects": {str(user.project): local, "/elsewhere": 3}}
+    (user.home / ".claude.json").write_text(json.dumps(shape), encoding="utf-8")
+    assert doctor().one("mcp.claude-code").details["registered"]
 
 
 def test_a_registration_that_cannot_work_is_told_with_its_reason(

@@ -31,11 +31,15 @@ class SettingsFile(NamedTuple):
     status: os.stat_result | None
 
 
-def read_settings(path: str, *, to_change: bool = True) -> SettingsFile:
+def read_settings(
+    path: str, *, to_change: bool = True, most_bytes: int | None = None
+) -> SettingsFile:
     """Return a settings file. Raises SettingsRefused for what cannot be read.
 
-    With ``to_change`` a read-only file is refused as well.
+    With ``to_change`` a read-only file is refused as well. ``most_bytes`` is the largest size
+    (default: :data:`MOST_BYTES`).
     """
+    most = MOST_BYTES if most_bytes is None else most_bytes
     real = os.path.realpath(path)
     try:
         descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -52,11 +56,11 @@ def read_settings(path: str, *, to_change: bool = True) -> SettingsFile:
         if to_change and not status.st_mode & 0o222:
             raise _refused(path, "it is read-only", "make it writable, then do this again")
         with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(most + 1)
     finally:
         os.close(descriptor)
-    if len(data) > MOST_BYTES:
-        raise _refused(path, f"it has more than {MOST_BYTES:,} bytes", "is it the right file?")
+    if len(data) > most:
+        raise _refused(path, f"it has more than {most:,} bytes", "is it the right file?")
     try:
         return SettingsFile(real, data.decode("utf-8"), status)
     except UnicodeDecodeError:

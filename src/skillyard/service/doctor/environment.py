@@ -11,6 +11,7 @@ from skillyard.embedding import endpoint
 from skillyard.errors import EmbedderFailed, SkillError, SkillyardError
 from skillyard.service.doctor.finding import ERROR, INFO, OK, WARNING, Finding
 from skillyard.service.doctor.installation import install_command, missing_of
+from skillyard.service.doctor.programs import unset_command
 from skillyard.service.doctor.request import Request
 from skillyard.sources.settings import (
     GITHUB_TOKENS,
@@ -63,7 +64,7 @@ def _unknown(name: str) -> Finding:
         WARNING if near else INFO,
         f"{name} is set, and skillyard does not read it{guess}",
         "Correct its name or remove it.",
-        f"unset {name}" if re.fullmatch("[A-Za-z0-9_]+", name) else "",
+        unset_command(name) if re.fullmatch("[A-Za-z0-9_]+", name) else "",
         details={"name": name},
     )
 
@@ -104,7 +105,7 @@ def _network(settings: Settings) -> Finding:
             INFO,
             f"no remote is asked: {cause}",
             "Remove the setting to search remotes again.",
-            "unset SKILLYARD_OFFLINE" if is_variable else "",
+            unset_command("SKILLYARD_OFFLINE") if is_variable else "",
         )
     if not settings.github_token:
         return Finding(
@@ -129,7 +130,7 @@ def _embedder() -> Finding:
             WARNING,
             f"{names[0]} is set without {missing}, so `hybrid+http` cannot be used",
             f"Set {missing} as well, or remove {names[0]}.",
-            f"unset {names[0]}",
+            unset_command(names[0]),
         )
     try:
         endpoint.from_environment()

@@ -14,7 +14,12 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from skillyard.service.doctor.finding import ERROR, INFO, OK, WARNING, Finding
-from skillyard.service.doctor.programs import is_ours, own_program
+from skillyard.service.doctor.programs import (
+    export_command,
+    is_ours,
+    own_program,
+    unset_command,
+)
 from skillyard.service.doctor.request import Request
 from skillyard.text import plural
 
@@ -174,7 +179,7 @@ def _program() -> Finding:
         WARNING,
         what,
         "Put the folder of this installation first on PATH, or name the program by its whole path.",
-        f'export PATH={shlex.quote(os.path.dirname(own))}:"$PATH"',
+        export_command("PATH", f"{os.path.dirname(own)}{os.pathsep}$PATH"),
         path=own,
     )
 
@@ -186,7 +191,7 @@ def _kernel() -> Finding:
             INFO,
             "the C kernel is switched off by SKILLYARD_KERNEL; results are the same, slower",
             "Remove the variable.",
-            "unset SKILLYARD_KERNEL",
+            unset_command("SKILLYARD_KERNEL"),
         )
     again = "Install a C compiler and the headers of Python, then install skillyard from source."
     try:

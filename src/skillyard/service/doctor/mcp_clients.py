@@ -8,6 +8,7 @@ address is contacted.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -45,53 +46,18 @@ class Client(NamedTuple):
     form: str
     """``json``, ``jsonc`` or ``toml``."""
     project_file: str
-    """Below a project's folder; empty: the client has none."""
+    """Below a project's folder."""
     home_folder: str
-    """Below the home folder, there where the client is used; empty where nothing tells."""
-    remedy: str
-    """How a server is registered."""
+    """The client's own folder in the home folder; empty: the user has no file that is looked at."""
+    program: str = ""
+    """The client's program that takes ``mcp add NAME -- COMMAND``; empty: a file is edited."""
 
 
 CLIENTS = (
-    Client(
-        "claude-code",
-        "Claude Code",
-        "mcpServers",
-        "json",
-        ".mcp.json",
-        ".claude",
-        "Register the server if the model is to look for skills by itself.",
-    ),
-    Client(
-        "codex",
-        "Codex",
-        "mcp_servers",
-        "toml",
-        ".codex/config.toml",
-        ".codex",
-        "Add a table [mcp_servers.skillyard] to the file if the model is to look for skills by "
-        "itself; docs/guides/codex.md shows it.",
-    ),
-    Client(
-        "cursor",
-        "Cursor",
-        "mcpServers",
-        "jsonc",
-        ".cursor/mcp.json",
-        ".cursor",
-        "Add skillyard to mcpServers in the file if the model is to look for skills by itself; "
-        "docs/guides/cursor.md shows it.",
-    ),
-    Client(
-        "vscode",
-        "VS Code",
-        "servers",
-        "jsonc",
-        ".vscode/mcp.json",
-        "",
-        "Add skillyard to servers in the file if the model is to look for skills by itself; "
-        "docs/guides/vscode.md shows it.",
-    ),
+    Client("claude-code", "Claude Code", "mcpServers", "json", ".mcp.json", ".claude", "claude"),
+    Client("codex", "Codex", "mcp_servers", "toml", ".codex/config.toml", ".codex", "codex"),
+    Client("cursor", "Cursor", "mcpServers", "jsonc", ".cursor/mcp.json", ".cursor"),
+    Client("vscode", "VS Code", "servers", "jsonc", ".vscode/mcp.json", ""),
 )
 
 
@@ -195,20 +161,32 @@ def _unregistered(client: Client, request: Request) -> Finding:
     if not _is_used(client, request):
         message = f"{client.title} is not set up for this user"
         return Finding(_id(client), OK, message, path=path, details=details)
-    command = ""
-    if client.name == "claude-code":
-        served = [word for root in request.roots for word in ("--root", os.path.abspath(root))]
-        start = [*own_command(), "serve", "--mcp", "stdio", *served]
-        command = shlex.join(["claude", "mcp", "add", "skillyard", "--", *start])
+    remedy, command = _registering(client, path, request)
     return Finding(
         _id(client),
         INFO,
         f"skillyard is not registered as an MCP server in {client.title}",
-        client.remedy,
+        remedy,
         command,
         path=path,
         details=details,
     )
+
+
+def _registering(client: Client, path: str, request: Request) -> tuple[str, str]:
+    """Return what registers the server in a client: a sentence, and a command where one does."""
+    why = "if the model is to look for skills by itself"
+    roots = [os.path.abspath(root) for root in request.roots]
+    if client.program:  # its servers start in the current folder
+        served = [word for root in roots for word in ("--root", root)]
+        start = [*own_command(), "serve", "--mcp", "stdio", *served]
+        command = shlex.join([client.program, "mcp", "add", "skillyard", "--", *start])
+        return f"Register the server {why}.", command
+    served = [word for root in roots or [request.folder] for word in ("--root", root)]
+    program, *first = own_command()
+    entry = {"command": program, "args": [*first, "serve", "--mcp", "stdio", *served]}
+    text = json.dumps({client.servers: {"skillyard": entry}})
+    return f"Add this to {path} {why}: {text}", ""
 
 
 def _is_used(client: Client, request: Request) -> bool:

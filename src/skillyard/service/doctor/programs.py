@@ -8,10 +8,33 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 
-__all__ = ["is_ours", "own_command", "own_program", "resolved_program", "skillyard_arguments"]
+__all__ = [
+    "export_command",
+    "is_ours",
+    "own_command",
+    "own_program",
+    "resolved_program",
+    "skillyard_arguments",
+    "unset_command",
+]
 
 _NAME = re.compile(r"skillyard(\.exe)?(\[[^\]]*\])?([=@].*)?")
 """The program, or the package as ``uvx`` takes it."""
+_SPECIAL, _BACKSLASH = re.compile(r'[\\"`]|\$(?!HOME\b|PATH\b)'), r"\\\g<0>"
+"""What a POSIX shell does not take literally between double quotes, but for two variables."""
+
+
+def export_command(name: str, value: str) -> str:
+    """Return the shell command that sets a variable; ``value`` may name ``$HOME`` and ``$PATH``."""
+    if os.name == "nt":  # PowerShell
+        text = value.replace("$PATH", "$env:PATH").replace("`", "``").replace('"', '`"')
+        return f'$env:{name} = "{text}"'
+    return f'export {name}="{re.sub(_SPECIAL, _BACKSLASH, value)}"'
+
+
+def unset_command(name: str) -> str:
+    """Return the shell command that removes a variable."""
+    return f"Remove-Item Env:{name}" if os.name == "nt" else f"unset {name}"
 
 
 def own_program() -> str | None:

@@ -11,6 +11,7 @@ from skillyard.errors import InvalidSkillsRoot, SkillError
 from skillyard.hook.library import indexing_is_off
 from skillyard.index.place import cache_folder
 from skillyard.service.doctor.finding import INFO, OK, WARNING, Finding
+from skillyard.service.doctor.programs import export_command, unset_command
 from skillyard.service.doctor.request import Request, root_options
 from skillyard.service.indexing import IndexStatus, index_status
 from skillyard.text import plural
@@ -20,7 +21,6 @@ __all__ = ["index_finding", "storage", "writable"]
 _MOST_FILES = 100_000
 """Files whose sizes are added up; a larger cache is shown as `at least`."""
 
-_OTHER_CACHE = 'export SKILLYARD_CACHE="$HOME/.skillyard/cache"'
 _STATES = {
     "current": (OK, "is current"),
     "stale": (INFO, "is stale: files changed since it was built; the next question updates it"),
@@ -47,7 +47,7 @@ def _index(request: Request) -> Iterator[Finding]:
             INFO,
             "SKILLYARD_INDEX is off: every question reads all files, prompt hooks do not answer",
             "Remove the variable.",
-            "unset SKILLYARD_INDEX",
+            unset_command("SKILLYARD_INDEX"),
         )
         return
     try:
@@ -60,7 +60,7 @@ def _index(request: Request) -> Iterator[Finding]:
             WARNING,
             f"the index cannot be read: {error.message}",
             "Give yourself the right to read it, or name another folder.",
-            _OTHER_CACHE,
+            export_command("SKILLYARD_CACHE", "$HOME/.skillyard/cache"),
             path=error.path,
         )
         return
@@ -90,7 +90,7 @@ def index_finding(name: str, what: str, found: IndexStatus, command: str) -> Fin
             status=WARNING if found.state != "current" else INFO,
             message=f"{message}; its folder cannot be written, so it is not kept up to date",
             remedy="Give yourself the right to write the folder, or name another one.",
-            command=_OTHER_CACHE,
+            command=export_command("SKILLYARD_CACHE", "$HOME/.skillyard/cache"),
         )
     if status == OK:
         return built
@@ -107,7 +107,7 @@ def _kept(name: str, what: str, folder: str, variable: str) -> Finding:
             status=WARNING,
             message=f"{what} cannot be written",
             remedy=f"Give yourself the right to write it, or name another one in {variable}.",
-            command=f'export {variable}="$HOME/.skillyard/{name}"',
+            command=export_command(variable, f"$HOME/.skillyard/{name}"),
         )
     if not details["exists"]:
         return found._replace(message=f"{what} does not exist yet and can be made")
@@ -127,7 +127,7 @@ def _log(path: str) -> Finding:
         WARNING,
         f"the decision log named by {LOG} cannot be written, so nothing is logged",
         "Name a file that can be written.",
-        f'export {LOG}="$HOME/skillyard.log"',
+        export_command(LOG, "$HOME/skillyard.log"),
         path=path,
     )
 
