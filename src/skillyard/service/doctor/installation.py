@@ -28,6 +28,7 @@ __all__ = ["install_command", "installation", "missing_of"]
 PACKAGE = "skillyard"
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?\s*([^;]*?)\s*(?:;(.*))?")
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
+_ABSENT = "is not installed"
 _CLAUSE = re.compile(r"(>=|<=|==|>|<)\s*([0-9.]+)")
 
 _PURPOSES = {
@@ -65,7 +66,7 @@ class Requirement(NamedTuple):
         try:
             version = metadata.version(self.name)
         except metadata.PackageNotFoundError:
-            return f"{self.name} is not installed"
+            return f"{self.name} {_ABSENT}"
         if not _fits(version, self.versions):
             return f"{self.name} {version} is installed, {self.versions} is needed"
         return ""
@@ -232,14 +233,14 @@ def _extra(extra: str, needed: list[Requirement]) -> Finding:
     name = f"extra.{extra}"
     if not missing:
         return Finding(name, OK, f"extra {extra} is installed{purpose}", details=details)
-    if len(missing) == len(needed) and all(
-        each.problem().endswith("is not installed") for each in missing
-    ):
-        status, message = INFO, f"extra {extra} is not installed{purpose}"
+    problems = [each.problem() for each in missing]
+    unfit = any(not problem.endswith(_ABSENT) for problem in problems)
+    if unfit or len(missing) < len(needed):
+        message = f"extra {extra} is incomplete{purpose}: {'; '.join(problems)}"
     else:
-        status = WARNING
-        problems = "; ".join(each.problem() for each in missing)
-        message = f"extra {extra} is incomplete{purpose}: {problems}"
+        message = f"extra {extra} is not installed{purpose}"
+    # That some of its packages are there says nothing: others need them, too.
+    status = WARNING if unfit else INFO
     return Finding(
         name, status, message, "Install it if you need it.", install_command(missing), "",
         details=details,
