@@ -7,7 +7,6 @@ its own that is ended whole, with a time limit, an output limit and an environme
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from skillyard.errors import InvalidInput, ResourceRefused, ScriptRefused
+from skillyard.io.processes import end_group
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import list_resources, real_resource_path
 from skillyard.skill import Skill
@@ -189,15 +189,7 @@ def _wait(
                 if any(os.fstat(output.fileno()).st_size > max_bytes for output in outputs):
                     return "output"
     finally:
-        _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)  # also children that it left behind
-    except (ProcessLookupError, PermissionError):
-        pass
-    process.wait()
+        end_group(process)
 
 
 def _kept(output: IO[bytes], max_bytes: int) -> tuple[str, bool]:

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.kernel import crc32
+from skillyard.io.files import create_or_empty, replace_file
 from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> Non
     path = os.path.join(folder, name)
     beside = f"{path}.{os.getpid()}.tmp"
     try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        descriptor = create_or_empty(beside, 0o600)
         try:
             view = memoryview(data)
             while view:
@@ -174,7 +175,7 @@ def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> Non
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        os.replace(beside, path)
+        replace_file(beside, path)
     except OSError as error:
         try:
             os.unlink(beside)

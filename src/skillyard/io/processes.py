@@ -1,0 +1,118 @@
+"""Processes: started apart from this one, ended with their children, and how many run at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+
+__all__ = ["end_group", "lower_priority", "may_be_running", "processors", "start_detached"]
+
+
+def start_detached(arguments: list[str]) -> bool:
+    """Start a program without terminal or streams, which outlives this process.
+
+    ``arguments[0]`` is its path. False when it could not be started.
+    """
+    try:
+        if sys.platform == "win32":
+            _start_on_windows(arguments)
+        else:
+            _spawn(arguments)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+if sys.platform == "win32":
+
+    def _start_on_windows(arguments: list[str]) -> None:
+        import subprocess
+
+        apart = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+        nothing = subprocess.DEVNULL
+        started = subprocess.Popen(
+            arguments, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=apart
+        )
+        started.returncode = 0  # nobody waits for it, and no warning says so
+
+else:
+
+    def _spawn(arguments: list[str]) -> None:
+        # posix_spawn: a hook starts this, and importing subprocess takes longer than its answer.
+        program, null = arguments[0], os.devnull
+        nothing = [(os.POSIX_SPAWN_OPEN, stream, null, os.O_RDWR, 0o600) for stream in (0, 1, 2)]
+        try:
+            os.posix_spawn(program, arguments, os.environ, file_actions=nothing, setsid=True)
+        except NotImplementedError:  # a system without sessions: a group of its own must do
+            os.posix_spawn(program, arguments, os.environ, file_actions=nothing, setpgroup=0)
+
+
+def lower_priority() -> None:
+    """Let other processes go first, where the system lets a process say so."""
+    if sys.platform != "win32":
+        os.nice(5)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a process that leads a group of its own, with the children that it left, and wait.
+
+    Windows has no groups that outlive their leader: the children that it still has are ended.
+    """
+    if sys.platform == "win32":
+        _end_tree(process)
+    else:
+        import signal
+
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+    process.wait()
+
+
+if sys.platform == "win32":
+
+    def _end_tree(process: subprocess.Popen[bytes]) -> None:
+        import subprocess
+
+        if process.poll() is not None:
+            return
+        try:
+            subprocess.run(
+                ["taskkill", "/T", "/F", "/PID", str(process.pid)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=10,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+        process.kill()
+
+
+def may_be_running(pid: int) -> bool:
+    """Return False where no process has this number; True where one has, or nobody can tell.
+
+    On Windows the call that asks would send an interrupt, so nobody can tell.
+    """
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass  # somebody else's process
+    return True
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
