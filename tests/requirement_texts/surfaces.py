@@ -53,4 +53,10 @@ cli:usage | design §5
     Wrong use and an unreadable root answer 2 and print nothing on standard output.
 cli:terminal | spec/security §3 Terminal
     No control character of a skill reaches the terminal.
+platforms:windows | issue: What people install is what works
+    With what Windows has, every command but following a store answers as it does elsewhere.
+platforms:posix-names | issue: What people install is what works
+    Names that only POSIX systems have are used in one package.
+platforms:nodes | issue: What people install is what works
+    Following a store is refused on Windows in one sentence, with exit code 2.
 """

@@ -27,6 +27,7 @@ from skillyard.discovery.layout import (
 from skillyard.errors import Diagnostic, InvalidSkillsRoot
 from skillyard.formats.file_names import OASIS_FOLDER, ROOT_ONLY, convention_of
 from skillyard.io.folders import Folder, entry_is_link, entry_status, open_folder
+from skillyard.io.paths import slashes
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference
 from skillyard.text import clean, odd_file_name
@@ -94,7 +95,7 @@ class Walk:
 
     def _enter(self, number: int, root: Root) -> Iterator[None]:
         base = os.path.basename(self.real_roots[number])
-        path = "" if root.path == "." else root.path.replace(os.sep, "/").rstrip("/") or "/"
+        path = "" if root.path == "." else slashes(root.path)
         # A root may be called .skills itself, or be a link of that name to a store.
         runtime = RUNTIME_FOLDER in (base.lower(), os.path.basename(path).lower())
         place = _Place(path, (), number, root.scope, runtime, False, False)

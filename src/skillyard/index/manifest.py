@@ -16,6 +16,7 @@ from types import MappingProxyType
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.kernel import crc32
 from skillyard.io.files import create_or_empty, replace_file
+from skillyard.io.platforms import MAPPED_FILES_CAN_BE_REPLACED
 from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -190,6 +191,8 @@ def mapped(path: str) -> mmap | bytes | None:
         with open(path, "rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 return b""
+            if path.endswith(NAME) and not MAPPED_FILES_CAN_BE_REPLACED:
+                return file.read()  # its next generation takes its place while this one is open
             return mmap(file.fileno(), 0, access=ACCESS_READ)
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -15,15 +15,14 @@ __all__ = [
     "copy_owner_and_mode",
     "create_exclusive",
     "create_or_empty",
-    "file_uri",
     "is_link",
     "is_private",
     "open_to_append",
     "open_to_read",
+    "refuse_link",
     "rename_folder",
     "replace_file",
     "same_file",
-    "same_path",
     "sync_folder",
 ]
 
@@ -79,11 +78,6 @@ _JUNCTION = 0xA0000003
 def same_file(one: os.stat_result, other: os.stat_result) -> bool:
     """Return True where two statuses are of one file."""
     return (one.st_ino, one.st_dev) == (other.st_ino, other.st_dev)
-
-
-def same_path(one: str, other: str) -> bool:
-    """Return True where two paths are written alike on this system: Windows ignores case."""
-    return os.path.normcase(one) == os.path.normcase(other)
 
 
 def create_exclusive(path: str, mode: int = 0o666) -> int:
@@ -200,17 +194,3 @@ def is_private(status: os.stat_result) -> bool:
     if sys.platform == "win32":
         return True
     return status.st_uid == os.getuid() and not status.st_mode & 0o022
-
-
-def file_uri(path: str) -> str:
-    """Return an absolute path as a ``file:`` URI, a relative one as a URI reference."""
-    from urllib.parse import quote
-
-    path = path.replace(os.sep, "/")
-    drive, rest = os.path.splitdrive(path)
-    text = quote(rest.encode("utf-8", "surrogatepass"), safe="/~")
-    if drive.startswith("//"):
-        return f"file:{quote(drive, safe='/')}{text}"
-    if drive:
-        return f"file:///{drive}{text}"
-    return f"file://{text}" if text.startswith("/") else text

@@ -20,8 +20,8 @@ from skillyard.io.files import (
     open_to_read,
     refuse_link,
     same_file,
-    same_path,
 )
+from skillyard.io.paths import same_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

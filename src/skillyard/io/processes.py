@@ -9,7 +9,60 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = ["end_group", "lower_priority", "may_be_running", "processors", "start_detached"]
+__all__ = [
+    "ESSENTIAL_VARIABLES",
+    "end_group",
+    "lower_priority",
+    "may_be_running",
+    "processors",
+    "script_beside",
+    "shell_command",
+    "start_detached",
+    "system_shell",
+    "temporary_home",
+]
+
+ESSENTIAL_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ") + (
+    ("COMSPEC", "PATHEXT", "SYSTEMDRIVE", "SYSTEMROOT", "WINDIR") if sys.platform == "win32" else ()
+)
+"""Environment variables that programs need to be found, to start and to know language and time."""
+
+
+def temporary_home(folder: str) -> dict[str, str]:
+    """Return the variables that make a folder a program's home and place for temporary files."""
+    own = ["TEMP", "TMP", "USERPROFILE"] if sys.platform == "win32" else ["TMPDIR"]
+    return dict.fromkeys(["HOME", *own], folder)
+
+
+def script_beside(name: str) -> str | None:
+    """Return the path of a command installed beside this interpreter; None where there is none."""
+    import shutil
+
+    return shutil.which(name, path=os.path.dirname(sys.executable))
+
+
+def system_shell() -> str:
+    """Return the POSIX shell: on Windows whichever ``sh`` is on the path, as Git brings one."""
+    return "sh" if sys.platform == "win32" else "/bin/sh"
+
+
+def shell_command(arguments: list[str]) -> str:
+    """Return a command line for the system's shell.
+
+    On Windows it is one that cmd.exe and the bash of Git read alike, where no argument holds a
+    double quote, ``%``, ``$`` or a backtick: with ``/`` in paths, and in double quotes.
+    """
+    if sys.platform != "win32":
+        import shlex
+
+        return shlex.join(arguments)
+    return " ".join(map(_double_quoted, arguments))
+
+
+def _double_quoted(argument: str) -> str:
+    text = argument.replace("\\", "/")
+    plain = text and all(char.isalnum() or char in "/:._-" for char in text)
+    return text if plain else f'"{text}"'
 
 
 def start_detached(arguments: list[str]) -> bool:

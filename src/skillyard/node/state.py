@@ -23,6 +23,7 @@ from skillyard.index.table import bundled
 from skillyard.index.writer import IndexWriter
 from skillyard.io.files import rename_folder
 from skillyard.io.locks import file_lock
+from skillyard.io.platforms import refuse_windows
 from skillyard.node.records import VERSION
 from skillyard.store.values import START, Position
 from skillyard.writing import write_whole
@@ -60,8 +61,12 @@ class NodeState:
     def __init__(self, folder: str, caller: str | None = None, login: str = "") -> None:
         """``login`` is the database's, whose view it is where no caller is named.
 
-        Raises SkillIoError where the folder cannot be made.
+        Raises SkillIoError where the folder cannot be made, InvalidInput on Windows.
         """
+        refuse_windows(
+            "nodes that follow a store",
+            "use WSL or a container, or serve folders of skills without --store",
+        )
         self.folder = os.path.abspath(folder)
         self.viewer = caller or (f"login {login}" if login else "")
         try:

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.digest import sha256
-from skillyard.io.files import open_to_read
+from skillyard.io.files import open_to_read, replace_file
 from skillyard.sources.database import Database, State
 from skillyard.sources.remembering import Remembered
 
@@ -318,7 +318,7 @@ class ResponseCache:
         try:
             with open(handle, "wb") as file:
                 file.write(body)
-            os.replace(temporary, place)
+            replace_file(temporary, place)
         except OSError:
             with suppress(OSError):
                 os.unlink(temporary)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from skillyard.errors import Diagnostic, UnknownName
-from skillyard.io.files import file_uri
+from skillyard.io.paths import file_uri
 from skillyard.text import clean_line, plural
 from skillyard.validation.catalogue import RULES
 
