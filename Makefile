@@ -59,8 +59,9 @@ lint: $(DEV) ## Check style and formatting
 	@$(BIN)/python -m ruff check . $(ARGS)
 	@$(BIN)/python -m ruff format --check .
 
-types: $(DEV) ## Check types, strictly
+types: $(DEV) ## Check types, strictly, and those of the package for Windows too
 	@$(BIN)/python -m mypy $(ARGS)
+	@$(BIN)/python -m mypy --platform win32 --cache-dir .mypy_cache/windows src
 
 bench: $(DEMO) ## Print the benchmarks' ratios
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -11,6 +11,7 @@ import pytest
 
 import skillyard as sy
 from skillyard import resources
+from skillyard.io.folders import Folder, open_real_file, open_real_folder
 from skillyard.resources import (
     Resource,
     read_declared,
@@ -149,14 +150,14 @@ class TestList:
     def test_a_folder_that_cannot_be_listed_costs_no_other(
         self, skill: sy.Skill, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        real = os.scandir
+        real = open_real_folder
 
-        def scandir(path: str) -> object:
+        def opening(path: str) -> Folder:
             if path.endswith("scripts"):
                 raise PermissionError(13, "Permission denied")
             return real(path)
 
-        monkeypatch.setattr(os, "scandir", scandir)
+        monkeypatch.setattr(resources, "open_real_folder", opening)
         assert "scripts/run.py" not in {item.path for item in sy.list_resources(skill)}
         assert "notes.MD" in {item.path for item in sy.list_resources(skill)}
 
@@ -261,25 +262,16 @@ class TestPaths:
         self, root: Path, skill: sy.Skill, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         write_tree(root, {"elsewhere/a.md": "secret"})
-        real = resources._open_without_links
+        real = open_real_file
 
         def swap_then_open(path: str) -> int:
             (root / "p/references").rename(root / "p/moved")
             (root / "p/references").symlink_to(root / "elsewhere", target_is_directory=True)
             return real(path)
 
-        monkeypatch.setattr(resources, "_open_without_links", swap_then_open)
+        monkeypatch.setattr(resources, "open_real_file", swap_then_open)
         with pytest.raises(sy.ResourceRefused):
             sy.read_resource(skill, "references/a.md")
-
-    def test_where_folders_cannot_be_opened_by_handle_the_last_link_is_still_refused(
-        self, root: Path, skill: sy.Skill, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(os, "supports_dir_fd", set())
-        assert sy.read_resource(skill, "references/a.md") == b"reference"
-        (root / "link").symlink_to("secret.txt")
-        with pytest.raises(OSError, match="link"):
-            resources._open_without_links(str(root / "link"))
 
 
 class TestDeclared:

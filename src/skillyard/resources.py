@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from skillyard.discovery import OWN_FOLDERS
 from skillyard.errors import ResourceRefused, SkillIoError
+from skillyard.io.files import open_to_read
+from skillyard.io.folders import entry_is_link, open_real_file, open_real_folder
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
 
@@ -26,10 +28,6 @@ __all__ = [
     "real_resource_path",
     "skill_folder",
 ]
-
-_OPEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_FOLDER = getattr(os, "O_DIRECTORY", 0)
 
 
 class FileContent(NamedTuple):
@@ -54,7 +52,7 @@ def read_file(path: str, max_bytes: int, shown: str = "") -> FileContent:
     """Read one regular file without following a last link. Raises SkillIoError."""
     shown = shown or path
     try:
-        descriptor = os.open(path, _OPEN | _NO_LINK)
+        descriptor = open_to_read(path)
     except OSError as error:
         raise _io_error(error, shown) from None
     try:
@@ -203,13 +201,9 @@ def _listed(real: str) -> tuple[dict[str, int], list[str]]:
     files: dict[str, int] = {}
     folders: list[str] = []
     try:
-        descriptor = _open_without_links(real, _FOLDER)
-    except OSError:
-        return files, folders
-    try:
-        with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
-            for entry in entries:
-                if not entry.name.isprintable() or entry.is_symlink():
+        with open_real_folder(real) as folder:
+            for entry in folder.entries():
+                if not entry.name.isprintable() or entry_is_link(entry):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.name)
@@ -217,8 +211,6 @@ def _listed(real: str) -> tuple[dict[str, int], list[str]]:
                     files[entry.name] = entry.stat(follow_symlinks=False).st_size
     except OSError:  # something vanished while it was listed: what was seen so far stands
         pass
-    finally:
-        os.close(descriptor)
     return files, folders
 
 
@@ -313,7 +305,7 @@ def read_declared(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> b
 
 def _read_real(real: str, path: str, limits: Limits) -> bytes:
     try:
-        descriptor = _open_without_links(real)
+        descriptor = open_real_file(real)
     except OSError as error:
         raise _refused(path, error.strerror or "cannot open it") from None
     try:
@@ -324,23 +316,3 @@ def _read_real(real: str, path: str, limits: Limits) -> bytes:
         raise _refused(path, error.strerror or "cannot read it") from None
     finally:
         os.close(descriptor)
-
-
-def _open_without_links(real: str, kind: int = 0) -> int:
-    """Open a real path component by component; a link that appears meanwhile is an OSError.
-
-    ``kind`` is ``_FOLDER`` where the path must be a folder.
-    """
-    if os.open not in os.supports_dir_fd:
-        return os.open(real, _OPEN | _NO_LINK | kind)
-    parts = [part for part in real.split(os.sep) if part]
-    descriptor = os.open(os.sep, os.O_RDONLY | _FOLDER | getattr(os, "O_CLOEXEC", 0))
-    for number, part in enumerate(parts):
-        last = number == len(parts) - 1
-        flags = _OPEN | _NO_LINK | (kind if last else _FOLDER)
-        try:
-            below = os.open(part, flags, dir_fd=descriptor)
-        finally:
-            os.close(descriptor)
-        descriptor = below
-    return descriptor

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 
+from skillyard.io.files import copy_mode, create_exclusive, replace_file
+from skillyard.io.files import sync_folder as sync
+
 __all__ = ["sync_folder", "write_named", "write_whole"]
 
 
@@ -15,18 +18,14 @@ def write_whole(path: str, data: bytes, *, mode: int = 0o666) -> None:
     """
     folder, name = os.path.split(path)
     beside = os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    descriptor = os.open(beside, flags, mode)
+    descriptor = create_exclusive(beside, mode)
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
-            try:
-                os.fchmod(file.fileno(), os.stat(path).st_mode & 0o7777)
-            except FileNotFoundError:
-                pass
+            copy_mode(file.fileno(), path)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        replace_file(beside, path)
     except BaseException:
         try:
             os.unlink(beside)
@@ -51,12 +50,6 @@ def write_named(path: str, data: bytes) -> None:
 def sync_folder(folder: str) -> None:
     """Make a rename in ``folder`` last through a loss of power, where the system can."""
     try:
-        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-    except OSError:  # some systems open no folders; the file itself is written
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
+        sync(folder)
+    except OSError:  # some file systems cannot; the file itself is written
         pass
-    finally:
-        os.close(descriptor)

@@ -16,6 +16,7 @@ import pytest
 import skillyard as sy
 from skillyard.context import scripts as scripts_module
 from skillyard.context.scripts import Script, ScriptResult
+from skillyard.io.processes import ESSENTIAL_VARIABLES
 from tests.hostile.watchdog import hang_bound
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document, skill
@@ -140,7 +141,7 @@ class TestRun:
         monkeypatch.setenv("PYTHONPATH", str(root))
         source = "import os\nprint(*sorted(os.environ))\nprint(os.environ.get('MINE'))\n"
         names, mine = run(root, "env.py", source=source, env={"MINE": "1"}).stdout.splitlines()
-        kept = {*scripts_module._KEPT_VARIABLES, "HOME", "TMPDIR", "MINE", "LC_CTYPE"}
+        kept = {*ESSENTIAL_VARIABLES, "HOME", "TMPDIR", "MINE", "LC_CTYPE"}
         assert set(names.split()) <= kept
         assert {"PATH", "HOME", "TMPDIR"} <= set(names.split())
         assert mine == "1"

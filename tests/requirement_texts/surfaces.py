@@ -59,4 +59,10 @@ cli:doctor:remedies | issue 16: skillyard doctor
     Every finding that is not ok has a remedy, and the skillyard commands among them work.
 cli:terminal | spec/security §3 Terminal
     No control character of a skill reaches the terminal.
+platforms:windows | issue: What people install is what works
+    With what Windows has, every command but following a store answers as it does elsewhere.
+platforms:posix-names | issue: What people install is what works
+    Names that only POSIX systems have are used in one package.
+platforms:nodes | issue: What people install is what works
+    Following a store is refused on Windows in one sentence, with exit code 2.
 """

@@ -12,6 +12,7 @@ import os
 from skillyard.catalog import Catalog
 from skillyard.context.activation import frame, prompt_block
 from skillyard.context.budget import cut
+from skillyard.io.paths import below, slashes
 from skillyard.ranking.match import Match
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, escape_frame, shorten
@@ -43,22 +44,17 @@ def origin_of(catalog: Catalog, skill: Skill) -> str:
 
 def _shown_path(catalog: Catalog, path: str) -> str:
     """Return a path below its root, with ``/``: never one of this machine."""
-    shown = path
     for root in catalog.roots:
-        start = root.rstrip("/\\") + os.sep
-        if path.startswith(start):
-            shown = path[len(start) :]
-            break
-    else:
-        if os.path.isabs(path):
-            shown = os.sep.join(path.split(os.sep)[-3:])
-    return _line(shown.replace("\\", "/"))
+        shown = below(path, root)
+        if shown is not None:
+            return _line(shown)
+    return _line("/".join(slashes(path).split("/")[-3:]) if os.path.isabs(path) else path)
 
 
 def without_roots(catalog: Catalog, text: str) -> str:
     """Return a text of ours with the paths in it below their roots."""
     for root in catalog.roots:
-        text = text.replace(root.rstrip("/\\") + os.sep, "")
+        text = text.replace(f"{slashes(root).rstrip('/')}/", "")
     return text
 
 

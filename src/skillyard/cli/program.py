@@ -86,8 +86,13 @@ def _parse(arguments: list[str]) -> tuple[Command, Values]:
 
 
 def _write_anything() -> None:
-    """Make characters that an output encoding lacks come out as escapes instead of as an error."""
+    """Make characters that an output encoding lacks come out as escapes instead of as an error.
+
+    Pipes and files get UTF-8 and line feeds on Windows too, as the programs behind them expect.
+    """
     reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None and os.linesep != "\n" and not sys.stdout.isatty():
+        reconfigure(encoding="utf-8", newline="\n")
     encoding = getattr(sys.stdout, "encoding", None) or ""
     if reconfigure is not None and encoding.lower().replace("_", "-") != "utf-8":
         reconfigure(errors="backslashreplace")

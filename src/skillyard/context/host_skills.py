@@ -10,6 +10,7 @@ from skillyard.catalog import Catalog
 from skillyard.context.hosts import SHORTEN, ListingRule
 from skillyard.discovery.layout import AGENT_FOLDERS, user_folder
 from skillyard.errors import SkillError
+from skillyard.io.paths import is_below
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line
 
@@ -59,7 +60,7 @@ def _elsewhere(skill: Skill, rule: ListingRule) -> str:
     if not rule.agents or skill.scope != "user" or not skill.path:
         return ""
     theirs = [user_folder(each) for each in AGENT_FOLDERS if each.agent in rule.agents]
-    if any(skill.path.startswith(folder + os.sep) for folder in theirs):
+    if any(is_below(skill.path, folder) for folder in theirs):
         return ""
     return f"a folder of another agent, which {rule.title} does not look into"
 

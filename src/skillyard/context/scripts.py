@@ -7,7 +7,6 @@ its own that is ended whole, with a time limit, an output limit and an environme
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from skillyard.errors import InvalidInput, ResourceRefused, ScriptRefused
+from skillyard.io.processes import (
+    ESSENTIAL_VARIABLES,
+    end_group,
+    system_shell,
+    temporary_home,
+)
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import list_resources, real_resource_path
 from skillyard.skill import Skill
@@ -25,12 +30,11 @@ __all__ = ["Script", "ScriptResult", "list_scripts", "run_script"]
 FOLDER = "scripts/"
 _INTERPRETERS = {
     ".py": (sys.executable, "-I"),
-    ".sh": ("/bin/sh",),
+    ".sh": (system_shell(),),
     ".bash": ("bash",),
     ".js": ("node",),
     ".rb": ("ruby",),
 }
-_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")
 _STEP_S = 0.05
 
 
@@ -115,8 +119,8 @@ def run_script(
     seconds = limits.script_seconds if timeout_s is None else timeout_s
     with tempfile.TemporaryDirectory(prefix="skillyard-") as private:
         folder = private if cwd is None else cwd
-        variables = {key: os.environ[key] for key in _KEPT_VARIABLES if key in os.environ}
-        variables |= {"HOME": private, "TMPDIR": private, **(env or {})}
+        variables = {key: os.environ[key] for key in ESSENTIAL_VARIABLES if key in os.environ}
+        variables |= {**temporary_home(private), **(env or {})}
         return _run(command, folder, variables, stdin, seconds, limits.script_output_bytes)
 
 
@@ -189,15 +193,7 @@ def _wait(
                 if any(os.fstat(output.fileno()).st_size > max_bytes for output in outputs):
                     return "output"
     finally:
-        _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)  # also children that it left behind
-    except (ProcessLookupError, PermissionError):
-        pass
-    process.wait()
+        end_group(process)
 
 
 def _kept(output: IO[bytes], max_bytes: int) -> tuple[str, bool]:

@@ -6,6 +6,7 @@ import os
 import stat
 
 from skillyard.discovery.layout import REFERENCE_FOLDERS
+from skillyard.io.folders import Folder, entry_is_link
 from skillyard.skill import Reference
 
 __all__ = ["inside", "join", "kind_of", "maybe_folder", "references_beside", "resolved"]
@@ -20,7 +21,7 @@ def maybe_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def references_beside(
-    descriptor: int,
+    opened: Folder,
     files: dict[str, os.DirEntry[str]],
     folders: list[os.DirEntry[str]],
     skill_file: str,
@@ -32,30 +33,23 @@ def references_beside(
         if name != skill_file and _is_reference(entry) and name.lower() != "skill.md"
     ]
     for folder in folders:
-        if folder.name in REFERENCE_FOLDERS and not folder.is_symlink():
-            found.extend(_documents(descriptor, folder.name))
+        if folder.name in REFERENCE_FOLDERS and not entry_is_link(folder):
+            found.extend(_documents(opened, folder.name))
     found.sort(key=lambda reference: reference.path)
     return tuple(found)
 
 
-def _documents(parent: int, folder: str) -> list[Reference]:
+def _documents(parent: Folder, name: str) -> list[Reference]:
     """Return the Markdown files of one reference folder, below an opened folder."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        descriptor = os.open(folder, flags, dir_fd=parent)
-    except OSError:
-        return []
-    try:
-        with os.scandir(descriptor) as entries:
+        with parent.folder(name) as folder:
             return [
-                Reference(entry.name, f"{folder}/{entry.name}")
-                for entry in entries
+                Reference(entry.name, f"{name}/{entry.name}")
+                for entry in folder.entries()
                 if _is_reference(entry)
             ]
     except OSError:
         return []
-    finally:
-        os.close(descriptor)
 
 
 def _is_reference(entry: os.DirEntry[str]) -> bool:

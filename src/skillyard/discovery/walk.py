@@ -26,6 +26,8 @@ from skillyard.discovery.layout import (
 )
 from skillyard.errors import Diagnostic, InvalidSkillsRoot
 from skillyard.formats.file_names import OASIS_FOLDER, ROOT_ONLY, convention_of
+from skillyard.io.folders import Folder, entry_is_link, entry_status, open_folder
+from skillyard.io.paths import slashes
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference
 from skillyard.text import clean, odd_file_name
@@ -93,7 +95,7 @@ class Walk:
 
     def _enter(self, number: int, root: Root) -> Iterator[None]:
         base = os.path.basename(self.real_roots[number])
-        path = "" if root.path == "." else root.path.replace(os.sep, "/").rstrip("/") or "/"
+        path = "" if root.path == "." else slashes(root.path)
         # A root may be called .skills itself, or be a link of that name to a store.
         runtime = RUNTIME_FOLDER in (base.lower(), os.path.basename(path).lower())
         place = _Place(path, (), number, root.scope, runtime, False, False)
@@ -160,17 +162,17 @@ class Walk:
     def _list(self, place: _Place, name: str) -> list[tuple[_Place, str]]:
         """List one folder: record its candidates, return its sub-folders.
 
-        The folder is opened once and looked at through that descriptor, so that nobody can put
-        a link in its place between two looks.
+        The folder is opened once and looked at through that, so that nobody can put a link in its
+        place between two looks.
         """
         path = place.path or "."
         try:
-            descriptor = _open_folder(place)
+            folder = _open_folder(place)
         except OSError as error:
             self._unreadable(path, error)
             return []
         try:
-            status = os.fstat(descriptor)
+            status = folder.status
             key = (status.st_dev, status.st_ino)
             if key in self._seen:
                 return []
@@ -178,18 +180,17 @@ class Walk:
                 self._warn(path, "changed_while_reading", "the folder was replaced", "load again")
                 return []
             self._seen.add(key)
-            with os.scandir(descriptor) as entries:
-                listed = list(entries)
+            listed = folder.entries()
             self.folders += 1
             settled = status.st_mtime_ns + SETTLED_NS < self._began_ns
             mtime_ns = status.st_mtime_ns if settled else 0
             self.visited.append(Visited(path, mtime_ns, status.st_ino))
-            return self._look(place, name, listed, descriptor)
+            return self._look(place, name, listed, folder)
         except OSError as error:
             self._unreadable(path, error)
             return []
         finally:
-            os.close(descriptor)
+            folder.close()
 
     def _unmoved(self, place: _Place) -> bool:
         """True when no link leads to a folder: some file systems number their folders loosely."""
@@ -199,19 +200,21 @@ class Walk:
         self._warn(path, "folder_unreadable", f"cannot list: {error.strerror}", "check permissions")
 
     def _look(
-        self, place: _Place, name: str, listed: list[os.DirEntry[str]], descriptor: int
+        self, place: _Place, name: str, listed: list[os.DirEntry[str]], opened: Folder
     ) -> list[tuple[_Place, str]]:
         files: dict[str, os.DirEntry[str]] = {}
         folders: list[os.DirEntry[str]] = []
         for entry in listed:
-            if entry.is_dir(follow_symlinks=False) or (entry.is_symlink() and maybe_folder(entry)):
+            if entry.is_dir(follow_symlinks=False) or (
+                entry_is_link(entry) and maybe_folder(entry)
+            ):
                 folders.append(entry)
             else:
                 files[entry.name] = entry
         folders.sort(key=lambda entry: entry.name)  # links are followed in this order
         skill_file = self._skill_file(place, files, folders)
         if skill_file is not None:
-            references = references_beside(descriptor, files, folders, skill_file.name)
+            references = references_beside(opened, files, folders, skill_file.name)
             self._skill(place, name, skill_file, references)
         self._single_files(place, files, skill_file)
         in_skill = place.inside_skill or skill_file is not None
@@ -296,7 +299,7 @@ class Walk:
             return
         target = None
         try:
-            if entry.is_symlink():
+            if entry_is_link(entry):
                 target = os.path.realpath(path)
                 if not inside(target, os.path.realpath(place.path or ".")):
                     self._warn(
@@ -309,7 +312,7 @@ class Walk:
                     return
                 status = os.stat(target, follow_symlinks=False)
             else:
-                status = entry.stat(follow_symlinks=False)
+                status = entry_status(entry)
         except OSError as error:
             self._warn(
                 path, "io_error", f"cannot look at it: {error.strerror}", "check it", "error"
@@ -376,7 +379,7 @@ class Walk:
                 inside_skill,
                 is_oasis and not entry.name.startswith("."),
             )
-            if entry.is_symlink():
+            if entry_is_link(entry):
                 self._links.append(child)
             else:
                 children.append((child._replace(inode=entry.inode()), entry.name))
@@ -406,9 +409,7 @@ class Walk:
         self.diagnostics.append(Diagnostic(code, severity, shown, message, hint))
 
 
-def _open_folder(place: _Place) -> int:
+def _open_folder(place: _Place) -> Folder:
     """Open a folder for listing; only a root may be a link itself."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-    if place.inode or place.real:
-        flags |= os.O_NOFOLLOW
-    return os.open(place.real or place.path or ".", flags)
+    path = place.real or place.path or "."
+    return open_folder(path, follow=not (place.inode or place.real))

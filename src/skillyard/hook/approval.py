@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 
 from skillyard.digest import sha256
+from skillyard.io.files import open_to_read
 from skillyard.value import NamedTuple
 
 __all__ = [
@@ -32,7 +33,6 @@ _SKIPPED = frozenset([".git", "__pycache__"])
 """Made by tools beside what people write; nothing is ever offered from them."""
 _AT_ROOT = ("assets", "references", "scripts")
 """What belongs to a skill whose folder is the project itself: the rest is the project."""
-_OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 
 
 class Unapprovable(Exception):
@@ -86,7 +86,7 @@ def _digest(data: bytes) -> str:
 
 
 def _read(path: str, most: int) -> bytes:
-    descriptor = os.open(path, _OPEN)
+    descriptor = open_to_read(path)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

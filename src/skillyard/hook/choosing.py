@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from typing import TYPE_CHECKING
 
 from skillyard.decisions import wanted
@@ -14,6 +13,8 @@ from skillyard.hook.journal import first_time, note, say
 from skillyard.hook.library import indexing_is_off, library_place, open_library
 from skillyard.hook.payload import Prompt, asked
 from skillyard.hook.trust import Project, project_above, untrusted_skills
+from skillyard.io.paths import is_below
+from skillyard.io.processes import shell_command
 from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
 from skillyard.selection import Selection, SelectionPolicy, select
@@ -74,9 +75,13 @@ def _say_untrusted(host: str, folder: str) -> None:
     """Say once that a project has skills that nobody has approved."""
     project = untrusted_skills(folder)
     if project is not None and first_time(project, "untrusted"):
-        told = f"skills of {project} are not used until: skillyard trust {shlex.quote(project)}"
+        told = f"skills of {project} are not used until: {_trust(project)}"
         note(host, "untrusted", clean_line(told))
         say(told)
+
+
+def _trust(project: str) -> str:
+    return shell_command(["skillyard", "trust", project])
 
 
 def _first_usable(
@@ -136,11 +141,7 @@ def _usable(
 def _needs_approval(skill: Skill, roots: tuple[str, ...]) -> bool:
     """Return False for the user's own skills and for those of libraries that were named."""
     own = skill.scope == "user"
-    return not own and not any(_is_below(skill.path, root) for root in roots)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip(os.sep) + os.sep)
+    return not own and not any(is_below(skill.path, root) for root in roots)
 
 
 def _may_be_named(skill: Skill, project: Project | None, roots: tuple[str, ...]) -> bool:
@@ -170,7 +171,7 @@ def _as_it_is(skill: Skill, *, body: bool) -> tuple[Skill, str | None] | None:
 def _say_changed(host: str, project: Project, below: str, what: str, digest: str) -> None:
     """Say once for each state of a skill that it is not used."""
     if first_time(project.path, f"{below}\0{digest}\0{what}"):
-        told = f"{what}; look at it, then: skillyard trust {shlex.quote(project.path)}"
+        told = f"{what}; look at it, then: {_trust(project.path)}"
         note(host, "changed", clean_line(told))
         say(told)
 

@@ -8,9 +8,7 @@ there. Hosts give a command to a shell, which passes over the comment.
 from __future__ import annotations
 
 import json
-import os
 import re
-import shlex
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -24,6 +22,7 @@ from skillyard.hook.settings_file import (
     read_settings,
     replace,
 )
+from skillyard.io.processes import script_beside, shell_command
 
 __all__ = ["Installed", "command_of", "edited", "install", "installed_commands", "uninstall"]
 
@@ -55,10 +54,10 @@ def command_of(host: str, options: tuple[str, ...] = ()) -> str:
     It ends with 0 whatever happens: an interpreter that is gone must not block prompts, and
     Python itself ends with 2, which does, when it cannot open its program.
     """
-    beside = os.path.join(os.path.dirname(sys.executable), "skillyard")
+    beside = script_beside("skillyard")
     # -P: a host starts hooks in the project, and nothing must be imported from there.
-    start = [beside] if os.access(beside, os.X_OK) else [sys.executable, "-P", "-m", "skillyard"]
-    return f"{shlex.join([*start, 'hook', host, *options])} || exit 0"
+    start = [beside] if beside is not None else [sys.executable, "-P", "-m", "skillyard"]
+    return f"{shell_command([*start, 'hook', host, *options])} || exit 0"
 
 
 def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()) -> Installed:

@@ -8,8 +8,10 @@ import time
 from json import dumps
 
 from skillyard.decisions.entry import moment
-from skillyard.decisions.files import append_line, state_folder
+from skillyard.decisions.files import append_line
 from skillyard.digest import sha256
+from skillyard.io.files import create_exclusive
+from skillyard.io.user_folders import state_folder
 from skillyard.text import clean
 
 __all__ = ["first_time", "forget", "journal_path", "note", "say"]
@@ -65,7 +67,7 @@ def first_time(project: str, what: str) -> bool:
         return False
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        os.close(create_exclusive(path, 0o600))
     except OSError:
         return False
     return True

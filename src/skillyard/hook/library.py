@@ -16,6 +16,7 @@ from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.indexed import IndexedCatalog, current
 from skillyard.index.manifest import NAME
 from skillyard.index.place import Place, index_folder
+from skillyard.io.processes import start_detached
 from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = ["LOOKED_AT_S", "indexing_is_off", "library_place", "open_library", "start_refreshing"]
@@ -65,12 +66,4 @@ def start_refreshing(place: Place) -> bool:
     """
     # -P: the current folder is a project's, and nothing must be imported from there.
     arguments = [sys.executable, "-P", "-m", "skillyard.hook.refreshing", dumps(place.roots)]
-    nothing = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0o600) for stream in (0, 1, 2)]
-    try:
-        try:
-            os.posix_spawn(sys.executable, arguments, os.environ, file_actions=nothing, setsid=True)
-        except NotImplementedError:  # a system without it: a group of its own must do
-            os.posix_spawn(sys.executable, arguments, os.environ, file_actions=nothing, setpgroup=0)
-    except (OSError, ValueError):
-        return False
-    return True
+    return start_detached(arguments)

@@ -6,7 +6,6 @@ behind whatever happens: the next prompt finds an index, or starts it again.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sys
@@ -16,6 +15,8 @@ from skillyard.hook.library import library_place
 from skillyard.index.indexed import current
 from skillyard.index.keeping import refresh
 from skillyard.index.place import Place, fresh, index_folder
+from skillyard.io.locks import file_lock
+from skillyard.io.processes import lower_priority
 
 __all__ = ["bring_up_to_date", "main"]
 
@@ -28,7 +29,7 @@ def main(arguments: list[str]) -> int:
     except (IndexError, ValueError, TypeError):
         return 2
     try:
-        os.nice(5)
+        lower_priority()
         bring_up_to_date(place)
     except (SkillyardError, OSError):
         pass
@@ -43,12 +44,11 @@ def bring_up_to_date(place: Place) -> bool:
     folder = index_folder(place)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     # Beside the folder, since a writer takes everything in it that it does not know for a leftover.
-    lock = os.open(f"{folder}.refreshing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
+        lock = file_lock(f"{folder}.refreshing")
+    except BlockingIOError:
+        return False
+    with lock:
         try:
             catalog = current(place, folder, trusted=True)
         except SkillyardError:
@@ -58,8 +58,6 @@ def bring_up_to_date(place: Place) -> bool:
         ):
             refresh(place, folder)
         return True
-    finally:
-        os.close(lock)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from skillyard.hook.budget import DEFAULT_MS, Breach, Budget
 from skillyard.hook.choosing import Wishes, choose
 from skillyard.hook.journal import note
 from skillyard.hook.payload import MOST_BYTES, BadPayload, read_payload
+from skillyard.io.pipes import read_within
 
 __all__ = ["NO_WISHES", "Wishes", "answer", "read_input", "run", "write_output"]
 
@@ -74,14 +75,12 @@ def read_input(budget: Budget) -> bytes:
         stream = getattr(sys.stdin, "buffer", sys.stdin)
         data = b"" if stream is None else stream.read()
         return data if isinstance(data, bytes) else str(data).encode("utf-8", "surrogatepass")
-    from select import select
-
     chunks: list[bytes] = []
     size = 0
     while size <= _MOST_DRAINED:
-        if not select([descriptor], [], [], budget.left_s())[0]:
+        chunk = read_within(descriptor, _CHUNK, budget.left_s())
+        if chunk is None:
             raise Breach(f"standard input was not closed within {budget.milliseconds} ms")
-        chunk = os.read(descriptor, _CHUNK)
         if not chunk:
             break
         size += len(chunk)

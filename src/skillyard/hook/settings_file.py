@@ -7,6 +7,14 @@ import stat
 from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
+from skillyard.io.files import (
+    copy_owner_and_mode,
+    create_exclusive,
+    open_to_read,
+    replace_file,
+)
+from skillyard.io.processes import may_be_running
+from skillyard.writing import sync_folder
 
 __all__ = ["SettingsFile", "SettingsRefused", "delete", "read_settings", "replace"]
 
@@ -42,7 +50,7 @@ def read_settings(
     most = MOST_BYTES if most_bytes is None else most_bytes
     real = os.path.realpath(path)
     try:
-        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_to_read(real, follow=True)
     except FileNotFoundError:
         if os.path.islink(path):
             raise _refused(path, "the link leads nowhere", "mend or remove the link") from None
@@ -82,35 +90,23 @@ def replace(before: SettingsFile, text: str) -> None:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         _tidy(folder, name)
-        descriptor = os.open(
-            beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
+        descriptor = create_exclusive(beside, 0o600)
         try:
             with open(descriptor, "wb") as file:
                 file.write(text.encode("utf-8"))
-                _like_before(descriptor, before.status)
+                if before.status is not None:
+                    copy_owner_and_mode(descriptor, before.status)
                 file.flush()
                 os.fsync(descriptor)
             _check_unchanged(before)
-            os.replace(beside, before.path)
+            replace_file(beside, before.path)
         except BaseException:
             os.unlink(beside)
             raise
-        _sync(folder)
+        sync_folder(folder)
     except OSError as error:
         what = f"cannot write it: {error.strerror}"
         raise _refused(before.path, what, "check the folder and its space") from None
-
-
-def _like_before(descriptor: int, status: os.stat_result | None) -> None:
-    if status is None:
-        return
-    if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-        try:
-            os.fchown(descriptor, status.st_uid, status.st_gid)
-        except PermissionError:
-            pass  # it becomes ours; its mode stays
-    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
 
 
 def delete(before: SettingsFile) -> None:
@@ -143,22 +139,6 @@ def _tidy(folder: str, name: str) -> None:
     start = f"{_BESIDE}{name}."
     for left in os.listdir(folder):
         number = left.removeprefix(start).removesuffix(_SUFFIX)
-        if left.startswith(start) and left.endswith(_SUFFIX) and number.isdigit():
-            try:
-                os.kill(int(number), 0)
-            except ProcessLookupError:
-                os.unlink(os.path.join(folder, left))
-            except (OSError, OverflowError):
-                pass  # somebody else's process: it may still be at it
-
-
-def _sync(folder: str) -> None:
-    """Make the renaming last. Where that cannot be done, it is done and may not outlive a crash."""
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-    except OSError:
-        pass
+        ours = left.startswith(start) and left.endswith(_SUFFIX) and number.isdigit()
+        if ours and not may_be_running(int(number)):
+            os.unlink(os.path.join(folder, left))

@@ -12,9 +12,10 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from skillyard.decisions.files import state_folder
 from skillyard.digest import sha256
 from skillyard.errors import SkillIoError
+from skillyard.io.files import is_private, open_to_read
+from skillyard.io.user_folders import state_folder
 from skillyard.value import NamedTuple
 from skillyard.writing import write_whole
 
@@ -98,12 +99,11 @@ def project_at(path: str) -> Project | None:
 
 def _read(record: str) -> Project | None:
     try:
-        descriptor = os.open(record, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_to_read(record)
     except OSError:
         return None
     try:
-        status = os.fstat(descriptor)
-        if status.st_uid != os.getuid() or status.st_mode & 0o022:
+        if not is_private(os.fstat(descriptor)):
             return None
         with open(descriptor, "rb", closefd=False) as file:
             head, end, lines = file.read().partition(b"\n")

@@ -18,6 +18,7 @@ from skillyard.hosting.guards import HEAD_BYTES
 from skillyard.hosting.logging import Log, ServerHandler
 from skillyard.hosting.options import ServiceLimits, ServiceOptions
 from skillyard.http.app import create_app
+from skillyard.io.sockets import own_address
 
 __all__ = ["Server", "configured", "listening", "serve"]
 
@@ -51,7 +52,7 @@ def listening(options: ServiceOptions) -> Iterator[socket.socket]:
     # The protocol is named, for only so asyncio sends small answers at once (TCP_NODELAY).
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        own_address(sock)
         sock.bind((host, options.port))
         sock.listen(BACKLOG)
     except OSError as error:

@@ -15,6 +15,8 @@ from types import MappingProxyType
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.kernel import crc32
+from skillyard.io.files import create_or_empty, replace_file
+from skillyard.io.platforms import MAPPED_FILES_CAN_BE_REPLACED
 from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -165,7 +167,7 @@ def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> Non
     path = os.path.join(folder, name)
     beside = f"{path}.{os.getpid()}.tmp"
     try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        descriptor = create_or_empty(beside, 0o600)
         try:
             view = memoryview(data)
             while view:
@@ -174,7 +176,7 @@ def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> Non
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        os.replace(beside, path)
+        replace_file(beside, path)
     except OSError as error:
         try:
             os.unlink(beside)
@@ -189,6 +191,8 @@ def mapped(path: str) -> mmap | bytes | None:
         with open(path, "rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 return b""
+            if path.endswith(NAME) and not MAPPED_FILES_CAN_BE_REPLACED:
+                return file.read()  # its next generation takes its place while this one is open
             return mmap(file.fileno(), 0, access=ACCESS_READ)
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -10,6 +10,7 @@ from skillyard.digest import sha256
 from skillyard.index.identity import settings_of
 from skillyard.index.manifest import NAME
 from skillyard.index.table import Table, bundled
+from skillyard.io.user_folders import cache_folder
 from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -44,17 +45,6 @@ class Place(NamedTuple):
         from skillyard.discovery import scan
 
         return scan(all_roots(self.roots, self.scopes), self.limits)
-
-
-def cache_folder() -> str:
-    """Return the folder for what can be made again: ``SKILLYARD_CACHE``, else the user's cache."""
-    own = os.environ.get("SKILLYARD_CACHE")
-    if own:
-        return own
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(base):
-        base = os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "skillyard")
 
 
 def index_folder(place: Place) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from time import monotonic, sleep
 from types import TracebackType
 from typing import Self
 from zlib import crc32
@@ -26,6 +24,8 @@ from skillyard.index.manifest import (
 from skillyard.index.reader import SegmentSearcher
 from skillyard.index.reading import Segment
 from skillyard.index.segment import SegmentBuilder
+from skillyard.io.files import sync_folder
+from skillyard.io.locks import HeldLock, file_lock
 
 __all__ = ["IndexWriter"]
 
@@ -69,7 +69,7 @@ class IndexWriter:
         try:
             self._base = None if fresh else self._open()
         except BaseException:
-            os.close(self._lock)
+            self._lock.close()
             raise
         self._behind = False
         """True after a commit, until the new generation is needed to go on."""
@@ -122,9 +122,7 @@ class IndexWriter:
 
     def close(self) -> None:
         """Give the lock back; what was not committed is forgotten."""
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        self._lock.close()
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of the documents that the next commit keeps from before."""
@@ -203,7 +201,7 @@ class IndexWriter:
             if not _holds(os.path.join(self.folder, name), data):
                 write_file(self.folder, name, data)
         if files:
-            _sync_folder(self.folder)
+            _sync(self.folder)
         write_file(self.folder, NAME, body)
         self._generation += 1
         self._tidy({part.file for part in parts if part.file} | {s.file for s in sides.values()})
@@ -329,31 +327,21 @@ class IndexWriter:
             self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
 
 
-def _locked(folder: str, wait_s: float) -> int:
-    """Return a descriptor that holds the writer's lock. Raises SkillIoError."""
+def _locked(folder: str, wait_s: float) -> HeldLock:
+    """Return the writer's lock, held. Raises SkillIoError."""
     path = os.path.join(folder, LOCK)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return file_lock(path, timeout_s=wait_s)
+    except BlockingIOError:
+        raise SkillIoError(
+            "another process is changing this index",
+            path=path,
+            code="index_busy",
+            hint="try again when it has finished",
+        ) from None
     except OSError as error:
-        raise _io("write", folder, error) from None
-    end = monotonic() + wait_s
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return descriptor
-        except OSError as error:
-            if monotonic() >= end:
-                os.close(descriptor)
-                raise SkillIoError(
-                    "another process is changing this index"
-                    if isinstance(error, BlockingIOError)
-                    else f"cannot lock the index: {error.strerror}",
-                    path=path,
-                    code="index_busy",
-                    hint="try again when it has finished",
-                ) from None
-        sleep(0.01)
+        raise _io("lock", folder, error) from None
 
 
 def _holds(path: str, data: bytes) -> bool:
@@ -365,12 +353,8 @@ def _holds(path: str, data: bytes) -> bool:
         return False
 
 
-def _sync_folder(folder: str) -> None:
+def _sync(folder: str) -> None:
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_folder(folder)
     except OSError as error:
         raise _io("write", folder, error) from None

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from skillyard.errors import SkillyardError
+from skillyard.io.processes import processors
 
 __all__ = ["WorkerLost", "Workers", "processors"]
 
@@ -22,14 +23,6 @@ R = TypeVar("R")
 
 class WorkerLost(SkillyardError):
     """A worker process ended in the middle of its work: it was killed, or memory ran out."""
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not every system says
-        return os.cpu_count() or 1
 
 
 class Workers:

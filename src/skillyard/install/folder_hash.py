@@ -21,11 +21,11 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
 from skillyard.install.collation import CompareKey, compare_key
+from skillyard.io.folders import Folder, entry_is_link, open_folder
 
 __all__ = ["FOLDERS_LEFT_OUT", "MAX_BYTES", "MAX_DEPTH", "MAX_FILES", "folder_hash"]
 __all__ += ["folder_hash_of"]
@@ -39,10 +39,6 @@ MAX_DEPTH = 64
 """Folders below the one that is hashed. The deepest real skill has 12."""
 
 _PIECE = 1 << 20
-_CLOSE = getattr(os, "O_CLOEXEC", 0)
-_FOLDER = os.O_RDONLY | _CLOSE | getattr(os, "O_DIRECTORY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_FILE = os.O_RDONLY | _CLOSE | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
 
 
 class _Found(NamedTuple):
@@ -73,8 +69,7 @@ def folder_hash_of(path: str) -> str:
     """
     digest = hashlib.sha256()
     left = MAX_BYTES
-    root = _opened(path)
-    try:
+    with _opened(path) as root:
         for found in sorted(_listed(root, path), key=lambda found: _order(found.path)):
             digest.update(_encoded(found.path))
             for piece in _pieces(root, found, path):
@@ -82,8 +77,6 @@ def folder_hash_of(path: str) -> str:
                 if left < 0:
                     raise _too_large(path, f"more than {MAX_BYTES:,} bytes")
                 digest.update(piece)
-    finally:
-        os.close(root)
     return digest.hexdigest()
 
 
@@ -101,14 +94,14 @@ def _encoded(path: str) -> bytes:
     return path.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
-def _opened(path: str) -> int:
+def _opened(path: str) -> Folder:
     try:
-        return os.open(os.path.realpath(path), _FOLDER)
+        return open_folder(os.path.realpath(path), follow=True)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from None
 
 
-def _listed(root: int, shown: str) -> Iterator[_Found]:
+def _listed(root: Folder, shown: str) -> Iterator[_Found]:
     """Yield the plain files below an open folder, in no order."""
     pending: list[tuple[str, ...]] = [()]
     seen = 0
@@ -126,16 +119,17 @@ def _listed(root: int, shown: str) -> Iterator[_Found]:
                 yield _Found((*parts, name), _checked(parts, name, shown))
 
 
-def _entries(root: int, parts: tuple[str, ...], shown: str) -> list[tuple[str, int]]:
-    """Return name and mode of what lies in one folder; a link has the mode of a link."""
+def _entries(root: Folder, parts: tuple[str, ...], shown: str) -> list[tuple[str, int]]:
+    """Return name and mode of what lies in one folder; a link has the mode 0."""
     try:
-        folder = _descend(root, parts)
-        try:
-            with os.scandir(folder) as entries:
-                few = islice(entries, MAX_FILES + 1)
-                return [(entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in few]
-        finally:
-            os.close(folder)
+        with _descend(root, parts) as folder:
+            return [
+                (
+                    entry.name,
+                    0 if entry_is_link(entry) else entry.stat(follow_symlinks=False).st_mode,
+                )
+                for entry in folder.entries(most=MAX_FILES + 1)
+            ]
     except OSError as error:
         raise _unreadable(os.path.join(shown, *parts), error) from None
 
@@ -154,14 +148,11 @@ def _checked(parts: tuple[str, ...], name: str, shown: str) -> str:
     return _hashed_path(path)
 
 
-def _pieces(root: int, found: _Found, shown: str) -> Iterator[bytes]:
+def _pieces(root: Folder, found: _Found, shown: str) -> Iterator[bytes]:
     shown = os.path.join(shown, *found.parts)
     try:
-        folder = _descend(root, found.parts[:-1])
-        try:
-            descriptor = os.open(found.parts[-1], _FILE, dir_fd=folder)
-        finally:
-            os.close(folder)
+        with _descend(root, found.parts[:-1]) as folder:
+            descriptor = folder.file(found.parts[-1])
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
@@ -176,14 +167,12 @@ def _pieces(root: int, found: _Found, shown: str) -> Iterator[bytes]:
         raise _unreadable(shown, error) from None
 
 
-def _descend(root: int, parts: tuple[str, ...]) -> int:
+def _descend(root: Folder, parts: tuple[str, ...]) -> Folder:
     """Open a folder below an open one, name by name: a name that became a link is an OSError."""
-    folder = os.dup(root)
+    folder = root.again()
     for name in parts:
-        try:
-            below = os.open(name, _FOLDER | _NO_LINK, dir_fd=folder)
-        finally:
-            os.close(folder)
+        with folder:
+            below = folder.folder(name)
         folder = below
     return folder
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
 from skillyard.digest import sha256
@@ -21,6 +21,9 @@ from skillyard.formats.agentskills import Document, parse_document
 from skillyard.formats.frontmatter import decode
 from skillyard.install.file_paths import FilePaths, checked_path
 from skillyard.install.folder_hash import folder_hash, folder_hash_of
+from skillyard.io.files import create_exclusive, rename_folder, sync_folder
+from skillyard.io.locks import file_lock
+from skillyard.io.user_folders import cache_folder
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
 
@@ -148,54 +151,49 @@ def _write_all(folder: str, files: Mapping[str, bytes], executable: frozenset[st
         target = os.path.join(folder, *path.split("/"))
         os.makedirs(os.path.dirname(target), exist_ok=True)
         folders.add(os.path.dirname(target))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-        handle = os.open(target, flags, 0o755 if path in executable else 0o644)
+        handle = create_exclusive(target, 0o755 if path in executable else 0o644)
         with open(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
     os.chmod(folder, 0o755)
     for each in sorted(folders):
-        _sync_folder(each)
+        sync_folder(each)
 
 
 @contextmanager
 def alone(into: str) -> Iterator[None]:
-    """Let no other run write to a folder that exists meanwhile, where the system can say so.
+    """Let no other run of this user write to an existing folder meanwhile.
 
-    Raises OSError for a folder that cannot be opened.
+    The lock file lies in the user's cache, not in the folder, which others look through. Where it
+    cannot be made or locked (some network file systems lock nothing) the work is done without it.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows opens no folders either
+    name = sha256(os.fsencode(os.path.normcase(os.path.realpath(into)))).hex()[:24]
+    folder = os.path.join(cache_folder(), "locks")
+    with ExitStack() as held:
+        with suppress(OSError):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            held.enter_context(file_lock(os.path.join(folder, f"{name}.lock"), timeout_s=None))
         yield
-        return
-    handle = os.open(into, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        with suppress(OSError):  # some network file systems lock nothing
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _swap(beside: str, target: str, before: str) -> None:
     """Put the new folder in the place of the old one, which is kept until that is on the disk."""
     into = os.path.dirname(target)
     if not os.path.lexists(target):
-        os.rename(beside, target)
-        _sync_folder(into)
+        rename_folder(beside, target)
+        sync_folder(into)
         return
     if _exchanged(beside, target):
-        _sync_folder(into)
+        sync_folder(into)
         return
-    os.rename(target, before)
+    rename_folder(target, before)
     try:
-        os.rename(beside, target)
+        rename_folder(beside, target)
     except OSError:
-        os.rename(before, target)
+        rename_folder(before, target)
         raise
-    _sync_folder(into)
+    sync_folder(into)
     shutil.rmtree(before, ignore_errors=True)
 
 
@@ -218,16 +216,8 @@ def _restore(into: str, name: str) -> None:
         if os.path.lexists(target):
             shutil.rmtree(before, ignore_errors=True)
         else:
-            os.rename(before, target)
+            rename_folder(before, target)
     for left in os.listdir(into):
         # What follows the last hyphen is random: `a` must not take what belongs to `a-b`.
         if left.rpartition("-")[0] == f"{BESIDE}{name}":
             shutil.rmtree(os.path.join(into, left), ignore_errors=True)
-
-
-def _sync_folder(folder: str) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

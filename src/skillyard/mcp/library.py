@@ -21,6 +21,7 @@ from skillyard.hosting.errors import unavailable
 from skillyard.hosting.live import LARGE
 from skillyard.hosting.service import Service
 from skillyard.hosting.snapshot import Snapshot
+from skillyard.io.paths import below
 from skillyard.skill import STORED, Skill
 
 __all__ = ["Change", "Library", "View"]
@@ -103,9 +104,9 @@ class View:
         if path.startswith(STORED):
             return path.removeprefix(STORED)
         for root in self.seen.whole.roots:
-            start = root.rstrip("/\\") + os.sep
-            if path.startswith(start):
-                return path[len(start) :].replace("\\", "/")
+            shown = below(path, root)
+            if shown is not None:
+                return shown.replace("\\", "/")
         parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
         return "/".join(parts[-3:])
 

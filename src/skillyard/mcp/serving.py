@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,8 +20,9 @@ from skillyard.hosting.logging import Log, ServerHandler
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.probes import probed
 from skillyard.hosting.service import Service
-from skillyard.http.serving import SIGNALS, configured, listening
 from skillyard.http.serving import Server as HttpServer
+from skillyard.http.serving import configured, listening
+from skillyard.io.signals import on_signals
 from skillyard.mcp.http_app import McpApp, mcp_app, refusal
 from skillyard.mcp.server import create_server
 from skillyard.mcp.stdio import Answering, Lines, own_output
@@ -53,9 +53,6 @@ async def _stdio(service: Service) -> None:
     except* (BrokenPipeError, anyio.BrokenResourceError):
         pass  # the client is gone
     finally:
-        for number in SIGNALS:  # who asks a second time does not want to wait for the files
-            asyncio.get_running_loop().remove_signal_handler(number)
-            signal.signal(number, signal.SIG_DFL)
         await service.close()
 
 
@@ -63,11 +60,9 @@ async def _served(service: Service) -> None:
     server = create_server(service, show_folders=True)
     task = asyncio.current_task()
     assert task is not None
-    for number in SIGNALS:
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     lines = cast("Any", Lines(sys.stdin.fileno(), service.options.limits.body_bytes))
     try:
-        with own_output() as output:
+        with on_signals(task.cancel), own_output() as output:
             async with stdio_server(lines, cast("Any", output)) as (incoming, outgoing):
                 messages = cast("Any", Answering(incoming, outgoing))
                 await server.run(messages, outgoing, server.create_initialization_options())

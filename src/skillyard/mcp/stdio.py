@@ -5,21 +5,18 @@ JSON-RPC without a word, and crosses into a thread and back for every line in an
 line out. Here a line beyond the limit is dropped while it is read and answered as one that is no
 JSON, and pipes and sockets are read and written by the event loop itself as they become ready.
 
-What a loop cannot wait for (a file, a terminal) is read by a thread of its own, from the
-descriptor itself: it may wait in a read for ever, and must neither keep the process from ending
-nor hold a lock that its end needs.
+What a loop cannot wait for (a file, a terminal, anything on Windows) is read by a thread of its
+own, from the descriptor itself: it may wait in a read for ever, and must neither keep the process
+from ending nor hold a lock that its end needs.
 """
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
-import select
 import socket
 import stat
 import sys
-import termios
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +27,8 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
+
+from skillyard.io.pipes import copy_of, loop_can_wait, pipe_room, send_now
 
 __all__ = ["Answering", "Lines", "Output", "lines_of", "own_output"]
 
@@ -46,7 +45,7 @@ class Lines:
         self._longest = longest
 
     def __aiter__(self) -> AsyncIterator[str]:
-        return self._when_ready() if _can_wait(self._descriptor) else self._by_thread()
+        return self._when_ready() if loop_can_wait(self._descriptor) else self._by_thread()
 
     async def _when_ready(self) -> AsyncIterator[str]:
         """Yield lines as they come; nothing is read while those that are held make a piece."""
@@ -123,12 +122,6 @@ def _piece(descriptor: int) -> bytes:
         return b""
 
 
-def _can_wait(descriptor: int) -> bool:
-    """True where the event loop can say when there is something to read, or room to write."""
-    mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
 async def _ready(add: Callable[..., None], remove: Callable[[int], bool], descriptor: int) -> None:
     """Wait until the loop says that a descriptor is ready."""
     told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -149,7 +142,7 @@ class Output:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._waits = _can_wait(descriptor)
+        self._waits = loop_can_wait(descriptor)
         self._socket: socket.socket | None = None
         if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
             self._socket = socket.socket(fileno=os.dup(descriptor))
@@ -167,14 +160,11 @@ class Output:
     def _taken(self, data: memoryview) -> int:
         """Write what there is room for, without waiting; return how many bytes that was."""
         if self._socket is not None:
-            try:
-                return self._socket.send(data, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                return 0
+            return send_now(self._socket, data)
         # The descriptor itself may be one that the client shares, so it is not made one that
         # never waits: what there is room for is asked before.
         done = 0
-        while done < len(data) and (room := _room(self._descriptor)):
+        while done < len(data) and (room := pipe_room(self._descriptor)):
             done += os.write(self._descriptor, data[done : done + room])
         return done
 
@@ -187,20 +177,6 @@ class Output:
             self._socket.close()
 
 
-def _room(pipe: int) -> int:
-    """Return how many bytes a pipe takes at once from its only writer, 0 for none now.
-
-    All it can hold where nothing is unread, else PIPE_BUF bytes where poll says that it has room
-    (pipe(7)): a reader that is woken once reads a whole answer.
-    """
-    unread = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
-    if not any(unread) and sys.platform == "linux":
-        return fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
-    asked = select.poll()
-    asked.register(pipe, select.POLLOUT)
-    return select.PIPE_BUF if asked.poll(0) else 0
-
-
 def _write_all(descriptor: int, data: memoryview) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
@@ -210,7 +186,7 @@ def _write_all(descriptor: int, data: memoryview) -> None:
 def own_output() -> Iterator[Output]:
     """Give standard output; meanwhile whatever else is printed goes to standard error."""
     sys.stdout.flush()
-    kept = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
+    kept = copy_of(1)
     os.dup2(2, 1)
     output = Output(kept)
     try:

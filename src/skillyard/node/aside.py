@@ -70,7 +70,7 @@ class Aside:
         self._ended.set()
 
 
-def _end(process: Any, ours: Connection) -> None:
+def _end(process: Any, ours: Any) -> None:
     ours.close()
     process.join(END_S if process.exitcode is None else 0)
     if process.exitcode is None:

@@ -6,11 +6,9 @@ name while it is current, so whoever has it open goes on reading it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
-import time
 from types import TracebackType
 from typing import Self
 
@@ -23,6 +21,9 @@ from skillyard.index.place import cache_folder
 from skillyard.index.reader import SegmentSearcher
 from skillyard.index.table import bundled
 from skillyard.index.writer import IndexWriter
+from skillyard.io.files import rename_folder
+from skillyard.io.locks import file_lock
+from skillyard.io.platforms import refuse_windows
 from skillyard.node.records import VERSION
 from skillyard.store.values import START, Position
 from skillyard.writing import write_whole
@@ -60,8 +61,12 @@ class NodeState:
     def __init__(self, folder: str, caller: str | None = None, login: str = "") -> None:
         """``login`` is the database's, whose view it is where no caller is named.
 
-        Raises SkillIoError where the folder cannot be made.
+        Raises SkillIoError where the folder cannot be made, InvalidInput on Windows.
         """
+        refuse_windows(
+            "nodes that follow a store",
+            "use WSL or a container, or serve folders of skills without --store",
+        )
         self.folder = os.path.abspath(folder)
         self.viewer = caller or (f"login {login}" if login else "")
         try:
@@ -151,7 +156,7 @@ class NodeState:
         name = f"segments-{(number + 1) % 100_000_000:08}"
         try:
             shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
-            os.rename(self.building, os.path.join(self.folder, name))
+            rename_folder(self.building, os.path.join(self.folder, name))
             write_whole(os.path.join(self.folder, _CURRENT), f"{name}\n".encode("ascii"))
         except OSError as error:
             raise self._failed(error) from None
@@ -185,43 +190,27 @@ class NodeState:
         )
 
 
-_AGAIN_S = 0.02
-
-
 class FollowerLock:
     """Held by the one process that changes a node's folder; the system ends it with the process."""
 
     def __init__(self, path: str, folder: str, *, wait_s: float = 0.0) -> None:
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock = file_lock(path, timeout_s=wait_s)
+        except BlockingIOError:
+            raise SkillIoError(
+                "another process follows the store into this folder",
+                path=folder,
+                code="node_busy",
+                hint="give each node a folder of its own: --state-dir",
+            ) from None
         except OSError as error:
             raise SkillIoError(
                 f"cannot use the node's folder: {error.strerror or error}", path=folder
             ) from None
-        until = time.monotonic() + wait_s
-        while not self._taken():
-            if time.monotonic() >= until:
-                self.close()
-                raise SkillIoError(
-                    "another process follows the store into this folder",
-                    path=folder,
-                    code="node_busy",
-                    hint="give each node a folder of its own: --state-dir",
-                )
-            time.sleep(_AGAIN_S)
-
-    def _taken(self) -> bool:
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
 
     def close(self) -> None:
         """Give the right back."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        self._lock.close()
 
     def __enter__(self) -> Self:
         return self

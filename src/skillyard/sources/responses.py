@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.digest import sha256
+from skillyard.io.files import open_to_read, replace_file
 from skillyard.sources.database import Database, State
 from skillyard.sources.remembering import Remembered
 
@@ -205,8 +206,7 @@ class ResponseCache:
         if len(digest) != 64 or not digest.isalnum():
             return None
         try:
-            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-            with open(os.open(self._place(digest), flags), "rb") as file:
+            with open(open_to_read(self._place(digest)), "rb") as file:
                 found = os.fstat(file.fileno())
                 if not stat.S_ISREG(found.st_mode) or found.st_size != size:
                     return None
@@ -318,7 +318,7 @@ class ResponseCache:
         try:
             with open(handle, "wb") as file:
                 file.write(body)
-            os.replace(temporary, place)
+            replace_file(temporary, place)
         except OSError:
             with suppress(OSError):
                 os.unlink(temporary)

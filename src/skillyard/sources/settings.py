@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.io.user_folders import config_folder
 
 __all__ = ["Settings", "config_path", "load_settings"]
 
@@ -88,10 +89,8 @@ def config_path(environment: Mapping[str, str] | None = None) -> str:
     named = environment.get("SKILLYARD_CONFIG")
     if named:
         return named
-    base = environment.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(base):
-        base = os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(base, "skillyard", "config.toml")
+    folder = config_folder(environment.get("XDG_CONFIG_HOME", ""))
+    return os.path.join(folder, "config.toml")
 
 
 def load_settings(

@@ -16,6 +16,7 @@ from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot, SkillE
 from skillyard.formats.agentskills import parse_skill
 from skillyard.formats.file_names import OASIS_FOLDER
 from skillyard.formats.frontmatter import decode
+from skillyard.io.paths import slashes
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import read_file
 from skillyard.text import clean, hidden_in_body, plural
@@ -132,9 +133,10 @@ def _where(path: str | os.PathLike[str]) -> _Where:
 
 def _plain(path: str) -> str:
     """Return the path without a leading ``./`` and a trailing slash, otherwise as it was given."""
+    path = path.replace(os.sep, "/")
     while path.startswith("./"):
         path = path[2:].lstrip("/")
-    return path.rstrip(os.sep) or (os.sep if path.startswith(os.sep) else ".")
+    return slashes(path) or "."
 
 
 def _slashes(path: str) -> str:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import quote
 
 from skillyard.errors import Diagnostic, UnknownName
+from skillyard.io.paths import file_uri
 from skillyard.text import clean_line, plural
 from skillyard.validation.catalogue import RULES
 
@@ -131,18 +131,12 @@ def _sarif_result(found: Diagnostic, rule: int) -> dict[str, Any]:
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": _uri(found.path)},
+                    "artifactLocation": {"uri": file_uri(found.path)},
                     "region": region,
                 }
             }
         ],
     }
-
-
-def _uri(path: str) -> str:
-    """Return the path as a URI reference: relative as it is, absolute as a file URI."""
-    text = quote(path.encode("utf-8", "surrogatepass"), safe="/~")
-    return f"file://{text}" if text.startswith("/") else text
 
 
 def _as_github(diagnostics: Sequence[Diagnostic], color: bool) -> str:

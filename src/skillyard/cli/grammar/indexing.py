@@ -20,7 +20,8 @@ COMMANDS = (
             ),
             Option("--watch", "stay, and follow the files until interrupted", "flag"),
         ),
-        "The index lies in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, else ~/.cache) "
+        "The index lies in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, else ~/.cache; "
+        "on Windows %LOCALAPPDATA%) "
         "and keeps itself up to date: rank, select and why use it without being told.",
         ("skillyard index build", "skillyard index build skills --adapt"),
     ),

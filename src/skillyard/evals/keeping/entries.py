@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
-import struct
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from skillyard.errors import SkillIoError
+from skillyard.io.locks import file_lock
 from skillyard.writing import write_whole
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "GENERATION_SCHEMA",
     "JUDGEMENTS",
     "JUDGEMENT_SCHEMA",
-    "LOCK",
+    "LOCKS",
     "SHARED",
     "Entries",
 ]
@@ -35,8 +35,10 @@ SHARED = "_without_skill"
 ENTRY_BYTES = 16_777_216
 """Largest entry that is read. Answers of 64,000 tokens have about 400,000 bytes."""
 
-LOCK = ".lock"
-"""The file whose bytes stand for keys while they are made."""
+LOCKS = ".locks"
+"""The folder of 256 files, each the lock of the keys that end in its two digits."""
+_UNLOCKABLE = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
+"""What a file system without locks says."""
 
 _SAFE = re.compile(r"[^a-z0-9._-]+")
 
@@ -107,32 +109,17 @@ class Entries:
         with lock, self._between_processes(path):
             yield
 
-    @contextmanager
-    def _between_processes(self, path: str) -> Iterator[None]:
-        if sys.platform != "linux":
-            # No locks of open files here that threads could use: two runs may both pay for one
-            # answer, and both keep a whole entry.
-            yield
-            return
-        from fcntl import F_OFD_SETLKW, F_WRLCK, fcntl
-
-        name = os.path.join(self._results, LOCK)
+    def _between_processes(self, path: str) -> AbstractContextManager[object]:
+        """Return the lock of a path's key, held. Raises SkillIoError."""
+        name = os.path.join(self._results, LOCKS, f"{path[-7:-5]}.lock")
         try:
-            os.makedirs(self._results, exist_ok=True)
-            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+            return file_lock(name, timeout_s=None, mode=None)
         except OSError as error:
+            if error.errno in _UNLOCKABLE:
+                # Two runs may both pay for one answer, and both keep a whole entry.
+                return nullcontext()
             raise _unkept(name, error) from None
-        try:
-            # One byte of one file for each key. struct flock: type, whence, start, length, pid.
-            byte = int(path[-20:-5], 16) & 0x7FFFFFFF
-            wanted = struct.pack("hhqqixxxx", F_WRLCK, 0, byte, 1, 0)
-            try:
-                fcntl(descriptor, F_OFD_SETLKW, wanted)
-            except OSError:  # a file system without locks: as above
-                pass
-            yield
-        finally:
-            os.close(descriptor)
 
     def _parsed(self, path: str, data: bytes) -> dict[str, Any] | None:
         try:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.io.files import append, open_to_append
 
 __all__ = ["EVENTS", "START", "Events", "read_events", "started"]
 
@@ -29,8 +30,7 @@ class Events:
         self._guard = threading.Lock()
         try:
             os.makedirs(results, exist_ok=True)
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-            self._descriptor = os.open(self.path, flags, 0o666)
+            self._descriptor = open_to_append(self.path, readable=True)
             self._end_torn_line()
         except OSError as error:
             raise _refused(self.path, error) from None
@@ -45,9 +45,7 @@ class Events:
         line = (json.dumps(record, separators=(",", ":")) + "\n").encode("ascii")
         with self._guard:
             try:
-                written = os.write(self._descriptor, line)
-                if written != len(line):
-                    raise OSError(28, "only a part was written")
+                append(self._descriptor, self.path, line)
                 if wait:
                     os.fsync(self._descriptor)
             except OSError as error:
@@ -60,8 +58,11 @@ class Events:
     def _end_torn_line(self) -> None:
         """Begin on a line of our own where a killed run left half of one."""
         size = os.fstat(self._descriptor).st_size
-        if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
-            os.write(self._descriptor, b"\n")
+        if not size:
+            return
+        os.lseek(self._descriptor, size - 1, os.SEEK_SET)
+        if os.read(self._descriptor, 1) != b"\n":
+            append(self._descriptor, self.path, b"\n")
 
 
 def read_events(

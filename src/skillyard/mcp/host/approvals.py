@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from skillyard.errors import InvalidInput
+from skillyard.io.files import create_exclusive, replace_file
 from skillyard.mcp.host.entries import ServedSkill
 from skillyard.mcp.host.refusals import NotApproved
 
@@ -71,13 +72,13 @@ class Approvals:
         ]
         text = json.dumps({"version": FORMAT, "approvals": listed}, indent=1) + "\n"
         beside = f"{self._path}.{secrets.token_hex(4)}"
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = create_exclusive(beside, 0o600)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(beside, self._path)
+            replace_file(beside, self._path)
         except OSError:
             os.unlink(beside)
             raise

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from skillyard.digest import sha256
 from skillyard.discovery.layout import AGENT_FOLDERS, RUNTIME_FOLDER
 from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.io.files import create_exclusive, replace_file
 from skillyard.mcp.host.entries import ServedFile, ServedSkill
 from skillyard.resources import read_file
 
@@ -103,11 +104,11 @@ def _discovered(folder: str) -> str:
 def _write(path: str, data: bytes) -> None:
     """Write a file whole: beside its place, then there in one step."""
     beside = f"{path}.{secrets.token_hex(4)}"
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = create_exclusive(beside, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-        os.replace(beside, path)
+        replace_file(beside, path)
     except OSError:
         os.unlink(beside)
         raise
