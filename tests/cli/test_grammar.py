@@ -87,13 +87,17 @@ def test_help_as_json_is_one_document(run: Run) -> None:
         ),
         (
             "index stats",
-            "skillyard index: no command 'index stats'; did you mean status?\n"
-            "  try: skillyard index --help",
+            (
+                "skillyard index: no command 'index stats'; did you mean status?\n"
+                "  try: skillyard index --help"
+            ),
         ),
         (
             "index --json build",
-            "skillyard index: name one of its commands: build, status, verify; "
-            "as in: skillyard index build\n  try: skillyard index --help",
+            (
+                "skillyard index: name one of its commands: build, status, verify; "
+                "as in: skillyard index build\n  try: skillyard index --help"
+            ),
         ),
         ("help bnech", "skillyard: no command 'bnech'; did you mean bench?; try: skillyard help"),
         (
@@ -106,13 +110,17 @@ def test_help_as_json_is_one_document(run: Run) -> None:
         ),
         (
             "--jsn rank x",
-            "skillyard: no option --jsn before the command; did you mean --json?; "
-            "options of a command go after it\n  try: skillyard --help",
+            (
+                "skillyard: no option --jsn before the command; did you mean --json?; "
+                "options of a command go after it\n  try: skillyard --help"
+            ),
         ),
         (
             "show a b",
-            "skillyard show: one argument too many: 'b'; quote words that belong together\n"
-            "  try: skillyard show --help",
+            (
+                "skillyard show: one argument too many: 'b'; quote words that belong together\n"
+                "  try: skillyard show --help"
+            ),
         ),
     ],
 )

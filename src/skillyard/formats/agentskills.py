@@ -9,6 +9,7 @@ inputs, outputs, safety_notes).
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any, NamedTuple
 
 from skillyard.errors import Diagnostic, InvalidInput, SkillIoError, SkillYamlError
@@ -90,12 +91,17 @@ def content_digest(content: str) -> str:
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_COMMENTS = re.compile("^ *#.*", re.MULTILINE)
+
+
 def _mapping(
     fenced: Fenced, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
 ) -> tuple[dict[str, Node], dict[str, int]]:
     plain = read_plain_lines(fenced.block, limits, fenced.block_line)
     if plain is not None:
         return plain
+    if not _COMMENTS.sub("", fenced.block).strip():
+        return {}, {}  # no field at all is no fault of YAML: the required fields are missing
     from skillyard.formats.repair import quote_plain_values
     from skillyard.formats.yaml_guard import read_mapping  # imports the YAML parser
 
