@@ -14,11 +14,13 @@ from skillyard.cli.grammar import COMMANDS, GLOBAL, GROUPS, LAYOUTS, SCORERS, Co
 from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
 from skillyard.skill import Origin
 from tests.cli.conftest import Run
+from tests.requirements import requirement
 
 SHELLS = ("bash", "zsh", "fish")
 NAMES = [command.name for command in COMMANDS]
 
 
+@requirement("cli:help")
 @pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
 def test_every_command_and_every_option_has_help(command: Command, run: Run) -> None:
     page = run(*command.words, "--help")
@@ -35,6 +37,7 @@ def test_every_command_and_every_option_has_help(command: Command, run: Run) -> 
     assert run("help", *command.words) == page
 
 
+@requirement("cli:help")
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_group_of_commands_explains_itself_and_asks_for_one(group: str, run: Run) -> None:
     page = run(group, "--help")

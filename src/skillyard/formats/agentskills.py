@@ -9,10 +9,12 @@ inputs, outputs, safety_notes).
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from typing import Any, NamedTuple
 
-from skillyard.errors import Diagnostic, InvalidInput, SkillIoError, SkillYamlError
+from skillyard.arguments import check_arguments
+from skillyard.errors import Diagnostic, SkillIoError, SkillYamlError
 from skillyard.formats.fields import Fields
 from skillyard.formats.frontmatter import Fenced, decode, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar
@@ -46,14 +48,15 @@ class Parsed(NamedTuple):
     fields: Fields | None = None
 
 
-def parse_skill(path: str, content: str, limits: Limits = DEFAULT_LIMITS) -> Skill:
+@check_arguments
+def parse_skill(
+    path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
+) -> Skill:
     """Parse one skill document strictly (adk-skill ``parse_skill_markdown``).
 
     Checks the fences, valid YAML, field types, a non-empty name and description, and the caps.
     Never repairs. Raises SkillError: InvalidFrontmatter, SkillYamlError or MissingField.
     """
-    if not isinstance(content, str):
-        raise InvalidInput(f"content must be text, not {type(content).__name__}")
     check_content(content, str(path), limits)
     return parse_document(Document(str(path)), content, strict=True, limits=limits).skill
 
