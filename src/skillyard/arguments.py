@@ -140,15 +140,16 @@ class _Check:
             for expected, item in _wrong_items(kind, value):
                 held, found = _join(map(_several, _alternatives(expected))), type(item).__name__
                 return InvalidInput(f"{self.name} must hold {held}, not {found}", field=self.name)
-        expected = _join(map(_in_words, _alternatives(self._kind)))
-        if " of " in expected:  # an empty list says the same as None
-            expected = expected.removesuffix(" or None")
+        words = [_in_words(kind) for kind in _alternatives(self._kind)]
+        if any(" of " in each for each in words):  # an empty list says the same as None
+            words = [each for each in words if each != "None"]
         found = type(value).__name__
-        return InvalidInput(f"{self.name} must be {expected}, not {found}", field=self.name)
+        return InvalidInput(f"{self.name} must be {_join(words)}, not {found}", field=self.name)
 
 
 def _join(words: Iterable[str]) -> str:
-    return " or ".join(dict.fromkeys(words))
+    *others, last = dict.fromkeys(words)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 class _Names(dict[str, "Any"]):
@@ -205,9 +206,11 @@ def _is_opaque(kind: type) -> bool:
 
 def _collection(origin: type, kind: Any) -> Callable[[Any], bool]:
     items = [(_acceptance(expected), held) for expected, held in _items(kind)]
+    # Where a tuple of any length will do, people write a list.
+    origins = (tuple, list) if origin is tuple and items else origin
 
     def accepts(value: Any) -> bool:
-        if not isinstance(value, origin) or isinstance(value, _TEXTS):
+        if not isinstance(value, origins) or isinstance(value, _TEXTS):
             return False
         return all(check(item) for check, held in items for item in held(value))
 
@@ -263,4 +266,6 @@ def _in_words(kind: Any) -> str:
 def _several(kind: Any) -> str:
     words = _in_words(kind)
     article, _, noun = words.partition(" ")
-    return f"{noun}s" if article in ("a", "an") and noun.islower() else noun or words
+    if article not in ("a", "an"):
+        return words
+    return f"{noun}s" if noun.islower() else noun
