@@ -23,7 +23,6 @@ __all__ = ["Match", "Pair", "eligible", "in_order", "rank", "score_query"]
 Pair = tuple[Skill, float]
 
 
-@check_arguments
 class Match:
     """One skill in a ranking. The explanation is worked out when it is looked at."""
 
