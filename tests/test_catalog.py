@@ -89,7 +89,7 @@ class TestGet:
 
     @pytest.mark.parametrize("name", [None, 5, b"x"])
     def test_a_name_is_text(self, name: Any) -> None:
-        with pytest.raises(sy.InvalidInput, match="name must be a string"):
+        with pytest.raises(sy.InvalidInput, match="name_or_id must be a string"):
             sy.Catalog.from_skills([]).get(name)
 
     def test_a_skill_that_did_not_load_is_named_with_the_reason(self, tmp_path: Path) -> None:

@@ -35,12 +35,12 @@ SHAPES = {
         "catalog text files recent_activity include_tags exclude_tags include_references "
         "scorer limit"
     ),
-    "select": "catalog query policy scorer",
+    "select": "catalog query policy scorer min_score top_k",
     "evaluate": "catalog text files recent_activity threshold limit show_details activity_boost",
     "summary": "catalog format budget_tokens query",
     "prompt_block": "skill max_chars",
-    "select_prompt_block": "catalog query policy scorer max_chars",
-    "inject": "prompt catalog policy max_chars scorer",
+    "select_prompt_block": "catalog query policy scorer max_chars min_score top_k",
+    "inject": "prompt catalog policy max_chars scorer min_score top_k",
     "Query": "text files recent_activity include_tags exclude_tags include_references",
     "Skill": (
         "name description body path id slug title version license compatibility hint tags keywords "

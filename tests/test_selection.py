@@ -8,6 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.selection import MENU_SIZE, REJECTED_KEPT, survivors
+from tests.requirements import requirement
 from tests.worked_examples.making import catalog, names, skill
 
 
@@ -31,7 +32,7 @@ class TestPolicy:
             sy.SelectionPolicy(**fields)
 
     def test_values_at_the_edge_are_taken(self) -> None:
-        policy = sy.SelectionPolicy(0, float("inf"), ["a"], None)  # type: ignore[arg-type]
+        policy = sy.SelectionPolicy(0, float("inf"), ["a"], None)
         assert (policy.top_k, policy.include_tags, policy.exclude_tags) == (0, ("a",), ())
         assert sy.SelectionPolicy(min_score=-1).min_score == -1
 
@@ -216,3 +217,42 @@ def test_a_request_without_a_word_selects_nothing_whatever_the_floor(
     skills = [sy.Skill("a", "b", "c")]
     policy = sy.SelectionPolicy(min_score=0, top_k=5)
     assert sy.select(skills, text, policy, scorer=scorer).selected == ()
+
+
+@requirement("selection:bounds")
+class TestBoundsBesideThePolicy:
+    SKILLS = catalog(*(skill(f"s{number}", "bills") for number in range(4)))
+
+    def test_they_stand_for_the_fields_that_the_policy_leaves_open(self) -> None:
+        policy = sy.SelectionPolicy(exclude_tags=["odd"])
+        for given in (None, policy):
+            taken = sy.select(self.SKILLS, "bills", given, "overlap", min_score=0.5, top_k=2)
+            assert [match.skill.name for match in taken.selected] == ["s0", "s1"]
+            assert sy.select(self.SKILLS, "bills", given, "overlap", min_score=1e6).abstained
+        both = sy.SelectionPolicy(top_k=3)
+        assert len(sy.select(self.SKILLS, "bills", both, "overlap", min_score=0.5).selected) == 3
+
+    def test_injection_takes_them_too(self) -> None:
+        for prompt in ("bills", {"role": "user", "content": [{"type": "text", "text": "bills"}]}):
+            assert sy.inject(prompt, self.SKILLS, min_score=0.5).match is not None
+            assert sy.inject(prompt, self.SKILLS, min_score=1e6).match is None
+            assert sy.inject(prompt, self.SKILLS, top_k=0).match is None
+        assert sy.select_prompt_block(self.SKILLS, "bills", min_score=0.5) is not None
+        assert sy.select_prompt_block(self.SKILLS, "bills", min_score=1e6) is None
+
+    @pytest.mark.parametrize("field", ["min_score", "top_k"])
+    def test_a_bound_that_the_policy_has_as_well_is_refused(self, field: str) -> None:
+        bound: dict[str, Any] = {field: 1}
+        given: dict[str, Any] = {"policy": sy.SelectionPolicy(**bound), **bound}
+        with pytest.raises(sy.InvalidInput, match=f"{field} is given twice"):
+            sy.select(self.SKILLS, "bills", **given)
+        with pytest.raises(sy.InvalidInput, match=f"{field} is given twice"):
+            sy.inject("bills", self.SKILLS, **given)
+        with pytest.raises(sy.InvalidInput, match=f"{field} is given twice"):
+            sy.select_prompt_block(self.SKILLS, "bills", **given)
+
+    def test_a_bound_out_of_range_is_refused_by_name(self) -> None:
+        with pytest.raises(sy.InvalidInput, match="top_k must be an integer of at least 0"):
+            sy.select(self.SKILLS, "bills", top_k=-1)
+        with pytest.raises(sy.InvalidInput, match="min_score must be a number"):
+            sy.inject("bills", self.SKILLS, min_score=float("nan"))

@@ -77,9 +77,9 @@ _CLI_HEAD = f"""\
 {GENERATED}
 
 `{PROGRAM} [options] COMMAND …`. `{PROGRAM} --help` lists the commands, `{PROGRAM} COMMAND --help`
-explains one, `{PROGRAM} --version` prints the version. Answers go to standard output, everything
-else to standard error. On a terminal answers are drawn with colours and tables; elsewhere they are
-plain text, the same bytes for the same input.
+or `{PROGRAM} help COMMAND` explains one, `{PROGRAM} --version` prints the version. Answers go to
+standard output, everything else to standard error. On a terminal answers are drawn with colours and
+tables; elsewhere they are plain text, the same bytes for the same input.
 
 ## Exit codes
 

@@ -6,11 +6,13 @@ far above the largest real value and far below what hurts.
 
 from __future__ import annotations
 
+from skillyard.arguments import check_arguments
 from skillyard.value import NamedTuple
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]
 
 
+@check_arguments
 class Limits(NamedTuple):
     """Caps applied while reading. Override with ``DEFAULT_LIMITS._replace(...)``.
 

@@ -11,6 +11,7 @@ import os
 import stat
 from typing import NamedTuple
 
+from skillyard.arguments import check_arguments
 from skillyard.discovery import OWN_FOLDERS
 from skillyard.errors import ResourceRefused, SkillIoError
 from skillyard.io.files import open_to_read
@@ -127,6 +128,7 @@ def _resolved(path: str, shown: str) -> str:
         raise _refused(shown, error.strerror or "cannot be resolved") from None
 
 
+@check_arguments
 def list_resources(
     skill: Skill, limits: Limits = DEFAULT_LIMITS, *, nested: bool = False
 ) -> tuple[Resource, ...]:
@@ -277,6 +279,7 @@ def _real_path(folder: str, path: str) -> str:
     return real
 
 
+@check_arguments
 def read_resource(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """Return the bytes of one file inside the skill's real folder, or of one that a store gave.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
@@ -18,7 +19,15 @@ if TYPE_CHECKING:
 
     from skillyard.ranking.protocol import Scorer
 
-__all__ = ["Selection", "SelectionPolicy", "fallback", "menu_text", "select", "survivors"]
+__all__ = [
+    "Selection",
+    "SelectionPolicy",
+    "fallback",
+    "menu_text",
+    "policy_with",
+    "select",
+    "survivors",
+]
 
 REJECTED_KEPT = 10
 """How many of the skills that were not chosen a selection names; ``considered`` counts all."""
@@ -26,6 +35,7 @@ MENU_SIZE = 3
 """adk-skill, "The Menu Pattern": the top three."""
 
 
+@check_arguments
 class SelectionPolicy(Value):
     """What may be chosen. None means: as the scorer's document says.
 
@@ -46,20 +56,14 @@ class SelectionPolicy(Value):
         self,
         top_k: int | None = None,
         min_score: float | None = None,
-        include_tags: Iterable[str] = (),
-        exclude_tags: Iterable[str] = (),
+        include_tags: Iterable[str] | None = (),
+        exclude_tags: Iterable[str] | None = (),
         fallback_tag: str | None = None,
     ) -> None:
-        if top_k is not None and (type(top_k) is not int or top_k < 0):
-            raise InvalidInput("top_k must be an integer of at least 0")
-        if min_score is not None and (
-            isinstance(min_score, bool)
-            or not isinstance(min_score, int | float)
-            or min_score != min_score
-        ):
-            raise InvalidInput("min_score must be a number")
-        if fallback_tag is not None and not isinstance(fallback_tag, str):
-            raise InvalidInput("fallback_tag must be a string")
+        if top_k is not None and top_k < 0:
+            raise InvalidInput("top_k must be an integer of at least 0", field="top_k")
+        if min_score is not None and min_score != min_score:
+            raise InvalidInput("min_score must be a number, not NaN", field="min_score")
         put(self, "top_k", top_k)
         put(self, "min_score", min_score)
         put(self, "include_tags", text_items("include_tags", include_tags))
@@ -67,6 +71,26 @@ class SelectionPolicy(Value):
         put(self, "fallback_tag", fallback_tag)
 
 
+def policy_with(
+    policy: SelectionPolicy | None, min_score: float | None, top_k: int | None
+) -> SelectionPolicy:
+    """Return the policy with these bounds, None leaving its own.
+
+    Raises InvalidInput for a bound that the policy has as well, and for one out of range.
+    """
+    bounds = {"min_score": min_score, "top_k": top_k}
+    given = {name: value for name, value in bounds.items() if value is not None}
+    if policy is None:
+        return SelectionPolicy(**given)  # type: ignore[arg-type]
+    for name in given:
+        if getattr(policy, name) is not None:
+            raise InvalidInput(
+                f"{name} is given twice: leave it out here, or in the policy", field=name
+            )
+    return policy.replace(**given) if given else policy
+
+
+@check_arguments
 class Selection(NamedTuple):
     """What was chosen, what was rejected and why."""
 
@@ -84,18 +108,24 @@ class Selection(NamedTuple):
     """Two or three skills too close to choose between: ask the user; empty when one leads."""
 
 
+@check_arguments
 def select(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,
     policy: SelectionPolicy | None = None,
     scorer: str | Scorer | Any = DEFAULT_SCORER,
+    *,
+    min_score: float | None = None,
+    top_k: int | None = None,
 ) -> Selection:
     """Choose skills for a query, or abstain.
 
-    The policy's tags come on top of the query's. A query with nothing to look at selects nothing
-    but a fallback, unless include tags name what is wanted. Raises UnknownName, InvalidInput.
+    ``min_score`` and ``top_k`` stand for the fields of the policy of the same name; what is given
+    in both places is an error. The policy's tags come on top of the query's. A query with nothing
+    to look at selects nothing but a fallback, unless include tags name what is wanted. Raises
+    UnknownName, InvalidInput.
     """
-    policy = policy or SelectionPolicy()
+    policy = policy_with(policy, min_score, top_k)
     asked = _query(query)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
@@ -252,6 +282,7 @@ def _menu(matches: Sequence[Match], margin: float) -> tuple[Match, ...]:
     return tuple(close) if len(close) > 1 else ()
 
 
+@check_arguments
 def menu_text(selection: Selection) -> str:
     """Return the question to put to the user when skills are too close to choose, else ``""``."""
     names = [f"**{match.skill.title or match.skill.name}**" for match in selection.menu]

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from skillyard.arguments import check_arguments
 from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
 from skillyard.text import normalised_name
@@ -46,6 +47,7 @@ class Origin:
     """AGENTS.md, CLAUDE.md and kin."""
 
 
+@check_arguments
 class Reference(NamedTuple):
     """One document that lies beside a skill (Skyll's sense of *reference*)."""
 
@@ -55,6 +57,7 @@ class Reference(NamedTuple):
     content: str | None = None
 
 
+@check_arguments
 class Triggers(NamedTuple):
     """What should make a skill fire, as its author declared it."""
 
@@ -284,10 +287,12 @@ def _when(value: object) -> int | None:
 
 def _metadata(value: object) -> Mapping[str, Any]:
     """Return a view that nobody can write through, of a copy that nobody else holds."""
-    if not value:
+    if value is None:
         return _EMPTY
     if not isinstance(value, Mapping):
-        raise InvalidInput("Skill: metadata must be a mapping")
+        raise InvalidInput(f"Skill: metadata must be a mapping, not {type(value).__name__}")
+    if not value:
+        return _EMPTY
     return MappingProxyType({key: _copied(item) for key, item in value.items()})
 
 
@@ -338,9 +343,11 @@ def _triggers(value: object) -> Triggers:
 
 
 def _references(value: Iterable[Any]) -> tuple[Reference, ...]:
-    if isinstance(value, str):
-        raise InvalidInput("Skill: references must be a list")
-    return tuple(_reference(item) for item in value) if value else ()
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidInput(f"Skill: references must be a list, not {type(value).__name__}")
+    return tuple(_reference(item) for item in value)
 
 
 def _reference(value: object) -> Reference:

@@ -21,6 +21,7 @@ from skillyard.ranking.query import Query
 from tests.cli.conftest import Answer, Run
 from tests.cli.making import BENCH_QUERIES, BENCH_SKILLS, write
 from tests.requirements import requirement
+from tests.shared_data import REPOSITORY
 
 
 def lines(records: Sequence[Mapping[str, object]]) -> str:
@@ -326,3 +327,41 @@ def test_a_run_of_ones_own_library(run: Run, tmp_path: Path) -> None:
     assert done.code == 0
     shown = run("bench", "score", "--run", "own.json", "--queries", "own.jsonl", "--json").json
     assert shown["all"]["hit@1"] == 1.0
+
+
+def test_the_shipped_requests_run_over_the_shipped_skills(run: Run, tmp_path: Path) -> None:
+    examples, out = REPOSITORY / "examples", str(tmp_path / "run.json")
+    queries = str(examples / "requests.jsonl")
+    given = ("--skills", str(examples / "skills"), "--queries", queries, "--out", out)
+    done = run("bench", "run", *given, "--scorer", "hybrid", "--json").json
+    assert (done["queries"], done["complete"]) == (97, True)
+    found = run("bench", "score", "--run", out, "--queries", queries, "--json").json["all"]
+    assert (found["queries"], found["unanswerable"]) == (75, 22)
+    assert found["hit@1"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"request": 1}, "request must be text"),
+        ({"request": "x", "query": "x"}, "query and request say the same"),
+        ({"request": "x", "expect": "o/a"}, "expect must be a list of skill ids"),
+        ({"request": "x", "expect": [], "relevant": {}}, "relevant and expect say the same"),
+    ],
+)
+def test_the_other_names_of_a_query_are_checked_too(
+    fields: dict[str, object], message: str, run: Run, tmp_path: Path
+) -> None:
+    queries = tmp_path / "requests.jsonl"
+    queries.write_text(json.dumps({"id": "q", **fields}), encoding="utf-8")
+    answer = run("bench", "score", "--run", "run.json", "--queries", str(queries))
+    assert answer.code == 2
+    assert f"requests.jsonl:1: {message}" in answer.err
+
+
+def test_a_folder_without_skills_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    given = ("--skills", str(tmp_path / "empty"), "--queries", "q.jsonl", "--out", "o")
+    answer = run("bench", "run", *given)
+    assert answer.code == 2
+    assert "no skills below" in answer.err

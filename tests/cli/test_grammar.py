@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 
 from skillyard.cli.completion import script
-from skillyard.cli.grammar import COMMANDS, GLOBAL, LAYOUTS, SCORERS, Command
+from skillyard.cli.grammar import COMMANDS, GLOBAL, GROUPS, LAYOUTS, SCORERS, Command
 from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
 from skillyard.skill import Origin
 from tests.cli.conftest import Run
+from tests.requirements import requirement
 
 SHELLS = ("bash", "zsh", "fish")
 NAMES = [command.name for command in COMMANDS]
 
 
+@requirement("cli:help")
 @pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
 def test_every_command_and_every_option_has_help(command: Command, run: Run) -> None:
     page = run(*command.words, "--help")
@@ -32,6 +34,102 @@ def test_every_command_and_every_option_has_help(command: Command, run: Run) -> 
         assert option.help.split()[0] in said
     for example in command.examples:
         assert example in page.out
+    assert run("help", *command.words) == page
+
+
+@requirement("cli:help")
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_of_commands_explains_itself_and_asks_for_one(group: str, run: Run) -> None:
+    page = run(group, "--help")
+    assert (page.code, page.err) == (0, "")
+    assert run("help", group) == run("--help", group) == page
+    for command in COMMANDS:
+        if command.words[0] == group:
+            assert f"\n  {command.words[1]} " in page.out
+    alone = run(group)
+    assert (alone.code, alone.out) == (2, "")
+    assert alone.err.startswith(page.out)
+    assert f"name one of its commands: {command_names(group)}; as in: " in alone.err
+
+
+def command_names(group: str) -> str:
+    return ", ".join(command.words[1] for command in COMMANDS if command.words[0] == group)
+
+
+def test_the_groups_are_the_first_words_of_commands_with_two() -> None:
+    assert {command.words[0] for command in COMMANDS if len(command.words) > 1} == set(GROUPS)
+
+
+def test_without_a_command_the_help_goes_to_standard_error_and_names_a_first_step(
+    run: Run,
+) -> None:
+    page = run("--help")
+    assert (page.code, page.err) == (0, "")
+    assert run("help") == run("-h") == page
+    for command in COMMANDS:
+        assert f"\n  {command.words[0]} " in page.out
+    alone = run()
+    assert (alone.code, alone.out) == (2, "")
+    assert alone.err.startswith(page.out)
+    assert alone.err.endswith("skillyard: name a command, as in: skillyard list --scope user\n")
+
+
+def test_help_as_json_is_one_document(run: Run) -> None:
+    page = run("help", "index", "build", "--json").json
+    assert page["schema"] == "skillyard.help/1"
+    assert page["command"] == ["index", "build"]
+    assert page["text"] == run("index", "build", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (
+            "bnech run",
+            "skillyard: no command 'bnech'; did you mean bench?\n  try: skillyard --help",
+        ),
+        (
+            "index stats",
+            (
+                "skillyard index: no command 'index stats'; did you mean status?\n"
+                "  try: skillyard index --help"
+            ),
+        ),
+        (
+            "index --json build",
+            (
+                "skillyard index: name one of its commands: build, status, verify; "
+                "as in: skillyard index build\n  try: skillyard index --help"
+            ),
+        ),
+        ("help bnech", "skillyard: no command 'bnech'; did you mean bench?; try: skillyard help"),
+        (
+            "help rank x",
+            "skillyard: skillyard rank has no commands below it; try: skillyard help rank",
+        ),
+        (
+            "rank x --limt 3",
+            "skillyard rank: no option --limt; did you mean --limit?\n  try: skillyard rank --help",
+        ),
+        (
+            "--jsn rank x",
+            (
+                "skillyard: no option --jsn before the command; did you mean --json?; "
+                "options of a command go after it\n  try: skillyard --help"
+            ),
+        ),
+        (
+            "show a b",
+            (
+                "skillyard show: one argument too many: 'b'; quote words that belong together\n"
+                "  try: skillyard show --help"
+            ),
+        ),
+    ],
+)
+def test_wrong_use_says_what_to_type_instead(typed: str, message: str, run: Run) -> None:
+    answer = run(*typed.split())
+    assert (answer.code, answer.out, answer.err) == (2, "", f"{message}\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
@@ -79,7 +177,7 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     import skillyard
 
     assert run("--version").out == f"skillyard {skillyard.__version__}\n"
-    assert run("--version", "list").out == run("--version").out
+    assert run("--version", "list") == run("-V") == run("--version")
 
 
 def test_options_are_not_abbreviated_so_that_new_ones_break_no_script(run: Run) -> None:

@@ -12,7 +12,7 @@ from tests.worked_examples.making import skill
 
 
 def test_lists_become_tuples_and_none_is_empty() -> None:
-    query = sy.Query("x", ["a.py"], iter(["w"]), None, {"t"})  # type: ignore[arg-type]
+    query = sy.Query("x", ["a.py"], iter(["w"]), None, {"t"})
     assert (query.files, query.recent_activity) == (("a.py",), ("w",))
     assert (query.include_tags, query.exclude_tags) == ((), ("t",))
 

@@ -3,6 +3,11 @@
 TEXT = """
 selection:record | design §4
     A selection says what was selected, what was rejected and how many were considered.
+selection:bounds | issue: what people install is what works
+    select, select_prompt_block and inject take min_score and top_k beside the policy, and refuse
+    one that the policy has as well.
+api:wrong-types | issue: what people install is what works
+    A wrong type for a parameter of any public function is InvalidInput naming the parameter.
 selection:policy-defaults | design §4
     A policy field left None takes the scorer's default.
 selection:tags | adk-skill §Selection

@@ -3,6 +3,8 @@
 TEXT = """
 cli:json | design §5
     --json prints one JSON document with a schema field on standard output.
+cli:help | design §5
+    Every command and group of commands prints its help with --help and after help, with exit 0.
 cli:roots | design §5
     --root may repeat, and a command reads exactly the roots that are named.
 cli:list | design §5

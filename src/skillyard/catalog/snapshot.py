@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from skillyard.arguments import check_arguments
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.reported import Reported
@@ -15,7 +16,7 @@ from skillyard.value import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillyard.catalog.reading import Entry, Progress
+    from skillyard.catalog.reading import Entry
     from skillyard.discovery import Root, Scan
     from skillyard.discovery.candidate import Visited
 
@@ -25,6 +26,7 @@ SCOPES = ("user",)
 _NEAR_NAMES = 3
 
 
+@check_arguments
 class CatalogDiff(NamedTuple):
     """What a reload found. Skills in ``changed`` and ``added`` are the new versions."""
 
@@ -38,6 +40,7 @@ class CatalogDiff(NamedTuple):
         return bool(self.added or self.changed or self.removed)
 
 
+@check_arguments
 class Catalog:
     """A snapshot of skills, sorted by (name, path). Iterating gives the skills."""
 
@@ -82,12 +85,13 @@ class Catalog:
         """What scorers made of these skills, by scorer; see ``ranking.registry.bind``."""
 
     @classmethod
+    @check_arguments
     def from_skills(cls, skills: Iterable[Skill]) -> Catalog:
         """Return a catalog of skills built in code. Raises InvalidInput for anything else."""
         listed = tuple(skills)
         for skill in listed:
             if not isinstance(skill, Skill):
-                raise InvalidInput(f"a catalog holds Skill values, not {type(skill).__name__}")
+                raise InvalidInput(f"skills must hold Skill values, not {type(skill).__name__}")
         return cls(listed)
 
     @property
@@ -134,6 +138,7 @@ class Catalog:
         """
         return False
 
+    @check_arguments
     def difference(self, after: Catalog) -> tuple[tuple[Skill, ...], ...]:
         """Return (added, changed, removed) skills of a later catalog, by path and content.
 
@@ -172,14 +177,13 @@ class Catalog:
         skills = plural(len(self._skills), "skill")
         return f"<Catalog of {skills}, {plural(len(self.diagnostics), 'diagnostic')}>"
 
+    @check_arguments
     def get(self, name_or_id: str) -> Skill:
         """Return the skill of that name, id or slug, in this order of trying.
 
         Raises SkillNotFound (with near names) or AmbiguousName (with the paths). An id is never
         ambiguous: of identical files the first by path is returned.
         """
-        if not isinstance(name_or_id, str):
-            raise InvalidInput(f"name must be a string, not {type(name_or_id).__name__}")
         names, ids = self._lookups()
         found = [skill for skill in names.get(name_or_id, ()) if skill not in self._shadowed]
         # A document about the project is not what somebody means who asks for a skill.
@@ -198,6 +202,7 @@ class Catalog:
             )
         raise self._not_found(name_or_id)
 
+    @check_arguments
     def find(self, tag: str | None = None, origin: str | None = None) -> tuple[Skill, ...]:
         """Return the skills with that tag (ASCII case ignored) and origin.
 
@@ -214,7 +219,8 @@ class Catalog:
             found.sort(key=lambda skill: (skill.slug or "").encode("utf-8", "surrogatepass"))
         return tuple(found)
 
-    def reload(self, progress: Progress | None = None) -> CatalogDiff:
+    @check_arguments
+    def reload(self, progress: Callable[[int, int], None] | None = None) -> CatalogDiff:
         """Look at the roots again, read what changed, and return the difference.
 
         Raises InvalidSkillsRoot when a root is gone. A catalog built in code never changes.
@@ -304,11 +310,12 @@ def _ascii_lower(text: str) -> str:
     return "".join(char.lower() if char.isascii() else char for char in text)
 
 
+@check_arguments
 def load_catalog(
     *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    scopes: Iterable[str] = (),
+    scopes: str | Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Catalog:
     """Load every skill below the roots (default: the current folder).
 
@@ -337,7 +344,7 @@ def named_roots(
     wanted = (scopes,) if isinstance(scopes, str) else tuple(scopes)
     for scope in wanted:
         if scope not in SCOPES:
-            raise InvalidInput(f"unknown scope {scope!r}; known: {', '.join(SCOPES)}")
+            raise InvalidInput(f"scopes: unknown scope {scope!r}; known: {', '.join(SCOPES)}")
     return tuple(paths) if roots else (".",), wanted
 
 

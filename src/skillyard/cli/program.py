@@ -11,7 +11,7 @@ import sys
 
 from skillyard.cli.console import Console, complain
 from skillyard.cli.quick import Values, read
-from skillyard.errors import SkillError, SkillyardError
+from skillyard.errors import SkillError, SkillNotFound, SkillyardError
 from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -113,7 +113,10 @@ def _refused(error: SkillyardError) -> int:
     if isinstance(error, SkillError):
         where = error.path + (f":{error.line}" if error.line is not None else "")
         message = f"{where}: {error.message}" if where else error.message
-        complain(f"skillyard: {message}" + (f"; {error.hint}" if error.hint else ""))
+        hint = error.hint
+        if isinstance(error, SkillNotFound) and not hint:
+            hint = "skillyard list names every skill"
+        complain(f"skillyard: {message}" + (f"; {hint}" if hint else ""))
     else:
         complain(f"skillyard: {error}")
     remote = sys.modules.get("skillyard.sources.protocol")  # where nobody asked one, none failed

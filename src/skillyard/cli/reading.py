@@ -24,12 +24,8 @@ def list_(values: Values, console: Console) -> int:
 
     if found.cards:
         console.print(*listing(found))
-    else:
-        where = ", ".join(catalog.roots)
-        console.note(
-            f"no skills below {where}: give another folder, or --scope user; "
-            "skillyard doctor says what was found where"
-        )
+    elif len(catalog):
+        console.note("no skill has this tag and layout: skillyard list without them shows all")
     note_unloaded(found.diagnostics, values, console)
     return 0
 

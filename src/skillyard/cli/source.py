@@ -31,12 +31,24 @@ def load(
 ) -> Catalog:
     """Load the catalog of ``--root`` and ``--scope``; ``place`` goes before the roots.
 
-    ``indexed`` answers from the index of these roots, which is kept up to date.
+    ``indexed`` answers from the index of these roots, which is kept up to date. A catalog without
+    skills is noted on standard error.
     """
-    from skillyard.cli.progress import progress
-
     roots = [place, *values.root] if place is not None else values.root or ["."]
     scopes = tuple(dict.fromkeys(values.scope))
+    catalog = _loaded(roots, scopes, console, indexed)
+    if not len(catalog):
+        where = ", ".join(roots)
+        console.note(
+            f"no skills below {where}: give another folder with --root, or --scope user; "
+            "`skillyard doctor` shows what was found where"
+        )
+    return catalog
+
+
+def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed: bool) -> Catalog:
+    from skillyard.cli.progress import progress
+
     if indexed:
         from skillyard.index.indexed import open_catalog
 
@@ -69,12 +81,15 @@ def words_of(words: list[str]) -> str | None:
 
 
 def query_of(values: Values) -> Query:
-    """Return the query of a ranking command. Raises InvalidInput when nothing was asked."""
+    """Return the query of a ranking command. Raises InvalidInput without any."""
     from skillyard.ranking.query import Query
 
     text = words_of(values.query)
     if text is None and not (values.files or values.tag):
-        raise InvalidInput("nothing was asked: give a request in words, or --files")
+        raise InvalidInput(
+            "no request: write it as words after the command, as in "
+            '`skillyard select "clean this csv file"`, or give --files'
+        )
     return Query(
         text or "",
         tuple(values.files),

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, refresh
 from skillyard.context.budget import cut
 from skillyard.context.scripts import Script, list_scripts
@@ -52,6 +53,7 @@ def frame(name: str, body: str) -> str:
     return f"[skill:{frame_name(name)}]\n{body}\n[/skill]"
 
 
+@check_arguments
 def prompt_block(
     skill: Skill, max_chars: int | None = None, *, max_tokens: int | None = None
 ) -> str:
@@ -62,6 +64,7 @@ def prompt_block(
     return frame(skill.name, safe_body(skill, max_chars, max_tokens))
 
 
+@check_arguments
 class Activation(NamedTuple):
     """A selected skill, loaded afresh, ready for a prompt."""
 
@@ -73,6 +76,7 @@ class Activation(NamedTuple):
     match: Match
 
 
+@check_arguments
 def activate(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,

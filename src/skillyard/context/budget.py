@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from skillyard.arguments import check_arguments
+
 __all__ = ["BYTES_PER_TOKEN", "TRUNCATED", "cut", "estimate_tokens"]
 
 BYTES_PER_TOKEN = 4
@@ -10,6 +12,7 @@ TRUNCATED = "[... truncated]"
 """The line that stands where text was cut by a token budget (adk-skill's own wording)."""
 
 
+@check_arguments
 def estimate_tokens(text: str) -> int:
     """Return the estimated number of tokens: UTF-8 bytes over four, rounded up."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
 from skillyard.context.budget import estimate_tokens
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.match import eligible, in_order, score_query
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural, shorten, xml_escape
 
@@ -27,6 +28,7 @@ TOP_PHRASES = 3
 _SHORTEST_DESCRIPTION = 40
 
 
+@check_arguments
 def summary(
     catalog: Catalog | Iterable[Skill],
     format: str = "lines",
@@ -45,8 +47,9 @@ def summary(
     """
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
-    if budget_tokens is not None and (type(budget_tokens) is not int or budget_tokens < 0):
+    if budget_tokens is not None and budget_tokens < 0:
         raise InvalidInput("budget_tokens must be None or an integer of at least 0")
+    check_scorer(scorer)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
     listed = _listed(catalog, include_conventions)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
 from skillyard.context.activation import frame_name, safe_body
 from skillyard.context.budget import TRUNCATED
@@ -19,6 +20,7 @@ from skillyard.errors import InvalidInput, SkillError, SkillNotFound, UnknownNam
 from skillyard.ranking.match import eligible, in_order, score_query
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
+from skillyard.ranking.registry import check_scorer
 from skillyard.resources import read_declared
 from skillyard.selection import SelectionPolicy, fallback, survivors
 from skillyard.skill import Skill
@@ -45,6 +47,7 @@ STRICT = "strict"
 PERMISSIVE = "permissive"
 
 
+@check_arguments
 @dataclass(frozen=True, slots=True)
 class ByName:
     """Load one skill for a dedicated flow. The policy does not apply; hidden skills are reached."""
@@ -52,6 +55,7 @@ class ByName:
     name: str
 
 
+@check_arguments
 @dataclass(frozen=True, slots=True)
 class ByQuery:
     """Find the best skill for what the user wants."""
@@ -59,6 +63,7 @@ class ByQuery:
     text: str | Query
 
 
+@check_arguments
 @dataclass(frozen=True, slots=True)
 class ByTag:
     """Find a skill of a category; the best for ``query``, or by name when there is none."""
@@ -70,6 +75,7 @@ class ByTag:
 Strategy = ByName | ByQuery | ByTag
 
 
+@check_arguments
 @dataclass(frozen=True, slots=True)
 class CoordinatorConfig:
     """How a coordinator chooses, validates and cuts. Raises UnknownName, InvalidInput."""
@@ -82,11 +88,12 @@ class CoordinatorConfig:
     max_reference_chars: int = MAX_REFERENCE_CHARS
 
     def __post_init__(self) -> None:
+        check_scorer(self.scorer)
         if self.validation not in (STRICT, PERMISSIVE):
             raise UnknownName("validation mode", self.validation, (STRICT, PERMISSIVE))
         for field in ("max_instruction_chars", "max_reference_chars"):
             value = getattr(self, field)
-            if type(value) is not int or value < 0:
+            if value < 0:
                 raise InvalidInput(f"{field} must be an integer of at least 0")
 
 
@@ -98,6 +105,7 @@ class ResolvedReference(NamedTuple):
     truncated: bool
 
 
+@check_arguments
 class SkillContext(NamedTuple):
     """A skill, its instruction and the tools that really exist: one unit."""
 
@@ -112,6 +120,7 @@ class SkillContext(NamedTuple):
     """Tools left out and references that could not be read."""
 
 
+@check_arguments
 class ContextCoordinator:
     """Selection, then validation, then engineering, over one catalog and one tool registry."""
 
@@ -125,6 +134,7 @@ class ContextCoordinator:
         self._tools = tools
         self._config = config or CoordinatorConfig()
 
+    @check_arguments
     def resolve(self, strategies: Sequence[Strategy] | Strategy) -> SkillContext | None:
         """Return the first context that a strategy yields, or None.
 

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, load_catalog
 from skillyard.context.activation import prompt_block
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.selection import SelectionPolicy, select
+from skillyard.ranking.registry import check_scorer
+from skillyard.selection import SelectionPolicy, policy_with, select
 from skillyard.skill import Skill
 
 __all__ = ["Injection", "InjectorConfig", "SkillInjector", "inject", "select_prompt_block"]
@@ -35,6 +37,7 @@ Message = Mapping[str, Any]
 Prompt = str | Message | Sequence[Message]
 
 
+@check_arguments
 class Injection(NamedTuple):
     """The prompt with the block in it, and the match whose block it is (None: unchanged)."""
 
@@ -43,47 +46,56 @@ class Injection(NamedTuple):
     match: Match | None
 
 
+@check_arguments
 def select_prompt_block(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,
     policy: SelectionPolicy | None = None,
     scorer: str | Scorer | Any = INJECTION_SCORER,
     max_chars: int | None = MAX_INJECTED_CHARS,
+    *,
+    min_score: float | None = None,
+    top_k: int | None = None,
 ) -> tuple[str, Match] | None:
-    """Return the block of the best skill and its match, or None when none fits."""
-    selection = select(catalog, query, policy, scorer=scorer)
+    """Return the block of the best skill and its match, or None when none fits.
+
+    ``min_score`` and ``top_k`` are those of :func:`skillyard.select`; with a ``top_k`` of 0 no
+    skill fits.
+    """
+    selection = select(catalog, query, policy, scorer, min_score=min_score, top_k=top_k)
     if not selection.selected:
         return None
     best = selection.selected[0]
     return prompt_block(best.skill, max_chars), best
 
 
+@check_arguments
 def inject(
     prompt: Prompt,
     catalog: Catalog | Iterable[Skill],
     policy: SelectionPolicy | None = None,
     max_chars: int | None = MAX_INJECTED_CHARS,
     scorer: str | Scorer | Any = INJECTION_SCORER,
+    *,
+    min_score: float | None = None,
+    top_k: int | None = None,
 ) -> Injection:
     """Put the block of the best skill before the user's text, a blank line between.
 
     ``prompt`` is a string, a message ``{"role", "content"}`` (content a string or a list of
     parts; ``parts`` in place of ``content`` is understood), or a list of messages, of which the
-    last must be the user's. Anything else about the messages stays as it is. Raises InvalidInput
-    for another shape.
+    last must be the user's. Anything else about the messages stays as it is. ``min_score`` and
+    ``top_k`` are those of :func:`skillyard.select`. Raises InvalidInput for another shape.
     """
+    policy = policy_with(policy, min_score, top_k)
     if isinstance(prompt, str):
         found = _block(prompt, catalog, policy, max_chars, scorer)
         return Injection(prompt, None) if found is None else _joined(prompt, *found)
     if isinstance(prompt, Mapping):
         return _into_message(prompt, catalog, policy, max_chars, scorer)
-    if not isinstance(prompt, Sequence):
-        raise InvalidInput("prompt must be a string, a message or a list of messages")
     messages = list(prompt)
     if not messages:
         return Injection(messages, None)
-    if not isinstance(messages[-1], Mapping):
-        raise InvalidInput("prompt must be a list of messages with role and content")
     last = _into_message(messages[-1], catalog, policy, max_chars, scorer)
     return Injection([*messages[:-1], last.prompt], last.match)
 
@@ -157,6 +169,7 @@ def _text(part: object) -> str | None:
     return None
 
 
+@check_arguments
 @dataclass(frozen=True, slots=True)
 class InjectorConfig:
     """How an injector chooses and how much it injects."""
@@ -165,7 +178,11 @@ class InjectorConfig:
     max_injected_chars: int = MAX_INJECTED_CHARS
     scorer: str | Scorer | Any = INJECTION_SCORER
 
+    def __post_init__(self) -> None:
+        check_scorer(self.scorer)
 
+
+@check_arguments
 class SkillInjector:
     """A catalog and a configuration, applied to one prompt after another. Thread-safe."""
 
@@ -176,6 +193,7 @@ class SkillInjector:
         self._config = config or InjectorConfig()
 
     @classmethod
+    @check_arguments
     def from_root(
         cls, path: str | os.PathLike[str], config: InjectorConfig | None = None
     ) -> SkillInjector:
@@ -196,6 +214,7 @@ class SkillInjector:
         """Return an injector over the skills as they are on disk now."""
         return SkillInjector(self._catalog.reload().catalog, self._config)
 
+    @check_arguments
     def apply(self, prompt: Prompt) -> Injection:
         """Inject into one prompt; see :func:`inject`."""
         config = self._config

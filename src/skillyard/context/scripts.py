@@ -14,6 +14,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import IO, NamedTuple
 
+from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput, ResourceRefused, ScriptRefused
 from skillyard.io.processes import (
     ESSENTIAL_VARIABLES,
@@ -61,6 +62,7 @@ class ScriptResult(NamedTuple):
     seconds: float
 
 
+@check_arguments
 def list_scripts(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Script, ...]:
     """Return the skill's scripts, sorted by path; none for a skill without a folder."""
     try:
@@ -75,6 +77,7 @@ def list_scripts(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Script,
     )
 
 
+@check_arguments
 def run_script(
     skill: Skill,
     path: str,
@@ -94,19 +97,16 @@ def run_script(
     Raises ScriptRefused when it is not allowed, not below ``scripts/`` or of no known kind,
     InvalidInput for arguments that are no list of strings.
     """
-    if isinstance(allow, str) or isinstance(arguments, str):
-        raise InvalidInput("allow and arguments must be lists of strings, not one string")
     if path not in allow:
         raise ScriptRefused(
             f"{path!r} is not in the allow list", path=skill.path, hint="add it if you trust it"
         )
     if not path.startswith(FOLDER):
         raise ScriptRefused(f"{path!r} is not below {FOLDER}", path=skill.path)
-    if not all(isinstance(item, str) and "\0" not in item for item in arguments):
-        raise InvalidInput("arguments must be strings")
-    for key, value in (env or {}).items():
-        if not (isinstance(key, str) and isinstance(value, str)) or "\0" in key + value:
-            raise InvalidInput("env must map strings to strings, without NUL")
+    if any("\0" in item for item in arguments):
+        raise InvalidInput("arguments must hold no NUL")
+    if any("\0" in key + value for key, value in (env or {}).items()):
+        raise InvalidInput("env must hold no NUL")
     if cwd is not None and not os.path.isdir(cwd):
         raise InvalidInput(f"cwd is not a folder: {cwd!r}")
     try:

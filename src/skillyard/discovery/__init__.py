@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 
+from skillyard.arguments import check_arguments
 from skillyard.discovery.candidate import Candidate, Scan, Stamp
 from skillyard.discovery.layout import (
     AGENT_FOLDERS,
@@ -48,6 +49,7 @@ __all__ = [
 ]
 
 
+@check_arguments
 def discover_skill_files(root: str | os.PathLike[str]) -> list[Path]:
     """Return the skill files below a root, sorted, each once; convention files left out.
 
@@ -59,6 +61,7 @@ def discover_skill_files(root: str | os.PathLike[str]) -> list[Path]:
     return [Path(c.path) for c in found if c.origin != Origin.CONVENTION]
 
 
+@check_arguments
 def discover_instruction_files(root: str | os.PathLike[str]) -> list[Path]:
     """Return the skill files and the convention files below a root, sorted, each once.
 

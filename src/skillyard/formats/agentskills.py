@@ -9,9 +9,12 @@ inputs, outputs, safety_notes).
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 from typing import Any, NamedTuple
 
-from skillyard.errors import Diagnostic, InvalidInput, SkillIoError, SkillYamlError
+from skillyard.arguments import check_arguments
+from skillyard.errors import Diagnostic, SkillIoError, SkillYamlError
 from skillyard.formats.fields import Fields
 from skillyard.formats.frontmatter import Fenced, decode, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar
@@ -45,14 +48,15 @@ class Parsed(NamedTuple):
     fields: Fields | None = None
 
 
-def parse_skill(path: str, content: str, limits: Limits = DEFAULT_LIMITS) -> Skill:
+@check_arguments
+def parse_skill(
+    path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
+) -> Skill:
     """Parse one skill document strictly (adk-skill ``parse_skill_markdown``).
 
     Checks the fences, valid YAML, field types, a non-empty name and description, and the caps.
     Never repairs. Raises SkillError: InvalidFrontmatter, SkillYamlError or MissingField.
     """
-    if not isinstance(content, str):
-        raise InvalidInput(f"content must be text, not {type(content).__name__}")
     check_content(content, str(path), limits)
     return parse_document(Document(str(path)), content, strict=True, limits=limits).skill
 
@@ -90,12 +94,17 @@ def content_digest(content: str) -> str:
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_COMMENTS = re.compile("^ *#.*", re.MULTILINE)
+
+
 def _mapping(
     fenced: Fenced, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
 ) -> tuple[dict[str, Node], dict[str, int]]:
     plain = read_plain_lines(fenced.block, limits, fenced.block_line)
     if plain is not None:
         return plain
+    if not _COMMENTS.sub("", fenced.block).strip():
+        return {}, {}  # no field at all is no fault of YAML: the required fields are missing
     from skillyard.formats.repair import quote_plain_values
     from skillyard.formats.yaml_guard import read_mapping  # imports the YAML parser
 

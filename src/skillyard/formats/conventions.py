@@ -6,6 +6,9 @@ frontmatter optional; anything else strict.
 
 from __future__ import annotations
 
+import os
+
+from skillyard.arguments import check_arguments
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.agentskills import (
     Document,
@@ -28,7 +31,10 @@ __all__ = [
 _DERIVED_DESCRIPTION_CHARS = 120
 
 
-def parse_instructions(path: str, content: str, limits: Limits = DEFAULT_LIMITS) -> Skill:
+@check_arguments
+def parse_instructions(
+    path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
+) -> Skill:
     """Parse by path (adk-skill ``parse_instruction_markdown``). Raises SkillError.
 
     Below ``.skills`` strict; a convention name permissive; a ``SKILL.md`` lenient with one

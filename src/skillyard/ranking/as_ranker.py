@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from skillyard.arguments import check_arguments
+from skillyard.errors import InvalidInput
 from skillyard.ranking.match import in_order
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.ranker import RankedSkill
-from skillyard.ranking.registry import bind, resolve
+from skillyard.ranking.registry import bind, check_scorer, resolve
 from skillyard.skill import Skill
 
 __all__ = ["ScorerRanker"]
 
 
+@check_arguments
 class ScorerRanker:
     """A scorer where a ``Ranker`` is wanted: returns the skills best first, scores set."""
 
     def __init__(self, scorer: str | Scorer) -> None:
+        check_scorer(scorer)
         self._scorer = scorer
 
+    @check_arguments
     def rank(
         self, skills: Iterable[Any], query: str = "", include_references: bool = False
     ) -> list[Any]:
@@ -43,4 +48,10 @@ class ScorerRanker:
 
 
 def _skill(item: Any) -> Skill:
-    return item if isinstance(item, Skill) else item.skill
+    skill = getattr(item, "skill", item)
+    if not isinstance(skill, Skill):
+        raise InvalidInput(
+            f"skills must hold Skill or RankedSkill values, not {type(item).__name__}",
+            field="skills",
+        )
+    return skill

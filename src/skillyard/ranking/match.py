@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query, called_words, invokes
@@ -72,6 +73,7 @@ class Match:
     def __repr__(self) -> str:
         return f"Match({self.skill.name!r}, {self.score:.4g}, {self.level!r})"
 
+    @check_arguments
     def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """Return the JSON shape of a match, as every command prints it."""
         shape: dict[str, Any] = {
@@ -176,13 +178,14 @@ def _sorted(pairs: Sequence[Pair], scored: Scored) -> list[Pair]:
     return sorted(pairs, key=lambda p: (-p[1], scored.tie_break(p[0]), p[0].key))
 
 
+@check_arguments
 def rank(
     catalog: Catalog | Iterable[Skill],
     text: str = "",
-    files: Iterable[str] = (),
-    recent_activity: Iterable[str] = (),
-    include_tags: Iterable[str] = (),
-    exclude_tags: Iterable[str] = (),
+    files: Iterable[str] | None = (),
+    recent_activity: Iterable[str] | None = (),
+    include_tags: Iterable[str] | None = (),
+    exclude_tags: Iterable[str] | None = (),
     include_references: bool = False,
     scorer: str | Scorer | Any = DEFAULT_SCORER,
     limit: int | None = 10,
@@ -192,7 +195,7 @@ def rank(
     Skills that score zero are left out unless the scorer lists every skill. ``limit=None`` gives
     the whole ranking. Raises UnknownName for an unknown scorer, InvalidInput for wrong types.
     """
-    if limit is not None and (type(limit) is not int or limit < 0):
+    if limit is not None and limit < 0:
         raise InvalidInput("limit must be None or an integer of at least 0")
     query = Query(
         text,

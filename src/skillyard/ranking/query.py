@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput
 from skillyard.skill import Skill
 from skillyard.value import Value, put
@@ -12,6 +13,7 @@ from skillyard.value import Value, put
 __all__ = ["Query", "invokes"]
 
 
+@check_arguments
 class Query(Value):
     """One request. A scorer ignores what it does not use. Raises InvalidInput for wrong types."""
 
@@ -32,14 +34,12 @@ class Query(Value):
     def __init__(
         self,
         text: str = "",
-        files: Iterable[str] = (),
-        recent_activity: Iterable[str] = (),
-        include_tags: Iterable[str] = (),
-        exclude_tags: Iterable[str] = (),
+        files: Iterable[str] | None = (),
+        recent_activity: Iterable[str] | None = (),
+        include_tags: Iterable[str] | None = (),
+        exclude_tags: Iterable[str] | None = (),
         include_references: bool = False,
     ) -> None:
-        if not isinstance(text, str):
-            raise InvalidInput(f"text must be a string, not {type(text).__name__}")
         put(self, "text", text)
         put(self, "files", text_items("files", files))
         put(self, "recent_activity", text_items("recent_activity", recent_activity))

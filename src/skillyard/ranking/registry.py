@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from skillyard.ranking.protocol import BoundScorer, Scorer
 
-__all__ = ["DEFAULT_SCORER", "bind", "is_built_in", "resolve", "scorer_names"]
+__all__ = ["DEFAULT_SCORER", "bind", "check_scorer", "is_built_in", "resolve", "scorer_names"]
 
 ENTRY_POINT_GROUP = "skillyard.scorers"
 
@@ -52,17 +52,28 @@ def resolve(scorer: str | Scorer | Any) -> Scorer:
     """
     if isinstance(scorer, str):
         return _by_name(scorer)
+    check_scorer(scorer)
     from skillyard.ranking.protocol import Scorer  # a name needs no look at an object
 
     if isinstance(scorer, Scorer):
         return scorer
-    if callable(getattr(scorer, "rank", None)):
-        from skillyard.ranking.ranker import RankerScorer
+    from skillyard.ranking.ranker import RankerScorer
 
-        return RankerScorer(scorer)
-    raise InvalidInput(
-        f"scorer must be a name, a Scorer or an object with rank(), not {type(scorer).__name__}"
-    )
+    return RankerScorer(scorer)
+
+
+def check_scorer(scorer: object, parameter: str = "scorer") -> None:
+    """Raise InvalidInput for what cannot be a scorer, and look up no name."""
+    if isinstance(scorer, str) or callable(getattr(scorer, "rank", None)):
+        return
+    from skillyard.ranking.protocol import Scorer
+
+    if not isinstance(scorer, Scorer):
+        raise InvalidInput(
+            f"{parameter} must be a name, a Scorer or an object with rank(), "
+            f"not {type(scorer).__name__}",
+            field=parameter,
+        )
 
 
 def _by_name(name: str) -> Scorer:

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 
+from skillyard.arguments import check_arguments
 from skillyard.skill import Skill
 from skillyard.value import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 
+@check_arguments
 class Explanation(NamedTuple):
     """One node of the tree that says where a score comes from.
 
@@ -57,6 +59,7 @@ class Explanation(NamedTuple):
         return self.parts[0].raw() if self.op == "calibration" else self
 
 
+@check_arguments
 class Level(NamedTuple):
     """A named band of scores: ``name`` holds from ``floor`` upwards."""
 
@@ -64,6 +67,7 @@ class Level(NamedTuple):
     name: str
 
 
+@check_arguments
 class DefaultPolicy(NamedTuple):
     """What the scorer's document says about using the score."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput
 from skillyard.index.saved import SavedLibrary, open_saved, save
 from skillyard.ranking.hybrid import HYBRID
@@ -16,6 +17,7 @@ from skillyard.skill import Skill
 __all__ = ["Index"]
 
 
+@check_arguments
 class Index:
     """The skills of a catalog, indexed in a folder for ``hybrid``; safe to share between threads.
 
@@ -29,6 +31,7 @@ class Index:
         self._bound = HYBRID.bind(self)
 
     @classmethod
+    @check_arguments
     def build(cls, catalog: Iterable[Skill], path: str | os.PathLike[str]) -> Index:
         """Make the index of the catalog in the folder ``path``, which is made where it is missing.
 
@@ -39,16 +42,18 @@ class Index:
         return cls.open(path)
 
     @classmethod
+    @check_arguments
     def open(cls, path: str | os.PathLike[str]) -> Index:
         """Open the index in the folder. Raises SkillIoError where there is none, IndexDamaged."""
         return cls(open_saved(os.fspath(path)))
 
+    @check_arguments
     def search(self, query: str | Query, limit: int | None = 10) -> list[Match]:
         """Return the best skills for the query, best first, without a floor; see ``rank``.
 
         Raises InvalidInput for wrong types, IndexDamaged where damage is met.
         """
-        if limit is not None and (type(limit) is not int or limit < 0):
+        if limit is not None and limit < 0:
             raise InvalidInput("limit must be None or an integer of at least 0")
         scored = self._bound.prepare(query if isinstance(query, Query) else Query(query))
         pairs = in_order(scored.scores(), scored, limit)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from skillyard.arguments import check_arguments
 from skillyard.errors import Diagnostic
 from skillyard.ranking.match import Match
 from skillyard.skill import Skill
@@ -147,6 +148,7 @@ def _beside(raw_url: str, path: str) -> str | None:
     return f"{base}/{quote(path)}" if name == "SKILL.md" else None
 
 
+@check_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class SearchResult:
     """The answer to one search."""

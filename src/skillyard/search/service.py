@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from skillyard.arguments import check_arguments
+from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput, SkillNotFound
 from skillyard.ranking.match import Match, eligible, in_order
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import bind, resolve
+from skillyard.ranking.registry import bind, check_scorer, resolve
 from skillyard.ranking.scorer import level_of
 from skillyard.search.content import is_plain, own, pointer, read_again, shown
 from skillyard.search.gathering import Asked, Gathered, KeptGathered
@@ -22,12 +24,9 @@ from skillyard.skill import Skill
 from skillyard.sources.local import LocalSource
 from skillyard.sources.protocol import Hit, Hits, Package, Source, SourceFailed
 from skillyard.sources.registry import build_sources, build_transport, response_cache
+from skillyard.sources.responses import ResponseCache
 from skillyard.sources.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
-    from skillyard.sources.responses import ResponseCache
-    from skillyard.sources.transport import Transport
+from skillyard.sources.transport import Transport
 
 __all__ = ["SearchService"]
 
@@ -39,6 +38,7 @@ MOST_CHARACTERS = 2_000
 """Of a query that leaves this machine."""
 
 
+@check_arguments
 class SearchService:
     """Searches sources. An asynchronous context; safe for many searches at once.
 
@@ -63,6 +63,8 @@ class SearchService:
         ``kept`` is what several services have in common, over ``transport``; then every source
         asks through ``kept.transport``.
         """
+        if ranker is not None:
+            check_scorer(ranker, "ranker")
         self.settings = load_settings() if settings is None else settings
         self.ranker: Scorer = resolve(self.settings.ranker if ranker is None else ranker)
         if transport is None:
@@ -104,6 +106,7 @@ class SearchService:
     async def __aexit__(self, *error: object) -> None:
         await self.transport.__aexit__(*error)
 
+    @check_arguments
     async def search(
         self,
         query: str,
@@ -148,10 +151,12 @@ class SearchService:
         plain = all(is_plain(each.skill) for each in once)
         return Gathered(once, skills, tuple(statuses), considered, plain)
 
+    @check_arguments
     def per_source(self, limit: int) -> int:
         """Return for how many skills each source is asked: twice the limit, or the floor."""
         return max(2 * limit, self.settings.over_fetch_floor)
 
+    @check_arguments
     async def get(self, source: str, skill_id: str, *, references: bool = False) -> FoundSkill:
         """Return one skill of ``owner/repo`` (or a domain) by its id.
 
@@ -173,6 +178,7 @@ class SearchService:
             raise found.failure
         return found
 
+    @check_arguments
     async def find(self, name: str, *, references: bool = False) -> FoundSkill:
         """Return the skill that is called so, or has that id; of several, the best ranked one.
 

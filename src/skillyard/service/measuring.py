@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
-from skillyard.catalog import Catalog
+from skillyard.catalog import Catalog, load_catalog
 from skillyard.errors import InvalidInput
 from skillyard.evals.retrieval.comparing import MEASURES, Compared, compare, interval, per_query
 from skillyard.evals.retrieval.measures import (
@@ -21,6 +22,7 @@ from skillyard.evals.retrieval.measures import (
     write_text,
 )
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
+from skillyard.skill import Skill
 
 __all__ = [
     "BenchCompare",
@@ -63,8 +65,9 @@ def bench_run(
     format: str = "json",
     progress: Progress | None = None,
 ) -> BenchRun:
-    """Rank the skills of one JSONL file, or a catalog, for the queries of another; write the run.
+    """Rank skills for the queries of a JSONL file and write the run.
 
+    ``skills`` is a catalog, a folder below which skills lie, or a JSONL file with one on each line.
     ``format`` is ``json`` (ours, with confidences) or ``trec`` (``query Q0 id rank score tag``).
 
     ``out`` is written whole or not at all. An interrupt writes what is done to ``out`` with
@@ -72,7 +75,7 @@ def bench_run(
     line.
     """
     name = resolve(scorer).name
-    listed = skills if isinstance(skills, Catalog) else read_skills(skills)
+    listed = skills if isinstance(skills, Catalog) else _skills_of(skills)
     asked = read_queries(queries)
     run: Run = {}
     try:
@@ -89,6 +92,16 @@ def bench_run(
         write_json(out, run)
     answered = sum(bool(entry["results"]) for entry in run.values())
     return BenchRun(name, len(listed), len(run), answered, out, complete)
+
+
+def _skills_of(path: str) -> Catalog | list[Skill]:
+    """Return the skills below a folder, or those of a JSONL file."""
+    if not os.path.isdir(path):
+        return read_skills(path)
+    catalog = load_catalog(path)
+    if not len(catalog):
+        raise InvalidInput(f"no skills below {path}: `skillyard list {path}` shows what it reads")
+    return catalog
 
 
 class BenchScore(NamedTuple):

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, load_catalog
 from skillyard.discovery import Root, scan
 from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot, SkillError
@@ -44,6 +45,7 @@ _RUNTIME_FOLDER = ".skills"
 _SKILL_FILES = ("SKILL.md", "skill.md")
 
 
+@check_arguments
 def validate(
     path: str | os.PathLike[str],
     profile: str = DEFAULT_PROFILE,

@@ -137,7 +137,7 @@ def test_combine_is_the_documented_formula() -> None:
         (lambda made: made.level("high"), "confidence"),
         (lambda made: made.has_match({}, "x"), "threshold"),
         (lambda made: made.evaluate({"files": "a"}), "files"),
-        (lambda made: made.set_skills("x"), "skills"),
+        (lambda made: made.set_skills("x"), "catalog"),
     ],
 )
 def test_wrong_input_is_refused_by_name(call: Any, named: str) -> None:

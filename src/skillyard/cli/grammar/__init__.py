@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMANDS",
     "GLOBAL",
+    "GROUPS",
     "LAYOUTS",
     "OPEN",
     "PROGRAM",
@@ -58,8 +59,20 @@ _GROUPS = {
     "doctor": "doctor",
     "store": "storing",
     "completion": "completion",
+    "help": "help",
 }
 """First word of a command → the module that has its grammar; in the order of the help."""
+
+GROUPS = {
+    "hook": "the prompt hooks of Claude Code and Codex",
+    "log": "the decision log",
+    "cache": "the cache of remote answers",
+    "bench": "retrieval evaluation",
+    "eval": "evaluation of skills with a model",
+    "index": "the on-disk index of a library",
+    "store": "a catalog store that several machines share",
+}
+"""First words that need a second one, each with what its commands are about."""
 
 
 def find(words: list[str]) -> Command | None:

@@ -21,8 +21,9 @@ COMMANDS = (
         (
             Option(
                 "--skills",
-                "one JSON skill a line, .gz or not (default: the skills of --root)",
-                metavar="FILE",
+                "a folder of skills, or one JSON skill a line, .gz or not "
+                "(default: the skills of --root)",
+                metavar="PLACE",
                 type="path",
             ),
             Option(
@@ -38,10 +39,12 @@ COMMANDS = (
                 default="json",
             ),
         ),
-        "Ignores every policy. Up to 50 skills with a score above zero for each query.",
+        "Ignores every policy. Up to 50 skills with a score above zero for each query. A query is "
+        '{"id", "query", "files"?, "relevant"?: {skill id: grade}, "kind"?}; "request" may stand '
+        'for "query", and "expect": [skill id, ...] for "relevant".',
         (
             "skillyard bench run --skills s.jsonl.gz --queries q.jsonl --out run.json",
-            "skillyard bench run --root skills --queries q.jsonl --out run.json",
+            "skillyard bench run --skills skills --queries requests.jsonl --out run.json",
         ),
     ),
     Command(

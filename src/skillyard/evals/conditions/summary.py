@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from skillyard.arguments import check_arguments
 from skillyard.evals.conditions.document import take_apart
 from skillyard.evals.conditions.fences import closes, opened
 
@@ -34,6 +35,7 @@ class Parts(NamedTuple):
         return JOINT.join(filter(None, self)) or None
 
 
+@check_arguments
 def extract_summary(text: str) -> str | None:
     """Return the deterministic summary of a SKILL.md text; None when there is nothing to say.
 

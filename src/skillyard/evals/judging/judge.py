@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judging.prompt import (
@@ -34,6 +35,7 @@ _SAID = {
 }
 
 
+@check_arguments
 def invoke_judge(
     client: Any,
     user_prompt: str,

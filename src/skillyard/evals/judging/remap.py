@@ -13,6 +13,7 @@ from functools import lru_cache
 from math import lcm
 from typing import Any
 
+from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judging.verdicts import BadVerdict, Verdict, read_criteria, verdict
@@ -143,6 +144,7 @@ def _means(orders: Sequence[tuple[Verdict, Mapping[str, str]]], place: int) -> d
     return {condition: sum(points) / len(points) for condition, points in scores.items()}
 
 
+@check_arguments
 def remap(case: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a judge's parsed replies say about two conditions, as plain JSON.
 

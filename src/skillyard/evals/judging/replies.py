@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from skillyard.arguments import check_arguments
 from skillyard.evals.conditions.fences import closes, opened
 
 __all__ = ["extract_json"]
@@ -22,6 +23,7 @@ _STRING_OR_COMMA = re.compile(r'("(?:[^"\\]++|\\.)*+"?)|,(?=[ \t\r\n]*+[}\]])', 
 _OBJECT_START = re.compile(r'\{\s*+"')
 
 
+@check_arguments
 def extract_json(text: str) -> dict[str, Any] | None:
     """Return the first JSON object in a reply; None when there is none, or it is cut off.
 

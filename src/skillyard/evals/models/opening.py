@@ -65,7 +65,7 @@ def as_model(client: object) -> ChatModel:
     kind = type(client)
     module, name = kind.__module__.partition(".")[0], kind.__name__
     if name.startswith("Async"):
-        raise InvalidInput(f"{name} is asynchronous; give {name.removeprefix('Async')}")
+        raise InvalidInput(f"client: {name} is asynchronous; give {name.removeprefix('Async')}")
     if module not in PROVIDERS and all(hasattr(kind, method) for method in _METHODS):
         return client  # type: ignore[return-value]  # by its methods, as protocols are
     if hasattr(client, "messages"):
@@ -76,7 +76,7 @@ def as_model(client: object) -> ChatModel:
         from skillyard.evals.models.openai_api import OpenAIModel
 
         return OpenAIModel(client)
-    raise InvalidInput(f"{name} is neither a ChatModel nor a client of anthropic or openai")
+    raise InvalidInput(f"client: {name} is neither a ChatModel nor a client of anthropic or openai")
 
 
 def _check_address(address: str, source: str) -> None:

@@ -37,6 +37,8 @@ DEPTH = 50
 CUTOFF = 10
 RIGHT = 2
 """The least grade that counts as a right answer."""
+EXPECTED = 3
+"""The grade of a skill that ``expect`` lists."""
 KEPT = 0.95
 """Share of the answerable queries that must stay above the confidence used for false fires."""
 
@@ -76,7 +78,11 @@ def read_skills(path: str) -> list[Skill]:
 
 
 def read_queries(path: str) -> list[BenchQuery]:
-    """Read one JSON query a line (``{id, query, files?, relevant?, kind?}``). Raises as above."""
+    """Read one JSON query a line (``{id, query, files?, relevant?, kind?}``). Raises as above.
+
+    ``relevant`` maps skill ids to grades. ``request`` is understood for ``query``, and ``expect``,
+    a list of skill ids that are right, for ``relevant``: the fields of ``examples/requests.jsonl``.
+    """
     queries: dict[str, BenchQuery] = {}
     for where, record in _records(path):
         query = _query(record, where)
@@ -164,14 +170,32 @@ def _tags(value: Any) -> Any:
 
 
 def _query(record: dict[str, Any], where: str) -> BenchQuery:
-    relevant = record.get("relevant") or {}
+    asked = _one_of(record, "query", "request", where)
+    judged = _one_of(record, "relevant", "expect", where)
+    relevant = _expected(record, where) if judged == "expect" else record.get(judged) or {}
     if not isinstance(relevant, dict) or not all(type(grade) is int for grade in relevant.values()):
         raise InvalidInput(f"{where}: relevant must map skill ids to whole grades")
     try:
-        query = Query(_text(record, "query", where), record.get("files") or ())
+        query = Query(_text(record, asked, where), record.get("files") or ())
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None
     return BenchQuery(_text(record, "id", where), query, relevant, str(record.get("kind") or ""))
+
+
+def _one_of(record: dict[str, Any], field: str, synonym: str, where: str) -> str:
+    """Return which of two names of a field the record uses. Raises InvalidInput for both."""
+    if synonym not in record:
+        return field
+    if field in record:
+        raise InvalidInput(f"{where}: {field} and {synonym} say the same; leave one out")
+    return synonym
+
+
+def _expected(record: dict[str, Any], where: str) -> dict[str, int]:
+    expected = record["expect"]
+    if not isinstance(expected, list) or not all(isinstance(key, str) for key in expected):
+        raise InvalidInput(f"{where}: expect must be a list of skill ids, empty where none fits")
+    return dict.fromkeys(expected, EXPECTED)
 
 
 def _text(record: dict[str, Any], field: str, where: str) -> str:

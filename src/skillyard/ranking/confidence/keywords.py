@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from math import log
 from typing import NamedTuple
 
+from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence.candidates import Candidates, as_skills
 from skillyard.ranking.confidence.records import KeywordMatch, MatchedKeyword
@@ -190,6 +191,7 @@ def keyword_match(skill: Skill, hits: Sequence[Hit]) -> KeywordMatch | None:
     return KeywordMatch(skill.name, keyword_score(total(hits)), matched)
 
 
+@check_arguments
 class KeywordDetector:
     """Finds the skills that a text's words point to: the document's ``KeywordDetector``.
 
@@ -200,18 +202,18 @@ class KeywordDetector:
         self.short_terms = frozenset(term.lower() for term in short_terms)
         self._index: KeywordIndex | None = None
 
+    @check_arguments
     def build_index(self, catalog: Candidates) -> None:
         """Take the skills whose number and word frequencies decide how rare a word is."""
         self._index = KeywordIndex(as_skills(catalog), self.short_terms)
 
+    @check_arguments
     def match(self, text: str, catalog: Candidates | None = None) -> list[KeywordMatch]:
         """Return the skills that share a word with the text, best first, then by name.
 
         ``catalog`` are the candidates; None means those of the index. Without an index they are
         indexed on the way. Raises InvalidInput when there are neither.
         """
-        if not isinstance(text, str):
-            raise InvalidInput(f"text must be a string, not {type(text).__name__}")
         index = self._index_of(catalog)
         prompt = read_prompt(text, self.short_terms)
         found = [

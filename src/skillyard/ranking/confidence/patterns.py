@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from skillyard.arguments import check_arguments
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.ranking.confidence.candidates import Candidates, as_skills
 from skillyard.ranking.confidence.glob import (
@@ -223,6 +224,7 @@ def _heaviest(removed: int, ranked: Iterable[tuple[int, int]]) -> tuple[float, i
     return weights, matched
 
 
+@check_arguments
 class PatternMatcher:
     """Compares paths with file patterns: the document's ``PatternMatcher``."""
 
@@ -230,20 +232,21 @@ class PatternMatcher:
         self.case_sensitive = case_sensitive
         self.limits = limits
 
+    @check_arguments
     def match_file_pattern(self, path: str, pattern: str) -> bool:
         """Say whether one path matches one pattern; a ``!pattern`` never does.
 
         Raises InvalidInput when either is no text.
         """
-        path, pattern = text_items("path and pattern", (path, pattern))
         glob = compile_glob(pattern, self.case_sensitive, self.limits)
         return glob.matches(split_path(path, self.case_sensitive))
 
+    @check_arguments
     def classify(self, pattern: str) -> PatternClass:
         """Return the class of a pattern as (name, weight)."""
-        (pattern,) = text_items("pattern", (pattern,))
         return classify(pattern, self.limits)
 
+    @check_arguments
     def match(self, files: Iterable[str], catalog: Candidates) -> list[PatternMatch]:
         """Return the skills with a matching file, highest confidence first, then by name."""
         candidates = as_skills(catalog)
@@ -255,6 +258,7 @@ class PatternMatcher:
         ]
         return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))
 
+    @check_arguments
     def faults(self, catalog: Candidates) -> list[PatternFault]:
         """Return the patterns that can never match: empty, too long, too many alternatives."""
         return PatternIndex(as_skills(catalog), self.case_sensitive, self.limits).faults

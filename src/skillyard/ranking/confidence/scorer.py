@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence.combination import SINGLE_SIGNAL, Weights, boosted, raw_confidence
 from skillyard.ranking.confidence.explain import explanation, reason_of
@@ -31,6 +32,7 @@ from skillyard.skill import Skill
 __all__ = ["CONFIDENCE", "BoundConfidence", "Confidence", "ScoredConfidence"]
 
 
+@check_arguments
 @dataclass(frozen=True, slots=True)
 class Confidence:
     """Pattern and keyword confidence, 0..1. Raises InvalidInput for a setting out of range."""
@@ -64,6 +66,7 @@ class Confidence:
             self.pattern_weight, self.keyword_weight, self.activity_boost, self.monotone_guard
         )
 
+    @check_arguments
     def bind(self, skills: Iterable[Skill]) -> BoundConfidence:
         """Index the skills' patterns and words."""
         return BoundConfidence(self, Snapshot(tuple(skills), self.case_sensitive, self.short_terms))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
+from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog
 from skillyard.ranking.confidence.candidates import Candidates, as_skills
 from skillyard.ranking.confidence.combination import Weights, boosted, combined
@@ -35,6 +36,7 @@ Context: TypeAlias = Query | Mapping[str, Any] | None
 Options: TypeAlias = EvaluationOptions | Mapping[str, Any] | None
 
 
+@check_arguments
 class ConfidenceScorer:
     """Recommends skills for a context of files, text and recent activity.
 
@@ -49,11 +51,13 @@ class ConfidenceScorer:
         self._skills: Catalog | tuple[Skill, ...] = ()
         self._bound = settings.bind(())
 
+    @check_arguments
     def set_skills(self, catalog: Candidates) -> None:
         """Take the skills to evaluate against, and index them."""
         self._skills = catalog if isinstance(catalog, Catalog) else as_skills(catalog)
         self._bound = _bind(self._skills, self._settings)
 
+    @check_arguments
     def evaluate(self, context: Context, options: Options = None) -> list[Evaluation]:
         """Return the skills at or above the threshold, best first, then by name, up to the limit.
 
@@ -67,14 +71,17 @@ class ConfidenceScorer:
         query = read_context(context)
         return _evaluations(self._skills, self._bound, query, read_options(options, defaults))
 
-    def has_match(self, context: Context, threshold: float = 0.5) -> bool:
+    @check_arguments
+    def has_match(self, context: Context, threshold: float | None = 0.5) -> bool:
         """Say whether any skill reaches the threshold."""
         return self.get_best_match(context, threshold) is not None
 
-    def get_best_match(self, context: Context, threshold: float = 0.3) -> Evaluation | None:
+    @check_arguments
+    def get_best_match(self, context: Context, threshold: float | None = 0.3) -> Evaluation | None:
         """Return the best skill at or above the threshold, None when there is none."""
         return next(iter(self.evaluate(context, {"threshold": threshold, "limit": 1})), None)
 
+    @check_arguments
     def combine(
         self,
         pattern_score: float,
@@ -95,20 +102,22 @@ class ConfidenceScorer:
         )
         return boosted(combined(pattern, keyword, weights).raw, activity_match, weights)
 
+    @check_arguments
     def level(self, confidence: float) -> str:
         """Return ``high``, ``medium`` or ``low``."""
         return _level(check_number("confidence", confidence))
 
 
+@check_arguments
 def evaluate(
     catalog: Candidates,
-    text: str = "",
-    files: Iterable[str] = (),
-    recent_activity: Iterable[str] = (),
-    threshold: float = 0.3,
-    limit: int = 10,
-    show_details: bool = False,
-    activity_boost: float = 1.2,
+    text: str | None = "",
+    files: Iterable[str] | None = (),
+    recent_activity: Iterable[str] | None = (),
+    threshold: float | None = 0.3,
+    limit: int | None = 10,
+    show_details: bool | None = False,
+    activity_boost: float | None = 1.2,
 ) -> dict[str, Any]:
     """Return the documented tool answer: ``{"results": [...], "message": Markdown}``.
 

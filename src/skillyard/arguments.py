@@ -1,0 +1,271 @@
+"""Arguments of the public functions checked against their annotations, before anything runs.
+
+``check_arguments`` reads the annotations of a function or class when it is called for the first
+time. From then on a call with an argument of another type raises InvalidInput, which names the
+parameter and what it takes. Ranges stay the business of each function.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from itertools import chain, repeat
+from types import NoneType, UnionType
+
+from skillyard.errors import InvalidInput
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TypeVar
+
+    _Target = TypeVar("_Target")
+
+__all__ = ["check_arguments"]
+
+_VARIADIC, _COROUTINE = 0x04, 0x80
+"""``co_flags`` of code with ``*args``, and of ``async def`` (see :mod:`inspect`)."""
+_HELD = (list, tuple, set, frozenset, dict)
+"""Collections whose items can be looked at without using them up."""
+_TEXTS = (str, bytes, bytearray)
+_IN_WORDS = {
+    str: "a string",
+    int: "an integer",
+    float: "a number",
+    bool: "True or False",
+    NoneType: "None",
+    Callable: "a function",
+    Mapping: "a mapping",
+    dict: "a mapping",
+}
+
+
+def check_arguments(target: _Target) -> _Target:
+    """Return the function, or the class, with the types of its arguments checked in each call.
+
+    Of a class it is the constructor that checks; of a named tuple ``_replace`` does too. Left
+    unchecked: parameters without an annotation or with ``Any``, names that only type checkers
+    import, and items of iterators, which looking would use up. A call raises InvalidInput with
+    the parameter as ``field``.
+    """
+    subject: Any = target
+    if not isinstance(target, type):
+        checked: _Target = _checking(subject, subject.__annotations__)
+        return checked
+    if issubclass(target, tuple):
+        subject.__new__ = staticmethod(_checking(subject.__new__, subject.__annotations__, target))
+        subject._make = classmethod(_made)
+    else:
+        subject.__init__ = _checking(subject.__init__, subject.__init__.__annotations__)
+    return target
+
+
+def _made(cls: type, values: Iterable[Any]) -> Any:
+    return cls(*values)
+
+
+def _checking(
+    function: Callable[..., Any], annotations: Mapping[str, Any], owner: type | None = None
+) -> Any:
+    checks: _Checks | None = None
+
+    def found() -> _Checks:
+        nonlocal checks
+        names = vars(sys.modules[owner.__module__]) if owner else function.__globals__
+        checks = _Checks(function, annotations, names)
+        return checks
+
+    @wraps(function)
+    def checked(*given: Any, **named: Any) -> Any:
+        (checks or found()).run(given, named)
+        return function(*given, **named)
+
+    @wraps(function)
+    async def checked_later(*given: Any, **named: Any) -> Any:
+        (checks or found()).run(given, named)
+        return await function(*given, **named)
+
+    return checked_later if function.__code__.co_flags & _COROUTINE else checked
+
+
+class _Checks:
+    """What the parameters of one function take, by place and by name."""
+
+    __slots__ = ("_by_name", "_by_place", "_rest")
+
+    def __init__(
+        self, function: Callable[..., Any], annotations: Mapping[str, Any], names: dict[str, Any]
+    ) -> None:
+        code = function.__code__
+        places = code.co_argcount
+        known = places + code.co_kwonlyargcount
+        parameters = code.co_varnames[: known + bool(code.co_flags & _VARIADIC)]
+        found = [_Check(name, annotations.get(name, "Any"), names) for name in parameters]
+        self._by_place = found[:places]
+        self._by_name = {check.name: check for check in found[:known]}
+        self._rest = found[known:]
+
+    def run(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Raise InvalidInput for the first argument of the wrong type."""
+        places = chain(self._by_place, repeat(self._rest[0])) if self._rest else self._by_place
+        # Too many arguments, and names that are unknown, are for Python to refuse.
+        for check, value in zip(places, given, strict=False):
+            if type(value) not in check.types and not check.accepts(value):
+                raise check.error(value)
+        for name, value in named.items():
+            known = self._by_name.get(name)
+            if known and type(value) not in known.types and not known.accepts(value):
+                raise known.error(value)
+
+
+class _Check:
+    """What one parameter takes."""
+
+    __slots__ = ("_kind", "accepts", "name", "types")
+
+    def __init__(self, name: str, annotation: Any, names: dict[str, Any]) -> None:
+        self.name = name
+        text = getattr(annotation, "__forward_arg__", annotation)
+        # As typing.get_type_hints does it; importing typing is felt at start-up.
+        self._kind = eval(text, {}, _Names(names)) if isinstance(text, str) else text
+        self.accepts = _acceptance(self._kind)
+        # The usual types, which need no second look: this is what a right call costs.
+        self.types = frozenset(k for k in _alternatives(self._kind) if isinstance(k, type))
+
+    def error(self, value: object) -> InvalidInput:
+        """Return what to raise for a value of the wrong type."""
+        for kind in _alternatives(self._kind):
+            for expected, item in _wrong_items(kind, value):
+                held, found = _join(map(_several, _alternatives(expected))), type(item).__name__
+                return InvalidInput(f"{self.name} must hold {held}, not {found}", field=self.name)
+        words = [_in_words(kind) for kind in _alternatives(self._kind)]
+        if any(" of " in each for each in words):  # an empty list says the same as None
+            words = [each for each in words if each != "None"]
+        found = type(value).__name__
+        return InvalidInput(f"{self.name} must be {_join(words)}, not {found}", field=self.name)
+
+
+def _join(words: Iterable[str]) -> str:
+    *others, last = dict.fromkeys(words)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+class _Names(dict[str, "Any"]):
+    """The names of a module; one that it lacks at run time stands for anything."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, object)
+
+
+def _alternatives(kind: Any) -> Iterator[Any]:
+    """Yield what a union is made of, and anything else as it is."""
+    typing = sys.modules.get("typing")  # where it is not loaded, nothing comes from it
+    union = isinstance(kind, UnionType) or (
+        typing is not None and getattr(kind, "__origin__", None) is typing.Union
+    )
+    if not union:
+        yield NoneType if kind is None else kind
+        return
+    for each in kind.__args__:
+        yield from _alternatives(each)
+
+
+def _acceptance(kind: Any) -> Callable[[Any], bool]:
+    """Return what says of a value whether the annotation takes it."""
+    checks = [_single(each) for each in _alternatives(kind)]
+    if len(checks) == 1:
+        return checks[0]
+    first, *others = checks
+    return lambda value: first(value) or any(check(value) for check in others)
+
+
+def _single(kind: Any) -> Callable[[Any], bool]:
+    origin = getattr(kind, "__origin__", kind)
+    if origin is bool or origin is str or origin is NoneType:
+        return lambda value: isinstance(value, origin)
+    if origin is int or origin is float:
+        numbers = int if origin is int else (int, float)
+        return lambda value: isinstance(value, numbers) and not isinstance(value, bool)
+    if origin is Callable:
+        return callable
+    if not isinstance(origin, type) or _is_opaque(origin):
+        return lambda value: True
+    if issubclass(origin, Iterable) and kind is not origin:
+        return _collection(origin, kind)
+    return lambda value: isinstance(value, origin)
+
+
+def _is_opaque(kind: type) -> bool:
+    """True for ``object``, ``Any`` and protocols that cannot be asked for at run time."""
+    protocol = getattr(kind, "_is_protocol", False)
+    opaque = protocol and not getattr(kind, "_is_runtime_protocol", False)
+    return kind is object or opaque or (kind.__module__, kind.__name__) == ("typing", "Any")
+
+
+def _collection(origin: type, kind: Any) -> Callable[[Any], bool]:
+    items = [(_acceptance(expected), held) for expected, held in _items(kind)]
+    # Where a tuple of any length will do, people write a list.
+    origins = (tuple, list) if origin is tuple and items else origin
+
+    def accepts(value: Any) -> bool:
+        if not isinstance(value, origins) or isinstance(value, _TEXTS):
+            return False
+        return all(check(item) for check, held in items for item in held(value))
+
+    return accepts
+
+
+def _items(kind: Any) -> list[tuple[Any, Callable[[Any], Iterable[Any]]]]:
+    """Return the type of what a collection holds, and how to get at it."""
+    arguments = [each for each in kind.__args__ if each is not Ellipsis]
+    if issubclass(kind.__origin__, Mapping):
+        return list(zip(arguments, (_keys, _values), strict=True))
+    if len(arguments) != 1:  # a tuple with a type for each place
+        return []
+    return [(arguments[0], _held)]
+
+
+def _keys(value: Mapping[Any, Any]) -> Iterable[Any]:
+    return value.keys()
+
+
+def _values(value: Mapping[Any, Any]) -> Iterable[Any]:
+    return value.values()
+
+
+def _held(value: Iterable[Any]) -> Iterable[Any]:
+    return value if isinstance(value, _HELD) else ()
+
+
+def _wrong_items(kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield (expected type, item) for the items that make a collection of the right type wrong."""
+    origin = getattr(kind, "__origin__", None)
+    if not isinstance(origin, type) or not issubclass(origin, Iterable):
+        return
+    if isinstance(value, origin) and not isinstance(value, _TEXTS):
+        for expected, held in _items(kind):
+            accepts = _acceptance(expected)
+            yield from ((expected, item) for item in held(value) if not accepts(item))
+
+
+def _in_words(kind: Any) -> str:
+    """Return an annotation as a reader of the message calls it."""
+    origin = getattr(kind, "__origin__", kind)
+    if origin in _IN_WORDS:
+        return _IN_WORDS[origin]
+    if origin.__name__ == "PathLike":
+        return "a path"
+    arguments = getattr(kind, "__args__", ())
+    if arguments and issubclass(origin, Iterable):
+        return f"a list of {_join(map(_several, _alternatives(arguments[0])))}"
+    return f"{'an' if origin.__name__[0] in 'AEIO' else 'a'} {origin.__name__}"
+
+
+def _several(kind: Any) -> str:
+    words = _in_words(kind)
+    article, _, noun = words.partition(" ")
+    if article not in ("a", "an"):
+        return words
+    return f"{noun}s" if noun.islower() else noun
