@@ -12,9 +12,11 @@ import pytest
 
 from skillyard.install.locks import read_project_lock
 from skillyard.service import add_skill
+from skillyard.skill import Skill
 from skillyard.sources.settings import GITHUB_TOKENS
 from skillyard.standin import Upstreams, faults
 from tests.cli.conftest import Run
+from tests.search.memory import Memory, hit
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -253,6 +255,56 @@ class TestAdd:
         for server in ("skills_sh", "github_api"):
             remotes.faults.add(server, "*", faults.status(503), times=None)
         assert run("add", "acme/skills/pdf").code == 4
+
+    @pytest.mark.parametrize("into", [True, False])
+    @pytest.mark.parametrize(
+        ("failure", "said"),
+        [
+            ("gone", "acme/gone/kit is listed by registry, but is not there"),
+            ("away", "503"),
+            ("no frontmatter", ""),
+            ("binary", "acme/bad/kit/SKILL.md"),
+        ],
+    )
+    def test_a_curated_skill_without_usable_content_is_a_named_error(
+        self,
+        run: Run,
+        remotes: Upstreams,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        failure: str,
+        said: str,
+        into: bool,
+    ) -> None:
+        source = "acme/gone" if failure == "gone" else "acme/bad"
+        contents = {"no frontmatter": b"Only text.", "binary": b"\x00\xff\xfe\x00" * 9}
+        if failure != "gone":
+            content = contents.get(failure, text("kit", "Kit.").encode())
+            remotes.add_repository(source, {"kit/SKILL.md": content})
+        if failure == "away":
+            for server in ("skills_sh", "github_api", "github_raw"):
+                remotes.faults.add(server, "*", faults.status(503), times=None)
+        listing = tmp_path / "registry.md"
+        listing.write_text(f"## Kits\n- kit | {source} | kit | A kit.\n")
+        config = tmp_path / "config.toml"
+        config.write_text(f"[sources.registry]\nfiles = ['{listing}']\nshipped = false\n")
+        monkeypatch.setenv("SKILLYARD_CONFIG", str(config))
+        monkeypatch.setenv("SKILLYARD_SOURCES", "registry")
+        folder = tmp_path / "into"
+        done = run("add", "kit", *(("--into", str(folder)) if into else ()))
+        if not into and failure in contents:  # it is printed as it came, and written nowhere
+            assert done.code == 0
+            return
+        assert (done.code, said in done.err, folder.exists()) == (4, True, False), done.err
+        assert "internal error" not in done.err
+
+    def test_a_skill_that_a_source_holds_itself_is_printed_from_its_file(
+        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        skill = Skill("kit", "Kit.", "Steps.", slug="kit", source="acme/skills")
+        source = Memory([hit("kit", skill=skill)], {"kit": text("kit", "Kit.")})
+        monkeypatch.setattr("skillyard.search.service.build_sources", lambda *_: [source])
+        assert run("add", "kit").out == text("kit", "Kit.")
 
     @pytest.mark.parametrize(
         "target", ["", "a/b/../c", "http://example.com", "ftp://x/y", "../../etc/passwd", "a/b c/d"]
