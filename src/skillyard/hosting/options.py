@@ -69,7 +69,7 @@ class ServiceOptions:
     settings: Settings | None = field(default=None, repr=False)
     """How remote skills are found; None takes the user's settings."""
     log_format: str = "json"
-    """``json``, ``text`` or ``none``."""
+    """``json``, ``text``, or ``none``: errors alone, as text."""
     limits: ServiceLimits = DEFAULT_LIMITS
     store: str = field(default="", repr=False)
     """The address of the catalog store to follow, instead of reading ``roots``; empty: none."""

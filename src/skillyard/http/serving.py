@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import signal
 import socket
@@ -19,7 +20,7 @@ from skillyard.hosting.logging import Log, ServerHandler
 from skillyard.hosting.options import ServiceLimits, ServiceOptions
 from skillyard.http.app import create_app
 
-__all__ = ["Server", "configured", "listening", "serve"]
+__all__ = ["Server", "announce", "configured", "listening", "serve"]
 
 BACKLOG = 2_048
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -36,11 +37,18 @@ def serve(options: ServiceOptions | None = None) -> None:
     log = Log(options.log_format)
     server = Server(options, log)
     with listening(options) as sock:
-        host, port = sock.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        log.write("listening", url=f"http://{shown}:{port}", token=bool(options.token))
+        announce(log, sock, options)
         server.run([sock])
     log.write("stopped")
+
+
+def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str = "") -> None:
+    """Log the address that clients use, and what is served there."""
+    host, port = sock.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    library = options.store or ", ".join(options.roots)
+    url = f"http://{shown}:{port}{path}"
+    log.write("listening", url=url, library=library, token=bool(options.token))
 
 
 @contextmanager
@@ -56,12 +64,25 @@ def listening(options: ServiceOptions) -> Iterator[socket.socket]:
         sock.listen(BACKLOG)
     except OSError as error:
         sock.close()
-        what = error.strerror or str(error)
-        raise InvalidInput(
-            f"cannot listen on {options.host} port {options.port}: {what}; name another port"
-        ) from None
+        raise InvalidInput(_not_listening(error, options.host, options.port)) from None
     with sock:
         yield sock
+
+
+def _not_listening(error: OSError, host: str, port: int) -> str:
+    """Return why an address cannot be listened on, and what to do."""
+    if isinstance(error, socket.gaierror):
+        return f"host {host!r} is no name that this machine knows; use an address such as 127.0.0.1"
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"port {port} of {host} is in use: stop the program that uses it, or choose another"
+            " port (--port; 0 takes a free one)"
+        )
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{host} is no address of this machine; use 127.0.0.1, or 0.0.0.0 for all of them"
+    if error.errno == errno.EACCES:
+        return f"this user may not listen on port {port} of {host}; choose a port from 1024 up"
+    return f"cannot listen on {host} port {port}: {error.strerror or error}"
 
 
 def configured(app: Any, options: ServiceOptions) -> uvicorn.Config:

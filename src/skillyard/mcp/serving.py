@@ -21,7 +21,7 @@ from skillyard.hosting.logging import Log, ServerHandler
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.probes import probed
 from skillyard.hosting.service import Service
-from skillyard.http.serving import SIGNALS, configured, listening
+from skillyard.http.serving import SIGNALS, announce, configured, listening
 from skillyard.http.serving import Server as HttpServer
 from skillyard.mcp.http_app import McpApp, mcp_app, refusal
 from skillyard.mcp.server import create_server
@@ -87,10 +87,7 @@ def serve_http(options: ServiceOptions | None = None) -> None:
     log = Log(options.log_format)
     server = McpServer(options, log)
     with listening(options) as sock:
-        host, port = sock.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{port}{PATH}"
-        log.write("listening", url=url, token=bool(options.token))
+        announce(log, sock, options, PATH)
         server.run([sock])
     log.write("stopped")
 
@@ -130,6 +127,8 @@ def http_application(service: Service) -> ASGIApp:
             if scope["path"].rstrip("/") != PATH:
                 raise Refused(404, "no_route", f"there is nothing at this path but {PATH}")
         except Refused as refused:
+            log = service.log
+            log.refused(refused.code, refused.message, status=refused.status, route=PATH)
             await refusal(refused)(scope, receive, send)
             return
         await app(scope, receive, send)
