@@ -10,7 +10,7 @@ from skillyard.cli.quick import Values
 from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
 
-__all__ = ["serve"]
+__all__ = ["log_format", "serve"]
 
 
 def serve(values: Values, console: Console) -> int:
@@ -38,7 +38,7 @@ def serve(values: Values, console: Console) -> int:
         caller=values.caller or "",
         state_dir=values.state_dir or "",
         max_stale_s=values.max_stale,
-        log_format=_log_format(values, console),
+        log_format=log_format(values, console),
     )
     if values.mcp == "stdio":
         from skillyard.mcp import serve_stdio as run
@@ -50,7 +50,7 @@ def serve(values: Values, console: Console) -> int:
     return 0
 
 
-def _log_format(values: Values, console: Console) -> str:
+def log_format(values: Values, console: Console) -> str:
     """Return the form of the log: what is named, else what fits standard error."""
     if console.quiet:
         return "none"

@@ -100,7 +100,7 @@ class ServiceOptions:
         _check_limits(self.limits)
         if not is_loopback(self.host) and not self.token:
             raise InvalidInput(
-                f"host {self.host!r} can be reached from other machines: set {TOKEN} to a secret"
+                f"host {self.host!r} is no loopback address: other machines may reach it. Set {TOKEN} to a secret"
                 " that clients must send as `Authorization: Bearer …`, or use host 127.0.0.1"
             )
 

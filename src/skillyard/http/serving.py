@@ -72,7 +72,8 @@ def listening(options: ServiceOptions) -> Iterator[socket.socket]:
 def _not_listening(error: OSError, host: str, port: int) -> str:
     """Return why an address cannot be listened on, and what to do."""
     if isinstance(error, socket.gaierror):
-        return f"host {host!r} is no name that this machine knows; use an address such as 127.0.0.1"
+        known = "is not a name or address that this machine knows"
+        return f"host {host!r} {known}; use 127.0.0.1, or 0.0.0.0 for all addresses"
     if error.errno == errno.EADDRINUSE:
         return (
             f"port {port} of {host} is in use: stop the program that uses it, or choose another"
