@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -324,6 +325,79 @@ class TestAdd:
     ) -> None:
         found = run("search", "notes", "--source", "well-known", "--json").json["skills"][0]
         assert found["id"] == "release-notes"
+
+
+class TestFailureMessages:
+    """A person who reads the message knows what happened and what to do next."""
+
+    @pytest.mark.parametrize(
+        ("status", "token", "said"),
+        [
+            (401, "", "answered 401; if it needs a token, set SKILLYARD_GITHUB_TOKEN"),
+            (
+                401,
+                "wrong-token",
+                "rejected the token in SKILLYARD_GITHUB_TOKEN, GITHUB_TOKEN or GH_TOKEN (401);",
+            ),
+            (403, "weak-token", "answered 403; the token in SKILLYARD_GITHUB_TOKEN, GITHUB_TOKEN"),
+            (
+                429,
+                "",
+                "rate limit reached (429); wait 60 s or set SKILLYARD_GITHUB_TOKEN for a higher",
+            ),
+            (429, "good-token", "rate limit reached (429); wait 60 s\n"),
+            (503, "", "answered 503; the fault is at that server; try again later"),
+            (
+                404,
+                "",
+                "one; check the spelling; a private repository needs a token in SKILLYARD_GITHUB",
+            ),
+        ],
+    )
+    def test_github_refuses(
+        self,
+        run: Run,
+        remotes: Upstreams,
+        monkeypatch: pytest.MonkeyPatch,
+        status: int,
+        token: str,
+        said: str,
+    ) -> None:
+        monkeypatch.setenv("GH_TOKEN", token)
+        remotes.faults.add("github_api", "*", faults.status(status), times=None)
+        done = run("add", "acme/one")
+        assert (done.code, said in done.err) == (2 if status == 404 else 4, True), done.err
+        assert "-token" not in done.err
+
+    def test_every_source_failed(self, run: Run, remotes: Upstreams) -> None:
+        remotes.faults.add("skills_sh", "*", faults.status(500), times=None)
+        done = run("search", "private words", "--source", "skills.sh", "--quiet")
+        assert done.code == 4
+        assert "No source answered, so nothing was searched" in done.out
+        assert "skills.sh: http://127.0.0.1" in done.err
+        assert "private" not in done.err
+
+    def test_nobody_is_there(self, run: Run, remotes: Upstreams) -> None:
+        remotes.close()
+        done = run("add", "acme/one")
+        assert done.code == 4
+        assert "cannot reach http://127.0.0.1" in done.err
+        assert "check the network and the proxy; SKILLYARD_OFFLINE=1" in done.err
+
+    def test_offline_and_not_kept(
+        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SKILLYARD_OFFLINE", "1")
+        done = run("add", "acme/one")
+        assert (done.code, "is not in the cache; unset SKILLYARD_OFFLINE" in done.err) == (4, True)
+
+    def test_without_the_client_the_extra_is_named(
+        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "httpx2", None)
+        done = run("search", "pdf")
+        assert done.code == 2
+        assert "asking remotes needs httpx2: pip install" in done.err
 
 
 TREE = "5a" * 20

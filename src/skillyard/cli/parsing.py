@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from skillyard.cli.grammar import COMMANDS, GLOBAL, OPEN, PROGRAM, Command, Option, find
 from skillyard.cli.quick import READERS, Values
-from skillyard.text import clean, without_passwords
+from skillyard.text import clean, without_secrets
 
 __all__ = ["full_help", "parse", "parser_of"]
 
@@ -25,7 +25,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the complaint and exit with 2."""
-        text = clean(without_passwords(message)).replace("\n", " ")
+        text = clean(without_secrets(message)).replace("\n", " ")
         self.exit(2, f"{self.prog}: {text}\n  try: {self.prog} --help\n")
 
 

@@ -12,7 +12,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
 from typing import Any, TextIO
 
@@ -173,7 +173,7 @@ def _catalog(event: str, facts: Mapping[str, Any]) -> str:
     return f"{plural(facts['skills'], 'skill')} after a change"
 
 
-_SENTENCES = {
+_SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
     "catalog": _catalog,
     "failure": _failure,
     "refused": _refused,

@@ -100,8 +100,9 @@ class ServiceOptions:
         _check_limits(self.limits)
         if not is_loopback(self.host) and not self.token:
             raise InvalidInput(
-                f"host {self.host!r} is no loopback address: other machines may reach it. Set {TOKEN} to a secret"
-                " that clients must send as `Authorization: Bearer …`, or use host 127.0.0.1"
+                f"host {self.host!r} is no loopback address, so other machines may reach it:"
+                f" set {TOKEN} to a secret that clients must send as"
+                " `Authorization: Bearer …`, or use host 127.0.0.1"
             )
 
     def check_roots(self) -> None:
