@@ -19,10 +19,12 @@ from typing import Any, TextIO
 from skillyard.errors import SkillyardError
 from skillyard.text import clean, clean_line, plural, shorten, without_secrets
 
-__all__ = ["Log", "ServerHandler", "cause_of"]
+__all__ = ["STDIO", "Log", "ServerHandler", "cause_of"]
 
 MESSAGE_CHARS = 2_000
 TRACE_CHARS = 16_000
+STDIO = "standard input and output"
+"""The address of a service that is spoken to over its own streams."""
 CHAIN = 5
 """Exceptions of one chain that are named."""
 
@@ -100,8 +102,9 @@ class Log:
         if event == "catalog" and self._url:
             url, self._url = self._url, ""
             if "skills" in facts:
-                how = " over MCP" if url.endswith("/mcp") else ""
-                return f"Serving {plural(facts['skills'], 'skill')}{how} at {url} (Ctrl+C to stop)"
+                how = " over MCP" if url == STDIO or url.endswith("/mcp") else ""
+                skills = plural(facts["skills"], "skill")
+                return f"Serving {skills}{how} at {url} (Ctrl+C to stop)"
             what = f"The skills cannot be read: {clean_line(str(facts['error']))}"
             return f"{what}\nServing at {url}, without skills until they can (Ctrl+C to stop)"
         return "\n".join(_lines(event, facts))

@@ -20,7 +20,7 @@ from skillyard.hosting.logging import Log, ServerHandler
 from skillyard.hosting.options import ServiceLimits, ServiceOptions
 from skillyard.http.app import create_app
 
-__all__ = ["Server", "announce", "configured", "listening", "serve"]
+__all__ = ["Server", "announce", "configured", "library_of", "listening", "serve"]
 
 BACKLOG = 2_048
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -46,9 +46,13 @@ def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str =
     """Log the address that clients use, and what is served there."""
     host, port = sock.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    library = options.store or ", ".join(options.roots)
     url = f"http://{shown}:{port}{path}"
-    log.write("listening", url=url, library=library, token=bool(options.token))
+    log.write("listening", url=url, library=library_of(options), token=bool(options.token))
+
+
+def library_of(options: ServiceOptions) -> str:
+    """Return what is served, in words: the store's address, or the folders."""
+    return options.store or ", ".join(options.roots)
 
 
 @contextmanager

@@ -17,11 +17,11 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillyard.hosting.errors import Refused
-from skillyard.hosting.logging import Log, ServerHandler
+from skillyard.hosting.logging import STDIO, Log, ServerHandler
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.probes import probed
 from skillyard.hosting.service import Service
-from skillyard.http.serving import SIGNALS, announce, configured, listening
+from skillyard.http.serving import SIGNALS, announce, configured, library_of, listening
 from skillyard.http.serving import Server as HttpServer
 from skillyard.mcp.http_app import McpApp, mcp_app, refusal
 from skillyard.mcp.server import create_server
@@ -44,6 +44,7 @@ def serve_stdio(options: ServiceOptions | None = None) -> None:
     log = Log(options.log_format)
     _redirect(log, "mcp")
     service = Service(options, (), log)
+    log.write("listening", url=STDIO, library=library_of(options), token=False)
     anyio.run(_stdio, service)
 
 
