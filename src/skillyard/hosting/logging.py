@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from skillyard.errors import SkillyardError
 from skillyard.text import clean, clean_line, plural, shorten, without_secrets
 
-__all__ = ["STDIO", "Log", "ServerHandler", "cause_of"]
+__all__ = ["STDIO", "Log", "ServerHandler", "cause_of", "redirect"]
 
 MESSAGE_CHARS = 2_000
 TRACE_CHARS = 16_000
@@ -198,4 +198,14 @@ class ServerHandler(logging.Handler):
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             facts |= {**_described(error), "traceback": _trace(error)}
-        self._log.write("server", record.levelname.lower(), **facts)
+        level = "error" if record.levelno >= logging.ERROR else record.levelname.lower()
+        self._log.write("server", level, **facts)
+
+
+def redirect(log: Log, *names: str) -> None:
+    """Send the warnings of libraries to our log, and nowhere else: no trace reaches a terminal."""
+    for name in names:
+        logger = logging.getLogger(name)
+        logger.handlers = [ServerHandler(log)]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import logging
 import signal
 import socket
 import threading
@@ -16,7 +15,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from skillyard.errors import InvalidInput
 from skillyard.hosting.guards import HEAD_BYTES
-from skillyard.hosting.logging import Log, ServerHandler
+from skillyard.hosting.logging import Log, redirect
 from skillyard.hosting.options import ServiceLimits, ServiceOptions
 from skillyard.http.app import create_app
 
@@ -110,7 +109,7 @@ class Server(uvicorn.Server):
     """uvicorn with our log, our patience, and an ordinary return after a signal."""
 
     def __init__(self, options: ServiceOptions, log: Log) -> None:
-        _redirect(log)
+        redirect(log, "uvicorn.error", "mcp")
         super().__init__(configured(create_app(options, log=log), options))
 
     @contextmanager
@@ -125,14 +124,6 @@ class Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _redirect(log: Log) -> None:
-    """Send what the server library says to our log, and nowhere else."""
-    logger = logging.getLogger("uvicorn.error")
-    logger.handlers = [ServerHandler(log)]
-    logger.propagate = False
-    logger.setLevel(logging.WARNING)
 
 
 def _patient(limits: ServiceLimits) -> type[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -17,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillyard.hosting.errors import Refused
-from skillyard.hosting.logging import STDIO, Log, ServerHandler
+from skillyard.hosting.logging import STDIO, Log, redirect
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.probes import probed
 from skillyard.hosting.service import Service
@@ -42,7 +41,7 @@ def serve_stdio(options: ServiceOptions | None = None) -> None:
     options = options or ServiceOptions()
     options.check_roots()
     log = Log(options.log_format)
-    _redirect(log, "mcp")
+    redirect(log, "mcp")
     service = Service(options, (), log)
     log.write("listening", url=STDIO, library=library_of(options), token=False)
     anyio.run(_stdio, service)
@@ -93,20 +92,11 @@ def serve_http(options: ServiceOptions | None = None) -> None:
     log.write("stopped")
 
 
-def _redirect(log: Log, *names: str) -> None:
-    """Send what a library says to our log, and nowhere else: no trace reaches a terminal."""
-    for name in names:
-        logger = logging.getLogger(name)
-        logger.handlers = [ServerHandler(log)]
-        logger.propagate = False
-        logger.setLevel(logging.WARNING)
-
-
 class McpServer(HttpServer):
     """uvicorn with the HTTP service's patience, log and end, serving MCP alone."""
 
     def __init__(self, options: ServiceOptions, log: Log) -> None:
-        _redirect(log, "mcp", "uvicorn.error")
+        redirect(log, "mcp", "uvicorn.error")
         self.service = Service(options, (), log)
         uvicorn.Server.__init__(self, configured(http_application(self.service), options))
 
