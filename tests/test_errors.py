@@ -44,7 +44,7 @@ ERRORS: list[SkillyardError] = [
     sy.UnknownName("scorer", "x", ["b", "a"]),
     sy.InvalidInput("limit must be an integer"),
     sy.InvalidInput("limit must be an integer", field="limit"),
-    EmbedderFailed("minilm", "is not installed", hint="install it"),
+    EmbedderFailed("http", "is not installed", hint="install it"),
     ServiceUnavailable("http://a/b", "has too much to do", status=429, retry_after_s=2.0),
     StoreUnavailable("sqlite:///a", "the disk is full", hint="make room"),
     StoreConflict("s", "another", key=("t", "", "", "a"), expected=1, found=2),

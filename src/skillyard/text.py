@@ -31,6 +31,7 @@ __all__ = [
     "stream_safe",
     "unescape_frame",
     "without_passwords",
+    "without_secrets",
     "xml_escape",
 ]
 
@@ -249,6 +250,22 @@ def without_passwords(text: str) -> str:
     if "://" in text and "@" in text:
         text = "".join(map(_without_password, re.split(r"(\s+)", text)))
     return re.sub(_PASSWORD_OPTION, r"\1***", text) if "password" in text else text
+
+
+_SECRETS = (
+    r"(?i)(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}",
+    r"(?i)((?:token|secret|api[_-]?key|signature|sig)=)[^\s&'\"]+",
+    r"\b((?:gh[a-z]|github_pat|sk|xox[a-z])[_-])[\w-]{16,}",
+)
+"""A header's credentials, parameters of an address, and tokens known by their first letters."""
+
+
+def without_secrets(text: str) -> str:
+    """Return the text with ``***`` for what looks like a password, a token or a key."""
+    text = without_passwords(text)
+    for pattern in _SECRETS:
+        text = re.sub(pattern, r"\1***", text)
+    return text
 
 
 def _without_password(word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,11 @@ import pytest
 
 from skillyard.install.locks import read_project_lock
 from skillyard.service import add_skill
+from skillyard.skill import Skill
 from skillyard.sources.settings import GITHUB_TOKENS
 from skillyard.standin import Upstreams, faults
 from tests.cli.conftest import Run
+from tests.search.memory import Memory, hit
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -254,6 +257,56 @@ class TestAdd:
             remotes.faults.add(server, "*", faults.status(503), times=None)
         assert run("add", "acme/skills/pdf").code == 4
 
+    @pytest.mark.parametrize("into", [True, False])
+    @pytest.mark.parametrize(
+        ("failure", "said"),
+        [
+            ("gone", "acme/gone/kit is listed by registry, but is not there"),
+            ("away", "503"),
+            ("no frontmatter", ""),
+            ("binary", "acme/bad/kit/SKILL.md"),
+        ],
+    )
+    def test_a_curated_skill_without_usable_content_is_a_named_error(
+        self,
+        run: Run,
+        remotes: Upstreams,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        failure: str,
+        said: str,
+        into: bool,
+    ) -> None:
+        source = "acme/gone" if failure == "gone" else "acme/bad"
+        contents = {"no frontmatter": b"Only text.", "binary": b"\x00\xff\xfe\x00" * 9}
+        if failure != "gone":
+            content = contents.get(failure, text("kit", "Kit.").encode())
+            remotes.add_repository(source, {"kit/SKILL.md": content})
+        if failure == "away":
+            for server in ("skills_sh", "github_api", "github_raw"):
+                remotes.faults.add(server, "*", faults.status(503), times=None)
+        listing = tmp_path / "registry.md"
+        listing.write_text(f"## Kits\n- kit | {source} | kit | A kit.\n")
+        config = tmp_path / "config.toml"
+        config.write_text(f"[sources.registry]\nfiles = ['{listing}']\nshipped = false\n")
+        monkeypatch.setenv("SKILLYARD_CONFIG", str(config))
+        monkeypatch.setenv("SKILLYARD_SOURCES", "registry")
+        folder = tmp_path / "into"
+        done = run("add", "kit", *(("--into", str(folder)) if into else ()))
+        if not into and failure in contents:  # it is printed as it came, and written nowhere
+            assert done.code == 0
+            return
+        assert (done.code, said in done.err, folder.exists()) == (4, True, False), done.err
+        assert "internal error" not in done.err
+
+    def test_a_skill_that_a_source_holds_itself_is_printed_from_its_file(
+        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        skill = Skill("kit", "Kit.", "Steps.", slug="kit", source="acme/skills")
+        source = Memory([hit("kit", skill=skill)], {"kit": text("kit", "Kit.")})
+        monkeypatch.setattr("skillyard.search.service.build_sources", lambda *_: [source])
+        assert run("add", "kit").out == text("kit", "Kit.")
+
     @pytest.mark.parametrize(
         "target", ["", "a/b/../c", "http://example.com", "ftp://x/y", "../../etc/passwd", "a/b c/d"]
     )
@@ -272,6 +325,79 @@ class TestAdd:
     ) -> None:
         found = run("search", "notes", "--source", "well-known", "--json").json["skills"][0]
         assert found["id"] == "release-notes"
+
+
+class TestFailureMessages:
+    """A person who reads the message knows what happened and what to do next."""
+
+    @pytest.mark.parametrize(
+        ("status", "token", "said"),
+        [
+            (401, "", "answered 401; if it needs a token, set SKILLYARD_GITHUB_TOKEN"),
+            (
+                401,
+                "wrong-token",
+                "rejected the token in SKILLYARD_GITHUB_TOKEN, GITHUB_TOKEN or GH_TOKEN (401);",
+            ),
+            (403, "weak-token", "answered 403; the token in SKILLYARD_GITHUB_TOKEN, GITHUB_TOKEN"),
+            (
+                429,
+                "",
+                "rate limit reached (429); wait 60 s or set SKILLYARD_GITHUB_TOKEN for a higher",
+            ),
+            (429, "good-token", "rate limit reached (429); wait 60 s\n"),
+            (503, "", "answered 503; the fault is at that server; try again later"),
+            (
+                404,
+                "",
+                "one; check the spelling; a private repository needs a token in SKILLYARD_GITHUB",
+            ),
+        ],
+    )
+    def test_github_refuses(
+        self,
+        run: Run,
+        remotes: Upstreams,
+        monkeypatch: pytest.MonkeyPatch,
+        status: int,
+        token: str,
+        said: str,
+    ) -> None:
+        monkeypatch.setenv("GH_TOKEN", token)
+        remotes.faults.add("github_api", "*", faults.status(status), times=None)
+        done = run("add", "acme/one")
+        assert (done.code, said in done.err) == (2 if status == 404 else 4, True), done.err
+        assert "-token" not in done.err
+
+    def test_every_source_failed(self, run: Run, remotes: Upstreams) -> None:
+        remotes.faults.add("skills_sh", "*", faults.status(500), times=None)
+        done = run("search", "private words", "--source", "skills.sh", "--quiet")
+        assert done.code == 4
+        assert "No source answered, so nothing was searched" in done.out
+        assert "skills.sh: http://127.0.0.1" in done.err
+        assert "private" not in done.err
+
+    def test_nobody_is_there(self, run: Run, remotes: Upstreams) -> None:
+        remotes.close()
+        done = run("add", "acme/one")
+        assert done.code == 4
+        assert "cannot reach http://127.0.0.1" in done.err
+        assert "check the network and the proxy; SKILLYARD_OFFLINE=1" in done.err
+
+    def test_offline_and_not_kept(
+        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SKILLYARD_OFFLINE", "1")
+        done = run("add", "acme/one")
+        assert (done.code, "is not in the cache; unset SKILLYARD_OFFLINE" in done.err) == (4, True)
+
+    def test_without_the_client_the_extra_is_named(
+        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "httpx2", None)
+        done = run("search", "pdf")
+        assert done.code == 2
+        assert "asking remotes needs httpx2: pip install" in done.err
 
 
 TREE = "5a" * 20

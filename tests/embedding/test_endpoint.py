@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,9 +11,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from skillyard.cli import main
 from skillyard.embedding.endpoint import KEY, MODEL, URL, HttpEmbedder, from_environment
 from skillyard.embedding.protocol import checked, resolve_embedder
 from skillyard.errors import EmbedderFailed, InvalidInput
+from tests.docs.pages import blocks
+from tests.shared_data import REPOSITORY
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -192,3 +196,20 @@ def test_the_environment_names_the_endpoint(
     assert "very-secret" not in repr(embedder)
     embedder.embed(["a"])
     assert server.requests[0].authorization == "Bearer very-secret"
+
+
+def test_the_commands_of_the_guide_rank_with_a_server(
+    server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (REPOSITORY / "docs" / "concepts" / "ranking.md").read_text(encoding="utf-8")
+    (block,) = (each for each in blocks(page) if "hybrid+http" in each.text)
+    *exports, command = block.text.split("\n")
+    for words in map(shlex.split, exports):
+        assert words[0] == "export"
+        name, _, value = words[1].partition("=")
+        monkeypatch.setenv(name, server.url if name == URL else value)
+    monkeypatch.chdir(REPOSITORY)
+    assert main([*shlex.split(command)[1:], "--json"]) == 0
+    best = json.loads(capsys.readouterr().out)["matches"][0]
+    assert (best["name"], "embedder" in best["signals"]) == ("git-bisect", True)
+    assert {request.body["model"] for request in server.requests} == {"all-minilm"}

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from skillyard.embedding import protocol
 from skillyard.embedding.protocol import checked, embedder_names, resolve_embedder, unit_bytes
 from skillyard.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
+from skillyard.ranking.registry import resolve
 from tests.embedding.letters import Letters
 
 
 def test_the_built_in_names_are_known() -> None:
-    assert {"http", "minilm"} <= set(embedder_names())
+    assert "http" in embedder_names()
 
 
 def test_an_object_is_its_own_embedder() -> None:
@@ -35,8 +36,13 @@ def test_installed_packages_add_names(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_wrong_name_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="known: http, minilm"):
+    with pytest.raises(UnknownName, match="known: http"):
         resolve_embedder("nosuch")
+
+
+def test_the_removed_minilm_names_what_replaces_it() -> None:
+    with pytest.raises(InvalidInput, match=r"minilm was removed; use hybrid\+http"):
+        resolve("hybrid+minilm")
 
 
 @pytest.mark.parametrize("wrong", [3, None, object(), Letters])
@@ -46,13 +52,10 @@ def test_what_is_no_embedder_is_refused(wrong: Any) -> None:
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from skillyard.embedding import endpoint, minilm
+    from skillyard.embedding import endpoint
 
-    for module in (endpoint, minilm):
-        monkeypatch.setattr(module, "find_spec", lambda name: None)
-    with pytest.raises(EmbedderFailed, match=r"onnxruntime.*pip install 'skillyard\[minilm\]'"):
-        resolve_embedder("minilm")
-    with pytest.raises(EmbedderFailed, match=r"httpx2.*pip install 'skillyard\[remote\]'"):
+    monkeypatch.setattr(endpoint, "find_spec", lambda name: None)
+    with pytest.raises(EmbedderFailed, match=r"httpx2.*pip install .*\[remote\]'"):
         endpoint.HttpEmbedder("http://localhost/v1/embeddings", "m")
 
 

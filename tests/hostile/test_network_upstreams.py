@@ -146,8 +146,8 @@ def test_a_budget_that_runs_out_is_named_with_its_end(here: World) -> None:
     without = [one for one in done.json["skills"] if one["content"] is None]
     assert len(done.json["skills"]) == 12 + len(EVERY)
     assert without
-    assert all("quota is spent" in one["fetch_error"] for one in without)
-    assert all("ask again in" in one["fetch_error"] for one in without)
+    assert all("rate limit reached" in one["fetch_error"] for one in without)
+    assert all("; wait " in one["fetch_error"] for one in without)
     assert here.up.count("github_api") <= 12 + 3
 
 

@@ -62,7 +62,7 @@ def test_figures_count_what_was_answered_by_template(tmp_path: Path) -> None:
         assert "skillyard_http_in_flight 1" in lines
         assert "skillyard_catalog_skills 3" in lines
         assert "made" not in answer.text
-        assert "secret" not in answer.text
+        assert "zebra" not in answer.text
 
 
 def test_the_log_has_one_line_for_each_request_and_holds_no_secret(tmp_path: Path) -> None:
@@ -101,20 +101,22 @@ def test_a_bug_is_a_500_without_a_trace_and_the_next_request_is_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*arguments: Any, **options: Any) -> Any:
-        raise RuntimeError("secret detail")
+        raise RuntimeError("zebra at https://u:hunter2@host/?token=abcdef")
 
     monkeypatch.setattr(choosing, "rank_skills", broken)
     with running(tmp_path / "skills") as server:
         answer = server.get("/rank?q=x", headers={"X-Request-Id": "bug"})
         assert answer.status_code == 500
         conforms(answer.json(), "Error")
-        assert "secret" not in answer.text
+        assert "zebra" not in answer.text
         assert "Traceback" not in answer.text
         assert server.get("/skill/deploy").status_code == 200
         (failure,) = [line for line in server.lines() if line["event"] == "failure"]
     assert (failure["id"], failure["error"]) == ("bug", "RuntimeError")
-    assert "secret" not in str(failure)
     assert "test_operations.py" in failure["at"]
+    assert failure["cause"] == "RuntimeError: zebra at https://u:***@host/?token=***"
+    assert "in broken" in failure["traceback"]
+    assert "hunter2" not in str(failure)
 
 
 def test_the_root_gives_names_and_links_that_work(served: Running) -> None:

@@ -67,7 +67,7 @@ def test_searching_remotes_without_their_client_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InvalidInput, match=r"skillyard\[remote\]"):
+    with pytest.raises(InvalidInput, match=r"pip install .*\[remote\]"):
         create_app(options_of(tmp_path))
     assert create_app(options_of(tmp_path, local_only=True)).routes
 

@@ -78,7 +78,7 @@ def test_a_scorer_and_an_explanation_can_be_asked_for(served: Running) -> None:
     assert first["explanation"]["value"] == first["relevance_score"]
 
 
-@pytest.mark.parametrize("name", ["nothing", "hybrid+http", "overlap+minilm"])
+@pytest.mark.parametrize("name", ["nothing", "hybrid+http", "overlap+http"])
 def test_a_scorer_that_is_unknown_or_asks_an_embedder_is_refused(
     served: Running, name: str
 ) -> None:

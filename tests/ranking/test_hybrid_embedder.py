@@ -120,8 +120,8 @@ def test_a_name_stands_for_hybrid_with_that_embedder() -> None:
     with pytest.raises(sy.UnknownName, match="embedder 'nosuch'"):
         resolve("hybrid+nosuch")
     with pytest.raises(InvalidInput, match="overlap takes no embedder"):
-        resolve("overlap+minilm")
+        resolve("overlap+http")
     with pytest.raises(sy.UnknownName, match="scorer 'nosuch'"):
-        resolve("nosuch+minilm")
+        resolve("nosuch+http")
     assert HYBRID.with_embedder(Letters()).embedder is not None
     assert Query("x").text == "x"

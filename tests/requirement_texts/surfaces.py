@@ -47,6 +47,14 @@ cli:why | design §5
     why explains one skill for a query.
 cli:summary | design §5
     summary prints the tier-1 catalogue in each format.
+log:cause | issue 16: logs that tell
+    Every 5xx, every refusal by a guard and every failed MCP tool is logged with its exception.
+log:no-secret | issue 16: logs that tell
+    No line of the log holds a token or a password.
+log:hints | issue 16: logs that tell
+    A command, flag, route, file or variable that a hint names exists.
+cli:serve-terminal | issue 16: logs that tell
+    On a terminal serve prints the address to open and lines for people, elsewhere JSON lines.
 cli:inject | design §5
     inject prints the prompt with the block before it, from an argument or a file.
 cli:bench-run | design §5

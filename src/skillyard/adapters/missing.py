@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from skillyard.extras import install_command
+
 __all__ = ["framework_missing"]
 
 
@@ -16,7 +18,7 @@ def framework_missing(extra: str, distribution: str, error: ImportError) -> Impo
     else:
         what = f"this adapter does not fit the {distribution} that is installed ({error})"
     return ImportError(
-        f"{what}; install it with: pip install -U 'skillyard[{extra}]'",
+        f"{what}; install it with: {install_command(extra)}",
         name=error.name,
         path=error.path,
     )

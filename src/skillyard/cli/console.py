@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skillyard.text import clean, without_passwords
+from skillyard.text import clean, without_secrets
 from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def _writes_lines(stream: IO[str]) -> bool:
 
 
 def complain(text: str) -> None:
-    """Print one line on standard error, cleaned and without the password of any address."""
+    """Print one line on standard error, cleaned and without passwords and tokens."""
     try:
-        print(clean(without_passwords(text)), file=sys.stderr)
+        print(clean(without_secrets(text)), file=sys.stderr)
     except (OSError, ValueError, AttributeError):  # standard error is closed: nobody listens
         pass

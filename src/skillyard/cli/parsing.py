@@ -15,7 +15,7 @@ from skillyard.cli.console import Console
 from skillyard.cli.grammar import COMMANDS, GLOBAL, GROUPS, OPEN, PROGRAM, Command, Option, find
 from skillyard.cli.quick import READERS, Values
 from skillyard.errors import InvalidInput
-from skillyard.text import clean, without_passwords
+from skillyard.text import clean, without_secrets
 
 __all__ = ["full_help", "group_help", "help_of", "parse", "parser_of", "print_help"]
 
@@ -27,7 +27,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the complaint and exit with 2."""
-        text = clean(without_passwords(message)).replace("\n", " ")
+        text = clean(without_secrets(message)).replace("\n", " ")
         self.exit(2, f"{self.prog}: {text}\n  try: {self.prog} --help\n")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.cli.console import Console
+from skillyard.cli.console import Console, complain
 from skillyard.cli.quick import Values
 
 __all__ = ["add", "cache_clear", "cache_stats", "search"]
@@ -32,8 +32,10 @@ def search(values: Values, console: Console) -> int:
 
         console.print(*found_skills(found, explain=values.explain))
     for status in found.sources:
-        if status.state != "ok" and not console.json:
-            console.note(f"{status.name}: {status.message}")
+        if status.state == "ok" or console.json:
+            continue
+        say = complain if found.failed else console.note  # the reason of an exit code is said
+        say(f"skillyard: {status.name}: {status.message}")
     if found.failed:
         return UNREACHED
     return 0 if found.count else NEGATIVE

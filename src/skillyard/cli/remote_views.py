@@ -21,7 +21,9 @@ DESCRIPTION_CHARS = 90
 
 def found_skills(found: SearchResult, *, explain: bool = False) -> Iterator[Block]:
     """Draw the answer of a search: a table, what each source gave, the trees where asked."""
-    if not found.skills:
+    if found.failed:
+        yield line("No source answered, so nothing was searched")
+    elif not found.skills:
         yield line("No skill was found")
     else:
         yield _table(found)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
-from skillyard.cli.console import Console
+from skillyard.cli.console import Console, is_terminal
 from skillyard.cli.quick import Values
 from skillyard.errors import InvalidInput
+from skillyard.extras import install_command
 
-__all__ = ["serve"]
+__all__ = ["log_format", "serve"]
 
 
 def serve(values: Values, console: Console) -> int:
     """Answer over HTTP, over MCP or over both, until SIGINT or SIGTERM."""
     missing = [name for name in ("mcp", "starlette", "uvicorn") if find_spec(name) is None]
     if missing:
-        raise InvalidInput(
-            f"not installed: {', '.join(missing)}; pip install 'skillyard[serve,remote]'"
-        )
+        command = install_command("serve", "remote")
+        raise InvalidInput(f"serve needs {', '.join(missing)}, which is not installed: {command}")
     from skillyard.http import ServiceOptions
 
     named = [values.place] if values.place is not None else []
@@ -37,7 +38,7 @@ def serve(values: Values, console: Console) -> int:
         caller=values.caller or "",
         state_dir=values.state_dir or "",
         max_stale_s=values.max_stale,
-        log_format="none" if console.quiet else "json",
+        log_format=log_format(values, console),
     )
     if values.mcp == "stdio":
         from skillyard.mcp import serve_stdio as run
@@ -47,3 +48,12 @@ def serve(values: Values, console: Console) -> int:
         from skillyard.http import serve as run
     run(options)
     return 0
+
+
+def log_format(values: Values, console: Console) -> str:
+    """Return the form of the log: what is named, else what fits standard error."""
+    if console.quiet:
+        return "none"
+    if values.log_format:
+        return str(values.log_format)
+    return "text" if is_terminal(sys.stderr) else "json"

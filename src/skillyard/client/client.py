@@ -19,6 +19,7 @@ from skillyard.client.keeping import ANSWERS, KeptAnswers
 from skillyard.client.reply import Reply
 from skillyard.client.retrying import Retries
 from skillyard.errors import InvalidInput
+from skillyard.extras import install_command
 
 __all__ = ["AsyncClient", "Client"]
 
@@ -53,7 +54,7 @@ class _Asking(ABC):
         before a question is asked again.
         """
         if find_spec("httpx2") is None:
-            raise InvalidInput("asking a service needs `pip install 'skillyard[remote]'`")
+            raise InvalidInput(f"asking a service needs httpx2: {install_command('remote')}")
         if type(keep) is not int or keep < 0:
             raise InvalidInput("keep must be an integer of at least 0", field="keep")
         if not isinstance(retries, Retries):

@@ -1,5 +1,5 @@
-"""Stronger embedders than the bundled table, for who has one: text → vectors, kept.
+"""Embedders beside the bundled table: text → vectors, cached.
 
-:mod:`.protocol` says what an embedder is, :mod:`.minilm` is a small model that runs here,
-:mod:`.endpoint` asks a server, :mod:`.cache` keeps what they said.
+:mod:`.protocol` defines an embedder, :mod:`.endpoint` asks an embeddings server over HTTP,
+:mod:`.cache` stores the vectors.
 """

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from skillyard.errors import EmbedderFailed, InvalidInput
+from skillyard.extras import install_command
 
 __all__ = ["HttpEmbedder", "from_environment"]
 
@@ -59,9 +60,7 @@ class HttpEmbedder:
         if not model:
             raise InvalidInput("name the model that the endpoint shall use")
         if find_spec("httpx2") is None:
-            raise EmbedderFailed(
-                "http", "not installed: httpx2", hint="pip install 'skillyard[remote]'"
-            )
+            raise EmbedderFailed("http", "not installed: httpx2", hint=install_command("remote"))
         self.url = url
         self.model = model
         self.timeout_s = timeout_s

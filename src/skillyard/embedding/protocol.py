@@ -18,10 +18,14 @@ UNIT = 127
 """The length of a stored vector: one byte for each component."""
 MOST_DIMENSIONS = 4_096
 
-_BUILT_IN = {
-    "http": "skillyard.embedding.endpoint:from_environment",
-    "minilm": "skillyard.embedding.minilm:MiniLm",
+_BUILT_IN = {"http": "skillyard.embedding.endpoint:from_environment"}
+_REMOVED = {
+    "minilm": (
+        "removed; use hybrid+http with an embeddings server"
+        " (set SKILLYARD_EMBEDDINGS_URL and SKILLYARD_EMBEDDINGS_MODEL)"
+    )
 }
+"""Names of earlier releases, each with what to use instead."""
 
 
 @runtime_checkable
@@ -50,7 +54,8 @@ def embedder_names() -> tuple[str, ...]:
 def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
     """Return the embedder of a name (entry point ``skillyard.embedders``), or the object itself.
 
-    Raises UnknownName, InvalidInput, and EmbedderFailed when what it needs is not installed.
+    Raises UnknownName, InvalidInput (also for a name of an earlier release, with what replaces
+    it), and EmbedderFailed when what it needs is not installed.
     """
     if isinstance(embedder, str):
         target = _BUILT_IN.get(embedder)
@@ -59,6 +64,8 @@ def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
             made = getattr(import_module(module), name)
         else:
             load = _entry_points().get(embedder)
+            if load is None and embedder in _REMOVED:
+                raise InvalidInput(f"embedder {embedder} was {_REMOVED[embedder]}")
             if load is None:
                 raise UnknownName("embedder", embedder, embedder_names())
             made = load()

@@ -58,7 +58,7 @@ def choose(host: str, prompt: Prompt, wishes: Wishes, budget: Budget) -> Chosen 
     catalog = open_library(place, refresh=wishes.refresh)
     budget.check("opening the index")
     if catalog is None:
-        making = "it is being made" if wishes.refresh else "make it with: skillyard trust, or rank"
+        making = "it is being made" if wishes.refresh else "make it with: skillyard index build"
         note(host, "no_index", f"there is no index yet; {making}")
         return None
     policy = SelectionPolicy(min_score=wishes.min_score)

@@ -119,7 +119,7 @@ def not_found(name: str, near: Iterable[str] = ()) -> Refused:
 
 
 def unavailable() -> Refused:
-    """Return the 503 of a service that has no catalog."""
+    """Return the 503 of a service that has no catalog; its log has the cause."""
     return Refused(
         503,
         "catalog_unavailable",

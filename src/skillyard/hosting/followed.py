@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from skillyard.catalog import Catalog
+from skillyard.errors import SkillyardError
 from skillyard.hosting.errors import unavailable
 from skillyard.hosting.logging import Log
 from skillyard.hosting.options import ServiceOptions
@@ -92,9 +93,13 @@ class FollowedCatalog:
             try:
                 await asyncio.wait_for(self._came.wait(), PATIENCE_S)
             except TimeoutError:
-                raise unavailable() from None
-        assert self._held is not None
-        return self._held
+                said = self._follower.following.failure
+                none = f"no generation of the store came within {PATIENCE_S:g} s"
+                raise unavailable() from SkillyardError(said or none)
+        held = self._held
+        if held is None:
+            raise unavailable()
+        return held
 
     def poke(self) -> asyncio.Task[None] | None:
         """Return None: there is nothing to look at."""

@@ -59,7 +59,7 @@ class Guard:
                 403,
                 "host_refused",
                 "this service does not go by the name in the Host header",
-                hint="call it by its address, or add the name to the allowed hosts",
+                hint="call it by its address; or start the service with --allow-host NAME",
             )
         origin = header_of(scope, b"origin")
         if origin and not self._may_ask(origin, authority):
@@ -67,7 +67,7 @@ class Guard:
                 403,
                 "origin_refused",
                 "pages of this origin may not ask this service",
-                hint="add it to the allowed origins if it should",
+                hint="if they may, start the service with --allow-origin ORIGIN",
             )
         if self._token and scope["method"] != "OPTIONS":
             self._check_token(header_of(scope, b"authorization"))

@@ -65,6 +65,7 @@ class LiveCatalog:
         self._watch = FolderWatch(self._hint, self._unwatched)
         self._closed = False
         self._working = 0
+        self._problem: Exception | None = None
         self.failure = ""
         """The kind of what went wrong with the last look; empty when nothing did."""
         self.reloads = 0
@@ -103,7 +104,7 @@ class LiveCatalog:
         elif age > OLD_S and looking is not None:
             await asyncio.wait({looking}, timeout=PATIENCE_S)
         if self._held is None:
-            raise unavailable()
+            raise unavailable() from self._problem
         return self._held
 
     def poke(self) -> asyncio.Task[None] | None:
@@ -274,8 +275,8 @@ class LiveCatalog:
     def _note_failure(self, error: Exception) -> None:
         kind = getattr(error, "code", "") or type(error).__name__
         if kind != self.failure:
-            self._log.write("catalog", "error", error=str(error))
-        self.failure = kind
+            self._log.write("catalog", "error", error=f"{type(error).__name__}: {error}")
+        self.failure, self._problem = kind, error
 
     @property
     def ready(self) -> bool:

@@ -1,60 +1,211 @@
-"""One line for each request and each event on standard error: never a token, a body or a query."""
+"""What a service says while it runs, on standard error: JSON lines, or lines for a person.
+
+No line holds a token. Bodies and queries are not written either; only the message of an exception
+that nobody foresaw may quote them.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
 from typing import Any, TextIO
 
-from skillyard.text import clean_line
+from skillyard.errors import SkillyardError
+from skillyard.text import clean, clean_line, plural, shorten, without_secrets
 
-__all__ = ["Log", "ServerHandler"]
+__all__ = ["STDIO", "Log", "ServerHandler", "cause_of", "redirect"]
+
+MESSAGE_CHARS = 2_000
+TRACE_CHARS = 16_000
+STDIO = "standard input and output"
+"""The address of a service that is spoken to over its own streams."""
+CHAIN = 5
+"""Exceptions of one chain that are named."""
 
 
 class Log:
-    """Writes lines. A stream that cannot be written any more is let be."""
+    """Writes one line for each event. A stream that cannot be written is ignored.
+
+    ``form`` is ``json``, ``text``, or ``none``: errors alone, as text.
+    """
 
     def __init__(self, form: str = "json", stream: TextIO | None = None) -> None:
         self.form = form
         self._stream = sys.stderr if stream is None else stream
         self._lock = Lock()
+        self._secrets: tuple[str, ...] = ()
+        self._url = ""
+
+    def hide(self, *secrets: str) -> None:
+        """Write ``***`` for each of these texts from now on; empty ones are ignored."""
+        self._secrets += tuple(filter(None, secrets))
 
     def write(self, event: str, level: str = "info", **facts: Any) -> None:
-        """Write one event with its facts."""
-        if self.form == "none":
+        """Write one event with its facts. ``level`` is info, warning or error."""
+        if self.form == "none" and level != "error":
             return
-        line = self._json(event, level, facts) if self.form == "json" else _text(event, facts)
+        facts = {name: self._safe(value) for name, value in facts.items()}
+        line = _json(event, level, facts) if self.form == "json" else self._text(event, facts)
         with self._lock:
             try:
                 self._stream.write(line + "\n")
                 self._stream.flush()
             except (OSError, ValueError):
-                pass  # nobody reads the log any more: that is no reason to stop answering
+                pass  # nobody reads the log any more: the service goes on
 
-    def _json(self, event: str, level: str, facts: dict[str, Any]) -> str:
-        now = time.time()
-        when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
-        return json.dumps({"time": when, "level": level, "event": event, **facts})
+    def refused(
+        self,
+        code: str,
+        message: str,
+        *,
+        status: int,
+        cause: BaseException | None = None,
+        **facts: Any,
+    ) -> None:
+        """Write that a request was refused, and the exception behind it.
+
+        An error from ``status`` 500 on, else a warning.
+        """
+        facts |= {"status": status, "code": code, "message": shorten(message, MESSAGE_CHARS)}
+        if cause is not None:
+            facts |= _described(cause)
+            if status >= 500 and not isinstance(cause, SkillyardError | OSError):
+                facts["traceback"] = _trace(cause)
+        self.write("refused", "error" if status >= 500 else "warning", **facts)
+
+    def failed(self, error: BaseException, **facts: Any) -> None:
+        """Write an error that nobody foresaw, with where it came from."""
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-4:]]
+        facts |= {**_described(error), "at": " > ".join(places), "traceback": _trace(error)}
+        self.write("failure", "error", **facts)
+
+    def _safe(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        for secret in self._secrets:
+            value = value.replace(secret, "***")
+        return without_secrets(value)
+
+    def _text(self, event: str, facts: Mapping[str, Any]) -> str:
+        """Return what a person reads of an event."""
+        if event == "listening":
+            # Every address of this machine is none that a browser opens.
+            self._url = re.sub(r"//(0\.0\.0\.0|\[::\]):", "//localhost:", str(facts["url"]))
+            return f"Reading the skills in {clean_line(str(facts['library']))} …"
+        if event == "catalog" and self._url:
+            url, self._url = self._url, ""
+            if "skills" in facts:
+                how = " over MCP" if url == STDIO or url.endswith("/mcp") else ""
+                skills = plural(facts["skills"], "skill")
+                return f"Serving {skills}{how} at {url} (Ctrl+C to stop)"
+            what = f"The skills cannot be read: {clean_line(str(facts['error']))}"
+            return f"{what}\nServing at {url}, without skills until they can (Ctrl+C to stop)"
+        return "\n".join(_lines(event, facts))
 
 
-def _text(event: str, facts: dict[str, Any]) -> str:
-    said = " ".join(f"{name}={clean_line(str(value))}" for name, value in facts.items())
-    return f"skillyard {event} {said}".rstrip()
+def cause_of(error: BaseException) -> BaseException | None:
+    """Return the exception that an exception was raised for, also one that it hides."""
+    return error.__cause__ or error.__context__
+
+
+def _described(error: BaseException) -> dict[str, str]:
+    """Return the type of an exception, and the messages of its chain, outermost first."""
+    messages: list[str] = []
+    each: BaseException | None = error
+    while each is not None and len(messages) < CHAIN:
+        name = type(each).__name__
+        text = clean_line(str(each))
+        messages.append(f"{name}: {text}" if text else name)
+        each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
+    return {
+        "error": type(error).__name__,
+        "cause": shorten(" <- ".join(messages), MESSAGE_CHARS),
+    }
+
+
+def _trace(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error))[-TRACE_CHARS:].rstrip()
+
+
+def _json(event: str, level: str, facts: Mapping[str, Any]) -> str:
+    now = time.time()
+    when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
+    return json.dumps({"time": when, "level": level, "event": event, **facts})
+
+
+def _lines(event: str, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield one line with the time, and more below it for an exception."""
+    try:
+        said = _SENTENCES.get(event, _generic)(event, facts)
+    except (KeyError, TypeError, ValueError):  # other facts than usual
+        said = _generic(event, facts)
+    yield f"{time.strftime('%H:%M:%S')}  {clean_line(said)}"
+    if "cause" in facts and facts.get("status", 500) >= 500:
+        yield f"          {clean_line(str(facts['cause']))}"
+    for line in str(facts.get("traceback", "")).splitlines():
+        yield f"          {clean(line)}"
+
+
+def _generic(event: str, facts: Mapping[str, Any]) -> str:
+    return f"{event} {' '.join(f'{name}={value}' for name, value in facts.items())}"
+
+
+def _request(event: str, facts: Mapping[str, Any]) -> str:
+    return f"{facts['method']} {facts['route']} {facts['status']} {facts['ms']:.0f} ms"
+
+
+def _refused(event: str, facts: Mapping[str, Any]) -> str:
+    what = facts.get("tool") or facts.get("method") or facts.get("route") or ""
+    return f"refused {what} {facts['status']} {facts['code']}: {facts['message']}"
+
+
+def _failure(event: str, facts: Mapping[str, Any]) -> str:
+    return f"failed {facts.get('method') or facts.get('id', '')}: {facts['error']}"
+
+
+def _catalog(event: str, facts: Mapping[str, Any]) -> str:
+    if "error" in facts:
+        return f"the skills cannot be read: {facts['error']}"
+    return f"{plural(facts['skills'], 'skill')} after a change"
+
+
+_SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
+    "catalog": _catalog,
+    "failure": _failure,
+    "refused": _refused,
+    "request": _request,
+    "stopped": lambda event, facts: "stopped",
+}
 
 
 class ServerHandler(logging.Handler):
-    """Hands what the server library says to our log."""
+    """Hands what a server library says to our log."""
 
     def __init__(self, log: Log) -> None:
         super().__init__()
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record; of an exception its kind only."""
+        """Write one record, with its exception."""
         facts: dict[str, Any] = {"message": record.getMessage()}
-        if record.exc_info and record.exc_info[0] is not None:
-            facts["error"] = record.exc_info[0].__name__
-        self._log.write("server", record.levelname.lower(), **facts)
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            facts |= {**_described(error), "traceback": _trace(error)}
+        level = "error" if record.levelno >= logging.ERROR else record.levelname.lower()
+        self._log.write("server", level, **facts)
+
+
+def redirect(log: Log, *names: str) -> None:
+    """Send the warnings of libraries to our log, and nowhere else: no trace reaches a terminal."""
+    for name in names:
+        logger = logging.getLogger(name)
+        logger.handlers = [ServerHandler(log)]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING)

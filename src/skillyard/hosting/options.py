@@ -69,7 +69,7 @@ class ServiceOptions:
     settings: Settings | None = field(default=None, repr=False)
     """How remote skills are found; None takes the user's settings."""
     log_format: str = "json"
-    """``json``, ``text`` or ``none``."""
+    """``json``, ``text``, or ``none``: errors alone, as text."""
     limits: ServiceLimits = DEFAULT_LIMITS
     store: str = field(default="", repr=False)
     """The address of the catalog store to follow, instead of reading ``roots``; empty: none."""
@@ -100,8 +100,9 @@ class ServiceOptions:
         _check_limits(self.limits)
         if not is_loopback(self.host) and not self.token:
             raise InvalidInput(
-                f"host {self.host!r} can be reached from other machines: set {TOKEN} to a secret"
-                " that clients must send as `Authorization: Bearer …`, or use host 127.0.0.1"
+                f"host {self.host!r} is no loopback address, so other machines may reach it:"
+                f" set {TOKEN} to a secret that clients must send as"
+                " `Authorization: Bearer …`, or use host 127.0.0.1"
             )
 
     def check_roots(self) -> None:

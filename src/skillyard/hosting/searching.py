@@ -12,6 +12,7 @@ from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from skillyard.errors import InvalidInput
+from skillyard.extras import install_command
 from skillyard.hosting.local import LOCAL, CatalogSource
 from skillyard.hosting.outcomes import Board, Watched
 from skillyard.hosting.snapshot import Snapshot
@@ -40,7 +41,8 @@ class Searching:
 
         if not local_only and find_spec("httpx2") is None:
             raise InvalidInput(
-                "searching remotes needs `pip install 'skillyard[remote]'`; or set local_only"
+                f"searching remotes needs httpx2: {install_command('remote')}; or search this"
+                " library alone: --local-only, local_only=True"
             )
         self.settings = settings
         self.board = board

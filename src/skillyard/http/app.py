@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 import time
-import traceback
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from importlib.util import find_spec
@@ -21,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from skillyard.errors import SkillyardError
 from skillyard.hosting.errors import Refused, refusal_of
 from skillyard.hosting.guards import header_of
-from skillyard.hosting.logging import Log
+from skillyard.hosting.logging import Log, cause_of
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.probes import probed
 from skillyard.hosting.service import ANSWERED_FROM, Asked, Service
@@ -46,6 +45,7 @@ __all__ = ["MCP_PATH", "create_app"]
 MCP_PATH = "/mcp"
 ROUTE = "skillyard.route"
 """Where the scope holds the template of the path, for the log and the figures."""
+REQUEST_ID = "skillyard.request_id"
 AUTHORITY = "skillyard.authority"
 """Where the scope holds the host and port by which the client called us, checked."""
 METHODS = frozenset(
@@ -154,11 +154,12 @@ class _Gate:
                 inside = True
                 await self._app(scope, passage.receive, passage.send)
             except Refused as refused:
+                _log_refusal(service.log, refused, scope, cause_of(refused))
                 # Who may not come in may load nothing for the page either.
                 reply = _reply_of(refused, scope, bare=not inside)
                 await _response(reply)(scope, passage.receive, passage.send)
             except Exception as error:  # noqa: BLE001 - one request never ends another
-                service.log.write("failure", "error", id=passage.id, **_where(error))
+                service.log.failed(error, id=passage.id)
                 if not passage.status:
                     reply = _reply_of(refusal_of(SkillyardError()), scope)
                     await _response(reply)(scope, passage.receive, passage.send)
@@ -177,11 +178,12 @@ def _probe(service: Service, scope: Scope) -> Reply | None:
     return Reply(found.body, "text/plain; charset=utf-8", found.status, SAFE_HEADERS)
 
 
-def _where(error: Exception) -> dict[str, str]:
-    """Say which error came from which line; its text may hold what the log must not."""
-    frames = traceback.extract_tb(error.__traceback__)
-    places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-4:]]
-    return {"error": type(error).__name__, "at": " > ".join(places)}
+def _log_refusal(
+    log: Log, refused: Refused, scope: Scope, cause: BaseException | None = None
+) -> None:
+    """Log a refusal with the exception behind it, under the request's id."""
+    place = {"id": scope[REQUEST_ID], "route": scope.get(ROUTE, "other")}
+    log.refused(refused.code, refused.message, status=refused.status, cause=cause, **place)
 
 
 class _Passage:
@@ -190,6 +192,7 @@ class _Passage:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = header_of(scope, b"x-request-id")
         self.id = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        scope[REQUEST_ID] = self.id
         self.status = 0
         self._size = 0
         self._start = time.perf_counter()
@@ -302,10 +305,15 @@ class _Resource:
             async with service.places.one():
                 return self._dated(await route.handler(service, asked))
         except Refused as refused:
-            return self._dated(_reply_of(refused, scope, page=route.media == "text/html"))
+            return self._refused(refused, cause_of(refused), route, scope)
         except SkillyardError as error:
-            reply = _reply_of(refusal_of(error), scope, page=route.media == "text/html")
-            return self._dated(reply)
+            return self._refused(refusal_of(error), error, route, scope)
+
+    def _refused(
+        self, refused: Refused, cause: BaseException | None, route: Route, scope: Scope
+    ) -> Reply:
+        _log_refusal(self._service.log, refused, scope, cause)
+        return self._dated(_reply_of(refused, scope, page=route.media == "text/html"))
 
     def _dated(self, reply: Reply) -> Reply:
         """Return the answer with what says from which generation it is; a 404 has one too."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import errno
 import signal
 import socket
 import threading
@@ -15,15 +15,15 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from skillyard.errors import InvalidInput
 from skillyard.hosting.guards import HEAD_BYTES
-from skillyard.hosting.logging import Log, ServerHandler
+from skillyard.hosting.logging import Log, redirect
 from skillyard.hosting.options import ServiceLimits, ServiceOptions
 from skillyard.http.app import create_app
+from skillyard.io.signals import ENDING
 from skillyard.io.sockets import own_address
 
-__all__ = ["Server", "configured", "listening", "serve"]
+__all__ = ["Server", "announce", "configured", "library_of", "listening", "serve"]
 
 BACKLOG = 2_048
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(options: ServiceOptions | None = None) -> None:
@@ -37,11 +37,22 @@ def serve(options: ServiceOptions | None = None) -> None:
     log = Log(options.log_format)
     server = Server(options, log)
     with listening(options) as sock:
-        host, port = sock.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        log.write("listening", url=f"http://{shown}:{port}", token=bool(options.token))
+        announce(log, sock, options)
         server.run([sock])
     log.write("stopped")
+
+
+def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str = "") -> None:
+    """Log the address that clients use, and what is served there."""
+    host, port = sock.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{shown}:{port}{path}"
+    log.write("listening", url=url, library=library_of(options), token=bool(options.token))
+
+
+def library_of(options: ServiceOptions) -> str:
+    """Return what is served, in words: the store's address, or the folders."""
+    return options.store or ", ".join(options.roots)
 
 
 @contextmanager
@@ -57,12 +68,26 @@ def listening(options: ServiceOptions) -> Iterator[socket.socket]:
         sock.listen(BACKLOG)
     except OSError as error:
         sock.close()
-        what = error.strerror or str(error)
-        raise InvalidInput(
-            f"cannot listen on {options.host} port {options.port}: {what}; name another port"
-        ) from None
+        raise InvalidInput(_not_listening(error, options.host, options.port)) from None
     with sock:
         yield sock
+
+
+def _not_listening(error: OSError, host: str, port: int) -> str:
+    """Return why an address cannot be listened on, and what to do."""
+    if isinstance(error, socket.gaierror):
+        known = "is not a name or address that this machine knows"
+        return f"host {host!r} {known}; use 127.0.0.1, or 0.0.0.0 for all addresses"
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"port {port} of {host} is in use: stop the program that uses it, or choose another"
+            " port (--port; 0 takes a free one)"
+        )
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{host} is no address of this machine; use 127.0.0.1, or 0.0.0.0 for all of them"
+    if error.errno == errno.EACCES:
+        return f"this user may not listen on port {port} of {host}; choose a port from 1024 up"
+    return f"cannot listen on {host} port {port}: {error.strerror or error}"
 
 
 def configured(app: Any, options: ServiceOptions) -> uvicorn.Config:
@@ -85,7 +110,7 @@ class Server(uvicorn.Server):
     """uvicorn with our log, our patience, and an ordinary return after a signal."""
 
     def __init__(self, options: ServiceOptions, log: Log) -> None:
-        _redirect(log)
+        redirect(log, "uvicorn.error", "mcp")
         super().__init__(configured(create_app(options, log=log), options))
 
     @contextmanager
@@ -94,20 +119,12 @@ class Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        before = {number: signal.signal(number, self.handle_exit) for number in ENDING}
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _redirect(log: Log) -> None:
-    """Send what the server library says to our log, and nowhere else."""
-    logger = logging.getLogger("uvicorn.error")
-    logger.handlers = [ServerHandler(log)]
-    logger.propagate = False
-    logger.setLevel(logging.WARNING)
 
 
 def _patient(limits: ServiceLimits) -> type[Any]:

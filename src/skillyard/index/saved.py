@@ -61,11 +61,16 @@ def open_saved(folder: str) -> SavedLibrary:
     searcher = open_index(folder)
     if searcher is None:
         raise SkillIoError(
-            "there is no index here", path=folder, code="index_missing", hint="make it with build"
+            "there is no index here",
+            path=folder,
+            code="index_missing",
+            hint="make it with sy.Index.build(catalog, path)",
         )
     if searcher.settings != {**settings_of(bundled()), "saved": VERSION}:
         raise IndexDamaged(
-            "the index was made by another version", path=folder, hint="make it anew with build"
+            "the index was made by another version",
+            path=folder,
+            hint="make it anew with sy.Index.build(catalog, path)",
         )
     return SavedLibrary(searcher)
 

@@ -5,17 +5,15 @@ No message carries a trace or a path of this machine.
 
 from __future__ import annotations
 
-import traceback
-
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from skillyard.errors import InvalidInput, ResourceRefused, SkillyardError
 from skillyard.hosting.errors import Refused, refusal_of
-from skillyard.hosting.logging import Log
+from skillyard.hosting.logging import Log, cause_of
 from skillyard.text import clean_line, shorten
 
-__all__ = ["ToolFailed", "failure_of", "invalid", "noted", "protocol_error"]
+__all__ = ["ToolFailed", "failure_of", "invalid", "log_refusal", "noted", "protocol_error"]
 
 MESSAGE_CHARS = 2_000
 BUSY = -32_000
@@ -25,9 +23,11 @@ BUSY = -32_000
 class ToolFailed(Exception):
     """A tool cannot do what it was asked: the message says why and what to do instead."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, *, status: int = 400) -> None:
         super().__init__(message)
         self.code = code
+        self.status = status
+        """The HTTP status of the same refusal: whose fault it is, for the log."""
         """A stable word: ``skill_not_found``, ``invalid_argument`` …"""
         self.message = shorten(clean_line(message), MESSAGE_CHARS)
 
@@ -58,11 +58,25 @@ def _told(refused: Refused) -> ToolFailed | None:
         hint = "list_skills names the skills of this library, search_skills finds by words"
     elif hint.startswith(("/docs", "GET ")):  # said to users of the HTTP routes
         hint = ""
-    return ToolFailed(code, _with_hint(refused.message, hint))
+    return ToolFailed(code, _with_hint(refused.message, hint), status=refused.status)
 
 
 def _with_hint(message: str, hint: str) -> str:
     return f"{message}; {hint}" if hint else message
+
+
+def log_refusal(log: Log, error: Exception, **where: str) -> None:
+    """Log what a client is refused, with the exception behind it; nothing for a fault of ours."""
+    if isinstance(error, MCPError):
+        told = error.error
+        code = str(told.data.get("code")) if isinstance(told.data, dict) else str(told.code)
+        log.refused(code, told.message, status=400, cause=cause_of(error), **where)
+        return
+    failure = failure_of(error)
+    if failure is None:
+        return
+    cause = cause_of(error) if isinstance(error, ToolFailed | Refused) else error
+    log.refused(failure.code, failure.message, status=failure.status, cause=cause, **where)
 
 
 def protocol_error(error: Exception) -> MCPError | None:
@@ -83,9 +97,7 @@ def invalid(message: str, code: str = "invalid_params", **data: str) -> MCPError
 
 
 def noted(log: Log, method: str, error: Exception) -> MCPError:
-    """Log where an error of ours came from, and return what the client is told: that it was."""
-    frames = traceback.extract_tb(error.__traceback__)
-    places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-4:]]
-    log.write("failure", "error", method=method, error=type(error).__name__, at=" > ".join(places))
+    """Log an error of ours, and return what the client is told: that there was one."""
+    log.failed(error, method=method)
     told = "the server failed; its log says where"
     return MCPError(INTERNAL_ERROR, told, {"code": "internal"})

@@ -57,16 +57,22 @@ class McpApp:
         if scope["method"] not in ("GET", "POST", "DELETE"):
             refused = Refused(405, "method_not_allowed", "MCP takes GET, POST and DELETE")
             refused.headers["Allow"] = "GET, POST, DELETE"
+            self._log(refused)
             await refusal(refused)(scope, receive, send)
             return
         if scope["method"] == "POST":
             try:
                 body = await self._service.bodies.read(scope, receive)
             except Refused as refused:
+                self._log(refused)
                 await refusal(refused)(scope, receive, send)
                 return
             receive = _again(body, receive)
         await self._manager.handle_request(scope, receive, send)
+
+    def _log(self, refused: Refused) -> None:
+        log = self._service.log
+        log.refused(refused.code, refused.message, status=refused.status, route="/mcp")
 
 
 def mcp_app(service: Service, *, show_folders: bool = False) -> McpApp:

@@ -24,7 +24,7 @@ from skillyard.hosting.service import Service
 from skillyard.mcp import extension
 from skillyard.mcp.announcing import Announcer
 from skillyard.mcp.call import Call, Shared
-from skillyard.mcp.failures import failure_of, invalid, noted, protocol_error
+from skillyard.mcp.failures import failure_of, invalid, log_refusal, noted, protocol_error
 from skillyard.mcp.library import Change, Library
 from skillyard.mcp.loading import MANY, offered
 from skillyard.mcp.manifests import Manifests
@@ -150,6 +150,7 @@ class _Methods:
                 async with self._shared.service.places.one():
                     return await method(ctx, params)
             except Exception as error:  # noqa: BLE001 - none of another kind leaves here
+                log_refusal(self._log, error, method=ctx.method)
                 raise protocol_error(error) or noted(self._log, ctx.method, error) from None
 
         return answered
@@ -238,6 +239,7 @@ class _Methods:
             failure = failure_of(error)
             if failure is None:
                 raise
+            log_refusal(self._log, error, method=ctx.method, tool=params.name)
             return _result(failure.message, isError=True, _meta={"skillyard/code": failure.code})
         return _result(answer.text, structuredContent=answer.structured)
 

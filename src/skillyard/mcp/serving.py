@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,12 +15,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from skillyard.hosting.errors import Refused
-from skillyard.hosting.logging import Log, ServerHandler
+from skillyard.hosting.logging import STDIO, Log, redirect
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.probes import probed
 from skillyard.hosting.service import Service
 from skillyard.http.serving import Server as HttpServer
-from skillyard.http.serving import configured, listening
+from skillyard.http.serving import announce, configured, library_of, listening
 from skillyard.io.signals import on_signals
 from skillyard.mcp.http_app import McpApp, mcp_app, refusal
 from skillyard.mcp.server import create_server
@@ -42,8 +41,9 @@ def serve_stdio(options: ServiceOptions | None = None) -> None:
     options = options or ServiceOptions()
     options.check_roots()
     log = Log(options.log_format)
-    _redirect(log, "mcp")
+    redirect(log, "mcp")
     service = Service(options, (), log)
+    log.write("listening", url=STDIO, library=library_of(options), token=False)
     anyio.run(_stdio, service)
 
 
@@ -82,28 +82,16 @@ def serve_http(options: ServiceOptions | None = None) -> None:
     log = Log(options.log_format)
     server = McpServer(options, log)
     with listening(options) as sock:
-        host, port = sock.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{port}{PATH}"
-        log.write("listening", url=url, token=bool(options.token))
+        announce(log, sock, options, PATH)
         server.run([sock])
     log.write("stopped")
-
-
-def _redirect(log: Log, *names: str) -> None:
-    """Send what a library says to our log, and nowhere else: no trace reaches a terminal."""
-    for name in names:
-        logger = logging.getLogger(name)
-        logger.handlers = [ServerHandler(log)]
-        logger.propagate = False
-        logger.setLevel(logging.WARNING)
 
 
 class McpServer(HttpServer):
     """uvicorn with the HTTP service's patience, log and end, serving MCP alone."""
 
     def __init__(self, options: ServiceOptions, log: Log) -> None:
-        _redirect(log, "mcp", "uvicorn.error")
+        redirect(log, "mcp", "uvicorn.error")
         self.service = Service(options, (), log)
         uvicorn.Server.__init__(self, configured(http_application(self.service), options))
 
@@ -125,6 +113,8 @@ def http_application(service: Service) -> ASGIApp:
             if scope["path"].rstrip("/") != PATH:
                 raise Refused(404, "no_route", f"there is nothing at this path but {PATH}")
         except Refused as refused:
+            log = service.log
+            log.refused(refused.code, refused.message, status=refused.status, route=PATH)
             await refusal(refused)(scope, receive, send)
             return
         await app(scope, receive, send)

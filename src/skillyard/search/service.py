@@ -261,7 +261,7 @@ class SearchService:
                 return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
             asked = record._replace(path=record.path if record.path is not None else hit.path)
             try:
-                package = await self._fetched(asked, references)
+                package = await self.fetch(asked, references=references)
             except SourceFailed as error:
                 failure = _worse(failure, error)
                 if record.skill is not None and record.skill.body:
@@ -278,7 +278,7 @@ class SearchService:
             )
         return FoundSkill(pointer(hit), hit, found_by, failure=failure)
 
-    async def _fetched(self, hit: Hit, references: bool) -> Package:
+    async def fetch(self, hit: Hit, *, references: bool = False) -> Package:
         """Return what the source that found a skill has of it. Raises SourceFailed."""
         source = next(source for source in self.sources if source.name == hit.found_by)
         if isinstance(source, LocalSource):

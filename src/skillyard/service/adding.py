@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.discovery.layout import user_roots
-from skillyard.errors import InvalidInput, SkillIoError, SkillNotFound
+from skillyard.errors import InvalidInput, SkillError, SkillIoError, SkillNotFound
 from skillyard.install.file_paths import checked_path, shown_path
 from skillyard.install.locked import LockedSkill, folder_name
 from skillyard.install.locks import (
@@ -21,6 +21,8 @@ from skillyard.install.locks import (
 from skillyard.install.look_alikes import look_alikes
 from skillyard.install.placing import InstallRefused, Placed, alone, check_files, place
 from skillyard.search import FoundSkill, SearchService
+from skillyard.search.content import read_package
+from skillyard.skill import Skill
 from skillyard.sources.github import is_repository
 from skillyard.sources.protocol import Hit, Package, SourceFailed
 from skillyard.sources.settings import Settings, load_settings
@@ -134,8 +136,8 @@ def add_skill(
 
     ``target`` is a name, ``owner/repo`` (if it holds one skill), ``owner/repo/id``, an address on
     github.com or skills.sh, or a site with a well-known index (``https://host#name``). Raises
-    SkillNotFound, SourceFailed, InvalidInput (a look-alike that was not accepted), and what
-    :func:`~skillyard.install.placing.place` raises.
+    SkillNotFound, SourceFailed (its content cannot be fetched, or is not a skill), InvalidInput (a
+    look-alike that was not accepted), and what :func:`~skillyard.install.placing.place` raises.
     """
     return asyncio.run(_add(target, into, accept_look_alike, settings or load_settings()))
 
@@ -144,13 +146,14 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
     wanted = _understood(target)
     async with SearchService(settings=settings) as search:
         found = await _found(search, wanted)
-        if into is None:
-            package = found.package
-            assert package is not None
-            return Added(found, package, None, "")
-        package = await _whole(search, found, wanted.ref)
+        try:
+            if into is None:
+                return await _fetched(search, found)
+            package = await _whole(search, found, wanted.ref)
+        except SourceFailed as error:
+            raise _of_listing(error, found) if wanted.name else error from None
     name = folder_name(found.skill.name or found.hit.id)
-    skill = check_files(package.files, f"{found.hit.source}/{found.hit.id}/SKILL.md")
+    skill = _checked(found.hit, package)
     alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
     if alike and not accept_look_alike:
         raise InvalidInput(
@@ -182,6 +185,42 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
         )
         _note(lock_path, entry)
     return Added(found._replace(skill=skill), package, placed, lock_path, tuple(alike), installed)
+
+
+async def _fetched(search: SearchService, found: FoundSkill) -> Added:
+    """Return a skill that is only printed. Raises SourceFailed where its content cannot be had."""
+    if found.failure is not None:
+        raise found.failure
+    package = found.package
+    if package is None:  # the source gave the skill itself, without its file
+        package = await search.fetch(found.hit)
+        found = found._replace(package=package, raw=read_package(found.hit, package).raw)
+    return Added(found, package, None, "")
+
+
+def _of_listing(error: SourceFailed, found: FoundSkill) -> SourceFailed:
+    """Return the failure of a skill that was found by name.
+
+    Where its repository does not have it, the listing is wrong, and not the name.
+    """
+    if error.code != "not_found":
+        return error
+    listed = f"{found.hit.key} is listed by {', '.join(found.found_by)}, but is not there"
+    hint = "it was moved or removed; choose another one with `skillyard search`"
+    return SourceFailed("bad_answer", f"{listed} ({error.what})", hint=hint, status=error.status)
+
+
+def _checked(hit: Hit, package: Package) -> Skill:
+    """Return the skill that fetched files make. Raises SourceFailed: a remote sent something else.
+
+    What is wrong is the remote's fault, not that of a file on this machine.
+    """
+    try:
+        return check_files(package.files, f"{hit.key}/SKILL.md")
+    except SkillError as error:
+        what = f"{error.path or hit.key}: {error.message}"
+        hint = "nothing was written; tell the author of the skill, or add another one"
+        raise SourceFailed("bad_answer", what, hint=hint) from error
 
 
 def _note(path: str, entry: LockedSkill) -> None:
@@ -287,7 +326,6 @@ async def _only_one(search: SearchService, repository: str) -> FoundSkill:
 
 async def _on_site(search: SearchService, wanted: _Target) -> FoundSkill:
     """Return a skill of a site that the command line named: it must be a public one."""
-    from skillyard.search.content import read_package
     from skillyard.sources.well_known import WellKnown
 
     url = wanted.site

@@ -103,11 +103,7 @@ class GitHub:
             check=_is_tree,
         )
         if reply.status != 200:
-            raise SourceFailed(
-                "not_found",
-                f"there is no public repository {repository} with {ref}",
-                status=reply.status,
-            )
+            raise self._no_repository(repository, ref, reply.status)
         tree = self.transport.parsed.of("tree", reply.body)
         if not isinstance(tree, Tree):
             tree = _tree(json_of(reply.headers, reply.body, repository))
@@ -123,12 +119,23 @@ class GitHub:
             f"/repos/{repository}/commits/{quote(ref, safe='')}",
             accept="application/vnd.github.sha",
         )
+        if reply.status != 200:
+            raise self._no_repository(repository, ref, reply.status)
         found = reply.body.decode("ascii", "replace").strip()
-        if reply.status != 200 or not _COMMIT.fullmatch(found):
-            raise SourceFailed(
-                "not_found", f"{repository} has no commit for {ref}", status=reply.status
-            )
+        if not _COMMIT.fullmatch(found):
+            what = f"GitHub: the answer names no commit of {repository} for {ref}"
+            raise SourceFailed("bad_answer", what)
         return found
+
+    def _no_repository(self, repository: str, ref: str, status: int) -> SourceFailed:
+        """Return the failure of a repository that is missing, or hidden from who asks."""
+        host = self.transport.hosts["github-api"]
+        hint = "check the spelling"
+        if host.token_variables and not host.token:
+            hint += f"; a private repository needs a token in {host.token_variables[0]}"
+        branch = "" if ref == "HEAD" else f" with {ref}"
+        what = f"GitHub has no repository {repository}{branch}"
+        return SourceFailed("not_found", what, hint=hint, status=status)
 
     async def file(self, repository: str, ref: str, path: str) -> bytes:
         """Return one file. Raises SourceFailed, also for a pointer to where the file really is."""

@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 
 from skillyard.sources.protocol import SourceFailed
 
-__all__ = ["Quotas"]
+__all__ = ["Quotas", "rate_limited"]
 
 EPOCH = 1e9
 """A reset above this is a time, below it a number of seconds: both are in use."""
@@ -23,16 +23,14 @@ class Quotas:
         self._clock = clock
         self._spent_until: dict[str, float] = {}
 
-    def check(self, origin: str) -> None:
-        """Raise SourceFailed for an origin whose quota is spent."""
+    def check(self, origin: str, remedy: str = "") -> None:
+        """Raise SourceFailed for an origin whose rate limit is reached.
+
+        ``remedy`` is what a user can do beside waiting.
+        """
         left = self._spent_until.get(origin, 0.0) - self._clock()
         if left > 0:
-            raise SourceFailed(
-                "rate_limited",
-                f"{origin}: its quota is spent",
-                hint=f"ask again in {left:.0f} s, or give a token",
-                retry_after_s=left,
-            )
+            raise rate_limited(origin, left, remedy)
 
     def note(self, origin: str, headers: Mapping[str, str]) -> None:
         """Remember when a quota that has just been spent comes back."""
@@ -75,6 +73,20 @@ class Quotas:
             except (ValueError, TypeError, OverflowError):
                 return None
         return seconds
+
+
+def rate_limited(
+    origin: str, wait_s: float, remedy: str = "", status: int | None = None
+) -> SourceFailed:
+    """Return the failure of an origin that takes no more requests for so many seconds."""
+    answered = f" ({status})" if status is not None else ""
+    return SourceFailed(
+        "rate_limited",
+        f"{origin}: rate limit reached{answered}",
+        hint=" or ".join(filter(None, (f"wait {wait_s:.0f} s", remedy))),
+        retry_after_s=wait_s,
+        status=status,
+    )
 
 
 def _number(text: str | None) -> float | None:

@@ -11,7 +11,7 @@ from skillyard.sources.github import GitHub, GitHubSource
 from skillyard.sources.protocol import Source
 from skillyard.sources.registry_file import RegistryFile, shipped_registry
 from skillyard.sources.responses import ResponseCache
-from skillyard.sources.settings import BUILT_IN, Settings
+from skillyard.sources.settings import BUILT_IN, GITHUB_TOKENS, SKILLS_SH_TOKEN, Settings
 from skillyard.sources.skills_sh import SkillsSh
 from skillyard.sources.transport import Host, Transport
 from skillyard.sources.well_known import WellKnown
@@ -41,10 +41,22 @@ def response_cache(settings: Settings) -> ResponseCache:
 def build_transport(settings: Settings, cache: ResponseCache | None = None) -> Transport:
     """Return the transport to the hosts that the settings name."""
     hosts = {
-        "skills.sh": Host(settings.skills_sh_url, token=settings.skills_sh_token),
-        "github-api": Host(settings.github_api_url, GITHUB_VERSION, settings.github_token),
+        "skills.sh": Host(
+            settings.skills_sh_url,
+            token=settings.skills_sh_token,
+            token_variables=(SKILLS_SH_TOKEN,),
+        ),
+        "github-api": Host(
+            settings.github_api_url,
+            GITHUB_VERSION,
+            settings.github_token,
+            token_variables=GITHUB_TOKENS,
+        ),
         "github-raw": Host(
-            settings.github_raw_url, token=settings.github_token, at_once=FILES_AT_ONCE
+            settings.github_raw_url,
+            token=settings.github_token,
+            token_variables=GITHUB_TOKENS,
+            at_once=FILES_AT_ONCE,
         ),
     }
     hosts |= {f"site:{url}": Host(url.rstrip("/")) for url in settings.sites}

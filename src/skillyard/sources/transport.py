@@ -16,10 +16,11 @@ from urllib.parse import urljoin, urlsplit
 
 from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
+from skillyard.extras import install_command
 from skillyard.sources.addresses import public_addresses
 from skillyard.sources.bodies import read_body
 from skillyard.sources.protocol import SourceFailed
-from skillyard.sources.quotas import Quotas
+from skillyard.sources.quotas import Quotas, rate_limited
 from skillyard.sources.remembering import Parsed
 from skillyard.sources.responses import MemoryCache, ResponseCache, Stored
 from skillyard.sources.silences import Silences
@@ -56,6 +57,8 @@ class Host(NamedTuple):
     """What every request to it carries."""
     token: str = ""
     """Sent as a bearer token, to this origin only."""
+    token_variables: tuple[str, ...] = ()
+    """The environment variables that its token is read from, the first one that is set."""
     named_by_user: bool = True
     """False where the address came from a command line or an answer: it must be public then."""
     at_once: int = AT_ONCE
@@ -128,7 +131,11 @@ class Transport:
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
-        import httpx2
+        try:
+            import httpx2
+        except ModuleNotFoundError:
+            command = install_command("remote")
+            raise InvalidInput(f"asking remotes needs httpx2: {command}") from None
 
         self._client = httpx2.AsyncClient(
             follow_redirects=False,
@@ -181,7 +188,11 @@ class Transport:
             if self.offline or 0 <= self._clock() - stored.checked < fresh_s:
                 return self._kept(stored, stale=self.offline)
         if self.offline:
-            raise SourceFailed("offline", f"{url} is not in the cache")
+            raise SourceFailed(
+                "offline",
+                f"{_shown(url)} is not in the cache",
+                hint="unset SKILLYARD_OFFLINE, or cache.offline in the settings, to ask it",
+            )
         until, failure = self._failed.get(key, (0.0, None))
         if failure is not None and stored is None and self._clock() < until:
             raise failure
@@ -247,7 +258,7 @@ class Transport:
         origin = origin_of(url)
         try:
             async with self._room(origin), asyncio.timeout(self.deadline_s):
-                self._quotas.check(origin)
+                self._quotas.check(origin, _more_requests(host))
                 self._silences.check(origin)
                 for _ in range(HOPS + 1):
                     async with self._twice(url, host, accept, stored) as response:
@@ -255,17 +266,19 @@ class Transport:
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
                             return await self._read(
-                                url, response, most_bytes, asked_whether=conditional
+                                url, host, response, most_bytes, asked_whether=conditional
                             )
                         url = self._next(url, response)
-                raise SourceFailed("refused", f"{url}: more than {HOPS} redirects")
-        except TimeoutError:
-            raise SourceFailed("timeout", f"{url}: no answer in {self.deadline_s:g} s") from None
-        except httpx2.TimeoutException:
-            raise SourceFailed("timeout", f"{url}: no answer in {self.deadline_s:g} s") from None
+                raise SourceFailed("refused", f"{_shown(url)}: more than {HOPS} redirects")
+        except (TimeoutError, httpx2.TimeoutException):
+            what = f"{_shown(url)}: no answer in {self.deadline_s:g} s"
+            raise SourceFailed("timeout", what, hint="try again later") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            what = f"{type(error).__name__} {error}".strip()
-            raise SourceFailed("unreachable", f"{origin_of(url)}: {what}") from None
+            raise SourceFailed(
+                "unreachable",
+                f"cannot reach {origin_of(url)} ({f'{type(error).__name__}: {error}'.strip(': ')})",
+                hint="check the network and the proxy; SKILLYARD_OFFLINE=1 answers from the cache",
+            ) from None
 
     def _room(self, origin: str) -> asyncio.Semaphore:
         """Return what bounds the requests to one origin: a host that hangs holds up no other."""
@@ -341,14 +354,15 @@ class Transport:
         return target
 
     async def _read(
-        self, url: str, response: Any, most_bytes: int, *, asked_whether: bool
+        self, url: str, host: Host, response: Any, most_bytes: int, *, asked_whether: bool
     ) -> Reply:
         status = int(response.status_code)
         headers = {str(k).lower(): str(v) for k, v in response.headers.items()}
         if status == 304 and not asked_whether:
-            raise SourceFailed("bad_answer", f"{url} answered 304 to no condition", status=304)
+            what = f"{_shown(url)} answered 304 to no condition"
+            raise SourceFailed("bad_answer", what, status=304)
         if status in (200, 304):
-            body = await read_body(url, response, most_bytes) if status == 200 else b""
+            body = await read_body(_shown(url), response, most_bytes) if status == 200 else b""
             return Reply(status, headers, body)
         if status in GONE:
             return Reply(status, headers, b"")
@@ -357,7 +371,7 @@ class Transport:
             with suppress(SourceFailed):
                 said = await read_body(url, response, REASON_BYTES)
         wait_s = self._quotas.wait(origin_of(url), status, headers, said)
-        raise _refusal(url, status, headers, wait_s)
+        raise _refusal(url, host, status, wait_s)
 
 
 FAILURE_S = 5.0
@@ -380,17 +394,41 @@ def _check_origin(url: str, asked: Host, name: str) -> None:
         raise SourceFailed("refused", f"{origin_of(url)} is not {name}")
 
 
-def _refusal(
-    url: str, status: int, headers: Mapping[str, str], wait_s: float | None
-) -> SourceFailed:
+def _refusal(url: str, host: Host, status: int, wait_s: float | None) -> SourceFailed:
     if wait_s is not None:
+        return rate_limited(origin_of(url), wait_s, _more_requests(host), status)
+    answered = f"{_shown(url)} answered {status}"
+    if status in (401, 403):
+        return _denied(url, host, status, answered)
+    later = "the fault is at that server; try again later" if status >= 500 else ""
+    return SourceFailed("status", answered, hint=later, status=status)
+
+
+def _denied(url: str, host: Host, status: int, answered: str) -> SourceFailed:
+    """Return the failure of a request that wants a token, another one or more rights."""
+    *others, last = host.token_variables or ("",)
+    variables = f"{', '.join(others)} or {last}" if others else last
+    if host.token and variables and status == 401:
         return SourceFailed(
-            "rate_limited",
-            f"{origin_of(url)}: its quota is spent ({status})",
-            hint=f"ask again in {wait_s:.0f} s, or give a token",
-            retry_after_s=wait_s,
+            "denied",
+            f"{origin_of(url)} rejected the token in {variables} (401)",
+            hint="replace it, or unset it: public skills need none",
             status=status,
         )
-    if status in (401, 403):
-        return SourceFailed("denied", f"{url} answered {status}", status=status)
-    return SourceFailed("status", f"{url} answered {status}", status=status)
+    if host.token and variables:
+        hint = f"the token in {variables} may lack the right to read this"
+    else:
+        hint = f"if it needs a token, set {host.token_variables[0]}" if variables else ""
+    return SourceFailed("denied", answered, hint=hint, status=status)
+
+
+def _more_requests(host: Host) -> str:
+    """Return how a user gets a higher rate limit of a host; empty where that is not known."""
+    if host.token or not host.token_variables:
+        return ""
+    return f"set {host.token_variables[0]} for a higher limit"
+
+
+def _shown(url: str) -> str:
+    """Return an address without its parameters, which hold what was searched for."""
+    return url.partition("?")[0].partition("#")[0]

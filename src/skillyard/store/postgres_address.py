@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from skillyard.errors import InvalidInput, StoreRefused
+from skillyard.extras import install_command
 
 __all__ = ["address_of", "driver", "parsed", "secrets_in"]
 
@@ -29,7 +30,7 @@ def driver(address: str) -> Any:
         import psycopg
     except ImportError:
         raise StoreRefused(
-            address, "psycopg is not installed", hint="install skillyard[postgres]"
+            address, "psycopg is not installed", hint=install_command("postgres")
         ) from None
     return psycopg
 

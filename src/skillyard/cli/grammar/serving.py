@@ -48,6 +48,12 @@ COMMANDS = (
                 type="number",
                 default=0.0,
             ),
+            Option(
+                "--log-format",
+                "log lines for people (text) or as JSON (default: text on a terminal, else json)",
+                metavar="FORM",
+                choices=("text", "json"),
+            ),
             Option("--local-only", "search the library alone, never a remote", "flag"),
             Option(
                 "--allow-host",

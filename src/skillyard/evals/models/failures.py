@@ -12,6 +12,7 @@ from typing import Any
 
 from skillyard.evals.models.bounded_client import BodyTooLarge
 from skillyard.evals.models.protocol import ModelFailed
+from skillyard.extras import install_command
 from skillyard.text import clean_line, shorten
 
 __all__ = ["NO_MONEY", "bad_reply", "failure_of", "missing_library", "redacted", "retry_after_s"]
@@ -154,7 +155,7 @@ def bad_reply(
 
 def missing_library(name: str) -> ModelFailed:
     """Return the failure of a library that is not installed."""
-    what = f"the {name} library is not installed: pip install 'skillyard[eval]'"
+    what = f"the {name} library is not installed: {install_command('eval')}"
     return ModelFailed("missing_library", what, permanent=True)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.models.protocol import ModelFailed, Request, Usage
+from skillyard.extras import install_command
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -112,7 +113,7 @@ def _table() -> tuple[DataSnapshot, str]:
     except ImportError:
         raise ModelFailed(
             "missing_library",
-            "prices need genai-prices: pip install 'skillyard[eval]'",
+            f"prices need genai-prices: {install_command('eval')}",
             permanent=True,
         ) from None
     return DataSnapshot(providers=providers, from_auto_update=False), __version__

@@ -31,6 +31,7 @@ from skillyard.evals.reporting.texts import Texts
 from skillyard.evals.reporting.trust import TrustView, trust_view
 from skillyard.evals.reporting.values import mapping, rows, word
 from skillyard.evals.reporting.words import whole
+from skillyard.extras import install_command
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _PACKAGE = "skillyard.evals.reporting"
-_MISSING = "the HTML report needs jinja2: pip install 'skillyard[eval]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,8 @@ def _environment() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
-        raise InvalidInput(_MISSING) from None
+        command = install_command("eval")
+        raise InvalidInput(f"the HTML report needs jinja2: {command}") from None
     return Environment(
         loader=PackageLoader(_PACKAGE, "templates"),
         autoescape=True,

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from skillyard.errors import InvalidInput
+from skillyard.extras import install_command
 
 __all__ = ["arrays", "resampled", "special"]
 
@@ -44,5 +45,5 @@ def _module(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise InvalidInput(
-            f"these statistics need {library}; install it with: pip install 'skillyard[eval]'"
+            f"these statistics need {library}; install it with: {install_command('eval')}"
         ) from error
