@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line, and the programs of others that ask us."""
 
 TEXT = """
 cli:json | design §5
@@ -53,4 +53,8 @@ cli:usage | design §5
     Wrong use and an unreadable root answer 2 and print nothing on standard output.
 cli:terminal | spec/security §3 Terminal
     No control character of a skill reaches the terminal.
+client:skyll | skyll 0.1.1, models.py
+    refs.skills_sh and refs.github are text, empty where there is no address; refs.raw may be null.
+client:mcp-slash | MCP clients configured with either address
+    MCP is served at /mcp and at /mcp/, without a redirect.
 """

@@ -127,8 +127,8 @@ _SKILL = _record(
     source=_text("owner/repo, a domain, or local."),
     refs=_record(
         "Where a person can look at it.",
-        skills_sh=_said(_ADDRESS, "On skills.sh."),
-        github=_said(_ADDRESS, "Where its folder was read."),
+        skills_sh=_text("On skills.sh; empty where it is not there."),
+        github=_text("Where its folder was read; empty where there is no such address."),
         raw=_said(_ADDRESS, "Its SKILL.md."),
     ),
     install_count=_integer("Installs that the marketplace counts."),
