@@ -57,4 +57,7 @@ client:skyll | skyll 0.1.1, models.py
     refs.skills_sh and refs.github are text, empty where there is no address; refs.raw may be null.
 client:mcp-slash | MCP clients configured with either address
     MCP is served at /mcp and at /mcp/, without a redirect.
+client:npx-skills | npx skills 1.7.4, WellKnownProvider
+    The well-known index gives a skill of one file as skill-md, and a skill of more files as one
+    archive of all of them with the digest of its bytes.
 """

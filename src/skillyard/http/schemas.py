@@ -335,9 +335,9 @@ _WELL_KNOWN = {
             _record(
                 "One skill.",
                 name=_text("Its name."),
-                type=_text("skill-md."),
+                type=_text("skill-md, or archive where it has more files."),
                 description=_text("What it is for."),
-                url=_text("Its SKILL.md, relative to this index."),
+                url=_text("Its SKILL.md or zip archive, relative to this index."),
                 digest=_text("sha256: and 64 digits, of the bytes as they are served."),
             ),
             "Every skill that may be fetched, by name.",
