@@ -60,4 +60,7 @@ client:mcp-slash | MCP clients configured with either address
 client:npx-skills | npx skills 1.7.4, WellKnownProvider
     The well-known index gives a skill of one file as skill-md, and a skill of more files as one
     archive of all of them with the digest of its bytes.
+client:fastmcp | fastmcp 4.1.2, skills/models.py
+    Every entry that the Skills extension lists conforms to agentskills.io in all its fields, and
+    the SKILL.md that it names says the same.
 """
