@@ -20,7 +20,7 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test eval-sdks adapters deploy-check hosts lint types bench quality conformance soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test eval-sdks adapters deploy-check hosts clients lint types bench quality conformance soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,10 @@ deploy-check: ## Read the files of deploy/ with their linters (an environment of
 
 hosts: $(DEV) ## Test inside the real Claude Code and Codex, with a scripted model (needs node 20 and npm)
 	@$(BIN)/python tools/hosts/run.py $(ARGS)
+
+clients: ## Test with Skyll's, FastMCP's and the SDK's clients, MCP Inspector, npx skills (needs npm)
+	@PYTHON='$(PYTHON)' tools/venv .venv-clients clients
+	@.venv-clients/bin/python tools/clients/run.py $(ARGS)
 
 lint: $(DEV) ## Check style and formatting
 	@$(BIN)/python -m ruff check . $(ARGS)

@@ -30,7 +30,7 @@ METHODS = {
     "search": "search", "searchByBody": "search", "skillByName": "skill",
     "skillBySource": "skill_from", "rank": "rank", "evaluate": "evaluate", "select": "select",
     "why": "why", "health": "health", "metrics": "metrics", "wellKnownIndex": "index",
-    "wellKnownSkill": "skill_file", "openapi": "openapi",
+    "wellKnownSkill": "skill_file", "wellKnownArchive": "skill_archive", "openapi": "openapi",
 }  # fmt: skip
 
 
@@ -179,7 +179,14 @@ def test_a_file_of_the_index_is_had_byte_for_byte_and_checked(served: Running, w
         lambda c: c.skill_file("pdf-tables", listed["deploy"].digest),
         lambda c: c.skill_file("nothing"),
     )
+    packed, single = way(
+        served.base,
+        lambda c: c.skill_archive("pdf-tables", listed["pdf-tables"].digest),
+        lambda c: c.skill_archive("deploy"),
+    )
     assert good == wanted
+    assert packed.startswith(b"PK")
+    assert isinstance(single, sy.SkillNotFound)
     assert isinstance(other, BadAnswer)
     assert isinstance(gone, sy.SkillNotFound)
 

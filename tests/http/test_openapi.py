@@ -67,7 +67,7 @@ def test_the_routes_are_those_that_are_served(served: Running) -> None:
     assert served.get("/openapi.json", headers=tag).status_code == 304
     served_paths = {route.path for route in served.server.config.app.routes}  # type: ignore[union-attr]
     # MCP is described by itself, to those who speak it.
-    assert served_paths == {route.pattern for route in ROUTES} | {MCP_PATH}
+    assert served_paths == {route.pattern for route in ROUTES} | {MCP_PATH, f"{MCP_PATH}/"}
 
 
 def test_every_status_that_a_route_may_give_is_explained() -> None:

@@ -13,6 +13,7 @@ from skillyard.standin import Upstreams, faults
 from tests.http.running import LIBRARY, Running, running
 from tests.http.shapes import conforms
 from tests.parity.trees import write_tree
+from tests.requirements import requirement
 from tests.worked_examples.making import document
 
 SKYLL = {
@@ -35,6 +36,16 @@ def test_the_answer_has_every_field_that_clients_of_skyll_read(served: Running) 
     assert (first["id"], first["source"], first["content"]) == (
         "pdf-tables", "local", "Use a ruler.",
     )  # fmt: skip
+
+
+@requirement("client:skyll")
+def test_addresses_that_skylls_client_takes_as_text_are_never_null(served: Running) -> None:
+    for path in ("/skill/pdf-tables", "/skills/local/pdf-tables"):
+        answer = served.get(path).json()
+        conforms(answer, "Skill")
+        assert answer["refs"] == {"skills_sh": "", "github": "", "raw": None}
+    for each in served.get("/search?q=pdf").json()["skills"]:
+        assert each["refs"] == {"skills_sh": "", "github": "", "raw": None}
 
 
 def test_a_post_asks_the_same_under_either_name(served: Running) -> None:

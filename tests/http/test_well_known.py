@@ -8,13 +8,18 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from skillyard.http.well_known import INDEX_PATH
+from skillyard.install.archives import read_archive
+from skillyard.sources.protocol import Package
 from skillyard.sources.registry import build_transport
 from skillyard.sources.settings import Settings
 from skillyard.sources.well_known import WellKnown
 from tests.http.running import LIBRARY, Running, running
 from tests.http.shapes import conforms
+from tests.parity.trees import write_tree
+from tests.requirements import requirement
 from tests.worked_examples.making import document
 
+MEDIA = {"skill-md": "text/markdown; charset=utf-8", "archive": "application/zip"}
 FILES = {
     **LIBRARY,
     "AGENTS.md": "Always on.\n",
@@ -24,37 +29,92 @@ FILES = {
 }
 
 
+@requirement("client:npx-skills")
 def test_every_digest_is_of_the_bytes_that_are_served(tmp_path: Path) -> None:
     with running(tmp_path / "skills", FILES) as server:
         index = server.get(INDEX_PATH)
         conforms(index.json(), "WellKnownIndex")
         assert index.headers["content-type"] == "application/json"
-        names = [entry["name"] for entry in index.json()["skills"]]
-        assert names == ["deploy", "pdf-tables", "prüfung", "unit-tests"]
-        for entry in index.json()["skills"]:
+        listed = {entry["name"]: entry for entry in index.json()["skills"]}
+        assert {name: (entry["type"], entry["url"]) for name, entry in listed.items()} == {
+            "deploy": ("skill-md", "deploy/SKILL.md"),
+            "pdf-tables": ("archive", "pdf-tables.zip"),
+            "prüfung": ("skill-md", "pr%C3%BCfung/SKILL.md"),
+            "unit-tests": ("skill-md", "unit-tests/SKILL.md"),
+        }
+        for entry in listed.values():
             found = server.get(urljoin(server.base + INDEX_PATH, entry["url"]))
-            assert found.headers["content-type"] == "text/markdown; charset=utf-8"
+            media = MEDIA[entry["type"]]
+            assert found.headers["content-type"] == media
             assert f"sha256:{sha256(found.content).hexdigest()}" == entry["digest"]
-        assert server.get("/.well-known/agent-skills/secret/SKILL.md").status_code == 404
+        for path in ("secret/SKILL.md", "secret.zip", "deploy.zip", "nothing.zip"):
+            assert server.get(f"/.well-known/agent-skills/{path}").status_code == 404
 
 
-def test_our_own_client_of_such_indexes_takes_it(tmp_path: Path) -> None:
-    with running(tmp_path / "skills", FILES) as server:
+@requirement("client:npx-skills")
+def test_our_own_client_of_such_indexes_takes_every_file_of_it(tmp_path: Path) -> None:
+    root = tmp_path / "skills"
+    write_tree(root, FILES)
+    (root / "pdf-tables/scripts").mkdir()
+    (root / "pdf-tables/scripts/cut.py").write_bytes(b"#!/usr/bin/env python3\n\xff\0")
+    (root / "pdf-tables/scripts/cut.py").chmod(0o755)
+    with running(root) as server:
         settings = Settings(enabled=(), sites=(server.base,))
 
-        async def fetched() -> dict[str, bytes]:
+        async def fetched() -> dict[str, Package]:
             async with build_transport(settings) as transport:
                 site = WellKnown(transport, settings.sites)
                 hits = await site.listed(server.base)
-                return {hit.name: (await site.fetch(hit)).files["SKILL.md"] for hit in hits}
+                return {hit.name: await site.fetch(hit, whole=True) for hit in hits}
 
         found = asyncio.run(fetched())
-        assert found["deploy"] == LIBRARY["deploy/SKILL.md"].encode()
+        assert found["deploy"].files == {"SKILL.md": LIBRARY["deploy/SKILL.md"].encode()}
+        package = found["pdf-tables"]
+        assert package.files == {
+            path: (root / "pdf-tables" / path).read_bytes()
+            for path in ("SKILL.md", "references/layout.md", "scripts/cut.py")
+        }
+        assert package.executable == {"scripts/cut.py"}
         assert len(found) == 4
 
 
+@requirement("client:npx-skills")
+def test_an_archive_is_the_skills_folder_and_nothing_else(tmp_path: Path) -> None:
+    root = tmp_path / "skills"
+    write_tree(root, {**LIBRARY, "../outside.txt": "secret", "pdf-tables/.git/config": "x"})
+    (root / "pdf-tables/link.txt").symlink_to(tmp_path / "outside.txt")
+    (root / "pdf-tables/folder").symlink_to(tmp_path)
+    write_tree(root, {f"many/{number}.txt": "x" for number in range(512)})
+    write_tree(root, {"many/SKILL.md": document("many"), "colon/SKILL.md": document("colon")})
+    write_tree(root, {"colon/a:b.txt": "x"})
+    with running(root) as server:
+        first = server.get("/.well-known/agent-skills/pdf-tables.zip")
+        again = server.get("/.well-known/agent-skills/pdf-tables.zip")
+        assert again.content == first.content
+        names = [file.path for file in read_archive(first.content, "zip")]
+        assert names == ["SKILL.md", "references/layout.md"]
+
+        def digests() -> dict[str, str]:
+            listed = server.get(INDEX_PATH).json()["skills"]
+            return {entry["name"]: entry["digest"] for entry in listed}
+
+        before = digests()
+        assert set(before) == {"deploy", "pdf-tables", "unit-tests"}  # the others are not whole
+        (root / "pdf-tables/references/layout.md").write_text("Rows first, and then columns.\n")
+        after = digests()
+        assert {name for name in before if before[name] != after[name]} == {"pdf-tables"}
+
+
+def test_a_description_is_no_longer_than_javascript_counts(tmp_path: Path) -> None:
+    files = {"long/SKILL.md": document("long", "\U0001f4c4" * 1_000)}
+    with running(tmp_path / "skills", files) as server:
+        (entry,) = server.get(INDEX_PATH).json()["skills"]
+        assert entry["description"] == "\U0001f4c4" * 512
+
+
 def test_head_etag_and_caching(served: Running) -> None:
-    for path in (INDEX_PATH, "/.well-known/agent-skills/deploy/SKILL.md"):
+    below = "/.well-known/agent-skills"
+    for path in (INDEX_PATH, f"{below}/deploy/SKILL.md", f"{below}/pdf-tables.zip"):
         got, head = served.get(path), served.client.head(path)
         assert head.content == b""
         for name in ("etag", "content-length", "content-type", "cache-control"):

@@ -23,6 +23,7 @@ from tests.mcp.running import (
     serving,
     write_tree,
 )
+from tests.requirements import requirement
 
 EXTENSION = "io.modelcontextprotocol/skills"
 UNKNOWN = (
@@ -326,9 +327,28 @@ def test_frontmatter_is_typed_as_a_host_would_type_it(tmp_path: Path) -> None:
     write_tree(tmp_path, {"typed/SKILL.md": document("typed", "d", extra=extra)})
     assert entries(tmp_path)["skill://typed/SKILL.md"]["frontmatter"] == {
         "name": "typed", "description": "d", "version": "1.0", "number": 1.0, "flag": True,
-        "nothing": None, "day": "2026-01-02", "metadata": {"a": [1, "yes"]},
+        "nothing": None, "day": "2026-01-02", "metadata": {"a": "1, yes"},
         "allowed-tools": "Bash(git:*)",
     }  # fmt: skip
+
+
+@requirement("client:fastmcp")
+def test_a_file_that_does_not_conform_is_served_as_its_entry_says(tmp_path: Path) -> None:
+    extra = "allowed-tools:\n  - Read\n  - Bash(git diff:*)\n"
+    write_tree(tmp_path, {"a/SKILL.md": document("a", "d", "Body.", extra=extra)})
+
+    async def work() -> tuple[dict[str, Any], str]:
+        async with in_process(tmp_path) as (client, _):
+            (entry,) = (await ask(client, "skills/list"))["skills"]
+            content = (await client.read_resource(entry["uri"])).contents[0]
+            return entry, content.text
+
+    entry, text = run(work())
+    assert entry["frontmatter"]["allowed-tools"] == "Read Bash(git diff:*)"
+    assert 'allowed-tools: "Read Bash(git diff:*)"' in text
+    assert text.endswith("Body.\n")
+    (file,) = entry["resources"]
+    assert (file["digest"], file["size"]) == (sha256(text.encode()), len(text.encode()))
 
 
 def test_links_and_what_lies_behind_them_are_no_files_of_a_skill(tmp_path: Path) -> None:

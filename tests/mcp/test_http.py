@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.hosting.options import ServiceLimits
+from tests.http.running import running
 from tests.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
 from tests.mcp.running import (
     ERAS,
@@ -28,6 +29,7 @@ from tests.mcp.running import (
     shows,
     until,
 )
+from tests.requirements import requirement
 
 # The SDK leaves the streams of an answer that nobody reads to the garbage collector, which says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -95,6 +97,18 @@ def test_a_token_is_asked_for_where_there_is_one(tmp_path: Path) -> None:
         assert post(served.port, body, JSON, ACCEPT, sized, wrong).status == 401
         right = "Authorization: Bearer s3cret"
         assert post(served.port, body, JSON, ACCEPT, sized, right).status == 200
+
+
+@requirement("client:mcp-slash")
+def test_either_address_is_served_without_a_redirect(tmp_path: Path) -> None:
+    headers = {"Accept": "application/json, text/event-stream"}
+    with running(tmp_path / "skills") as http, serving(tmp_path / "skills") as alone:
+        for port in (http.port, alone.port):
+            for path in ("/mcp", "/mcp/"):
+                url = f"http://127.0.0.1:{port}{path}"
+                answer = http.client.post(url, json=INITIALIZE, headers=headers)
+                assert answer.status_code == 200, url
+                assert "serverInfo" in answer.text
 
 
 def bare(method: str, path: str = "/mcp", *headers: str, body: str = "") -> bytes:

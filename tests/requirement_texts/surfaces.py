@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line, and the programs of others that ask us."""
 
 TEXT = """
 cli:json | design §5
@@ -75,4 +75,14 @@ platforms:posix-names | issue: What people install is what works
     Names that only POSIX systems have are used in one package.
 platforms:nodes | issue: What people install is what works
     Following a store is refused on Windows in one sentence, with exit code 2.
+client:skyll | skyll 0.1.1, models.py
+    refs.skills_sh and refs.github are text, empty where there is no address; refs.raw may be null.
+client:mcp-slash | MCP clients configured with either address
+    MCP is served at /mcp and at /mcp/, without a redirect.
+client:npx-skills | npx skills 1.7.4, WellKnownProvider
+    The well-known index gives a skill of one file as skill-md, and a skill of more files as one
+    archive of all of them with the digest of its bytes.
+client:fastmcp | fastmcp 4.1.2, skills/models.py
+    Every entry that the Skills extension lists conforms to agentskills.io in all its fields, and
+    the SKILL.md that it names says the same.
 """

@@ -43,6 +43,7 @@ __all__ = [
     "search",
     "select",
     "skill",
+    "skill_archive",
     "skill_file",
     "skill_from",
     "why",
@@ -253,6 +254,19 @@ def skill_file(name: str, digest: str = "") -> Call[bytes]:
     With the index's ``digest`` the bytes are checked: others are BadAnswer. Raises SkillNotFound.
     """
     path = path_of(INDEX[1:], _text("name", name), "SKILL.md")
+    return _file(path, name, digest, "text/markdown")
+
+
+def skill_archive(name: str, digest: str = "") -> Call[bytes]:
+    """Return the zip archive of a skill of the index that has more files than its SKILL.md.
+
+    With the index's ``digest`` the bytes are checked: others are BadAnswer. Raises SkillNotFound.
+    """
+    path = path_of(INDEX[1:], f"{_text('name', name)}.zip")
+    return _file(path, name, digest, "application/zip")
+
+
+def _file(path: str, name: str, digest: str, media: str) -> Call[bytes]:
     wanted = _text("digest", digest)
 
     def read(body: bytes) -> bytes:
@@ -260,7 +274,7 @@ def skill_file(name: str, digest: str = "") -> Call[bytes]:
             raise Mismatch(f"its digest is {digest_of(body)}, not {wanted}")
         return body
 
-    return Call(path, read, accept="text/markdown", subject=name)
+    return Call(path, read, accept=media, subject=name)
 
 
 def openapi() -> Call[dict[str, Any]]:

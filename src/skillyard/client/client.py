@@ -141,6 +141,7 @@ class Client(_Asking):
     health = _waiting(calls.health)
     metrics = _waiting(calls.metrics)
     index = _waiting(calls.index)
+    skill_archive = _waiting(calls.skill_archive)
     skill_file = _waiting(calls.skill_file)
     openapi = _waiting(calls.openapi)
 
@@ -208,6 +209,7 @@ class AsyncClient(_Asking):
     health = _awaiting(calls.health)
     metrics = _awaiting(calls.metrics)
     index = _awaiting(calls.index)
+    skill_archive = _awaiting(calls.skill_archive)
     skill_file = _awaiting(calls.skill_file)
     openapi = _awaiting(calls.openapi)
 

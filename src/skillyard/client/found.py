@@ -100,7 +100,7 @@ def found_skill_of(node: Node) -> FoundSkill:
     skill = _skill_of(node)
     failure = node.member("fetch_error").text_or_none()
     tokens, omitted = node.optional("tokens"), node.optional("omitted")
-    listed = refs.member("skills_sh").text_or_none() is not None and MARKETPLACE in found_by
+    listed = bool(refs.member("skills_sh").text_or_none()) and MARKETPLACE in found_by
     hit = Hit(
         node.member("source").text(),
         node.member("id").text(),

@@ -14,6 +14,7 @@ from skillyard.hosting.logging import Log
 from skillyard.hosting.metrics import Metrics
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.outcomes import Board
+from skillyard.hosting.publication import Publication
 from skillyard.hosting.searching import Searching
 from skillyard.hosting.served import ServedCatalog
 from skillyard.hosting.snapshot import Snapshot
@@ -76,6 +77,7 @@ class Service:
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
         self.searching = Searching(settings, self.board, self._pool, local_only=options.local_only)
         self.live = _served(options, self.log)
+        self.publication = Publication()
         self.closing = False
         self._working = 0
         self.written: dict[str, bytes] = {}

@@ -79,7 +79,8 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
     ]
     mcp = _mcp(service)
     if mcp is not None:
-        routes.append(StarletteRoute(MCP_PATH, _Mounted(mcp)))
+        # Clients are configured with either address, and a redirect would lose the POST's body.
+        routes += [StarletteRoute(path, _Mounted(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
     app = Starlette(
         routes=routes,
         exception_handlers={HTTPException: _not_routed},

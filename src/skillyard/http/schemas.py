@@ -127,8 +127,8 @@ _SKILL = _record(
     source=_text("owner/repo, a domain, or local."),
     refs=_record(
         "Where a person can look at it.",
-        skills_sh=_said(_ADDRESS, "On skills.sh."),
-        github=_said(_ADDRESS, "Where its folder was read."),
+        skills_sh=_text("On skills.sh; empty where it is not there."),
+        github=_text("Where its folder was read; empty where there is no such address."),
         raw=_said(_ADDRESS, "Its SKILL.md."),
     ),
     install_count=_integer("Installs that the marketplace counts."),
@@ -335,9 +335,9 @@ _WELL_KNOWN = {
             _record(
                 "One skill.",
                 name=_text("Its name."),
-                type=_text("skill-md."),
+                type=_text("skill-md, or archive where it has more files."),
                 description=_text("What it is for."),
-                url=_text("Its SKILL.md, relative to this index."),
+                url=_text("Its SKILL.md or zip archive, relative to this index."),
                 digest=_text("sha256: and 64 digits, of the bytes as they are served."),
             ),
             "Every skill that may be fetched, by name.",

@@ -16,13 +16,11 @@ from typing import Any, NamedTuple
 
 from skillyard.digest import sha256
 from skillyard.errors import SkillError
-from skillyard.formats.frontmatter import decode, split, unify_lines
-from skillyard.formats.nodes import plain_value
-from skillyard.formats.yaml_guard import read_mapping
 from skillyard.hosting.local import file_of, is_document
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.mcp.library import View
-from skillyard.mcp.naming import SKILL_FILE, Published, published, segment
+from skillyard.mcp.naming import DESCRIPTION_CHARS, SKILL_FILE, Published, published, segment
+from skillyard.mcp.rendition import Unreadable, conforming
 from skillyard.resources import list_resources, read_resource
 from skillyard.skill import Skill
 from skillyard.sources.protocol import SourceFailed
@@ -123,12 +121,14 @@ class Manifests:
 
     def entry(self, root: str, skill: Skill) -> Entry:
         """Return the entry of a skill that is served at a URI. Raises Unserved, SourceFailed."""
-        data = self.skill_file(skill)
-        frontmatter = read_frontmatter(data, skill.path)
+        data, frontmatter = self._served(skill)
         if frontmatter.get("name") != skill.name:
             raise Unserved("its frontmatter does not carry its name as text")
-        if not isinstance(frontmatter.get("description"), str):
+        description = frontmatter.get("description")
+        if not isinstance(description, str) or not description.strip():
             raise Unserved("its frontmatter does not carry its description as text")
+        if len(description) > DESCRIPTION_CHARS:
+            raise Unserved(f"its description is longer than {DESCRIPTION_CHARS:,} characters")
         whole = f"sha256:{sha256(data).hex()}"
         files = [EntryFile(f"{root}/{SKILL_FILE}", SKILL_FILE, whole, len(data))]
         for path, size in _listed(skill, len(data)):
@@ -138,7 +138,14 @@ class Manifests:
                 files.append(EntryFile(uri, path, *found))
         return Entry(root, skill, frontmatter, tuple(files))
 
-    def skill_file(self, skill: Skill) -> bytes:
+    def _served(self, skill: Skill) -> tuple[bytes, dict[str, Any]]:
+        """Return a skill's own file as it is served, and its frontmatter as JSON."""
+        try:
+            return conforming(self._skill_file(skill), skill.path)
+        except Unreadable as error:
+            raise Unserved(str(error)) from None
+
+    def _skill_file(self, skill: Skill) -> bytes:
         """Return the bytes of a skill's own file, those of its version. Raises SourceFailed."""
         try:
             data = file_of(skill)
@@ -154,7 +161,7 @@ class Manifests:
     def read(self, entry_root: str, skill: Skill, path: str) -> bytes:
         """Return the bytes of a file that the skill's entry lists. Raises Unserved, SkillError."""
         if path == SKILL_FILE:
-            return self.skill_file(skill)
+            return self._served(skill)[0]
         if path not in {listed for listed, _ in _listed(skill)}:
             raise Unserved(f"no such file is served at {entry_root}")
         return read_resource(skill, path, _LIMITS)
@@ -236,17 +243,3 @@ def _listed(skill: Skill, own: int = 0) -> list[tuple[str, int]]:
     if own + sum(size for _, size in files) > ENTRY_BYTES:
         raise Unserved(f"its files are larger than {ENTRY_BYTES:,} bytes, the most that hosts take")
     return files
-
-
-def read_frontmatter(data: bytes, path: str) -> dict[str, Any]:
-    """Return a SKILL.md's frontmatter as JSON, typed by the YAML 1.2 core schema.
-
-    Nothing is repaired here: a host reads the same bytes with a YAML parser of its own. Raises
-    Unserved.
-    """
-    try:
-        fenced = split(unify_lines(decode(data, path)), path)
-        mapping, _ = read_mapping(fenced.block, path)
-    except SkillError as error:
-        raise Unserved(f"its frontmatter is not plain YAML ({error.message})") from None
-    return {key: plain_value(node) for key, node in mapping.items()}

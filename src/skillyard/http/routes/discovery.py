@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from skillyard.hosting.errors import Refused, not_found
 from skillyard.hosting.local import file_of
+from skillyard.hosting.publication import Unpublished, archive_of
 from skillyard.hosting.service import Asked, Service
 from skillyard.http.encoding import Reply, json_reply
-from skillyard.http.well_known import index_of, published
+from skillyard.http.well_known import index_of
+from skillyard.skill import Skill
 from skillyard.sources.protocol import SourceFailed
 
-__all__ = ["index", "skill_file"]
+__all__ = ["index", "skill_archive", "skill_file"]
 
 FRESH = "max-age=60, must-revalidate"
 
@@ -17,24 +21,44 @@ FRESH = "max-age=60, must-revalidate"
 async def index(service: Service, asked: Asked) -> Reply:
     """Answer with the index."""
     snapshot = await service.snapshot()
-    shape = await service.in_thread(index_of, snapshot.whole)
+    shape = await service.in_thread(index_of, service.publication, snapshot)
     return _open(service, asked, json_reply(shape, tagged=True))
 
 
 async def skill_file(service: Service, asked: Asked) -> Reply:
-    """Answer with the very bytes that the index's digest is of. Raises Refused: 404, 503."""
+    """Answer with the SKILL.md of a published skill, byte for byte. Raises Refused: 404, 503."""
+    return await _file(service, asked, file_of, "text/markdown; charset=utf-8")
+
+
+async def skill_archive(service: Service, asked: Asked) -> Reply:
+    """Answer with all files of a published skill that has several. Raises Refused: 404, 503."""
+    return await _file(service, asked, archive_of, "application/zip")
+
+
+async def _file(
+    service: Service, asked: Asked, content: Callable[[Skill], bytes], media: str
+) -> Reply:
+    name = asked.values["name"]
     snapshot = await service.snapshot()
-    skill = (await service.in_thread(published, snapshot.whole)).get(asked.values["name"])
-    if skill is None:
-        raise not_found(asked.values["name"])
+    skills = await service.in_thread(service.publication.skills, snapshot)
+    if name not in skills:
+        raise not_found(name)
     try:
-        data = await service.in_thread(file_of, skill)
+        data = await service.in_thread(content, skills[name])
+    except Unpublished as error:
+        raise Refused(
+            404,
+            "skill_not_found",
+            str(error),
+            hint="the index names what can be fetched",
+            extra={"near": []},
+        ) from None
     except SourceFailed as error:
         service.live.look()
         raise Refused(
             503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
         ) from None
-    return _open(service, asked, Reply(data, "text/markdown; charset=utf-8", tagged=True))
+    return _open(service, asked, Reply(data, media, tagged=True))
 
 
 def _open(service: Service, asked: Asked, reply: Reply) -> Reply:

@@ -37,7 +37,7 @@ class Route(NamedTuple):
     strict: bool = True
     """Refuse fields that are not known. Skyll's clients may send more than it reads."""
     free: bool = False
-    """True for what is answered at once, however busy the service is."""
+    """True for what is answered however busy the service is: it takes no place in the queue."""
     media: str = JSON
     tagged: bool = False
     """True where the answer may carry an entity tag."""

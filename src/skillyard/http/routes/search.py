@@ -118,8 +118,16 @@ def skill_shape(found: FoundSkill, *, raw: bool) -> dict[str, Any]:
 
 
 def _tidy(item: dict[str, Any]) -> None:
-    """Say null where there is no address."""
-    item["refs"] = {name: address or None for name, address in item["refs"].items()}
+    """Say empty text or null where there is no address, as Skyll's own client requires.
+
+    Its model has ``skills_sh`` and ``github`` as text, and ``raw`` as text or null.
+    """
+    refs = item["refs"]
+    item["refs"] = {
+        "skills_sh": refs["skills_sh"] or "",
+        "github": refs["github"] or "",
+        "raw": refs["raw"] or None,
+    }
     for reference in item["references"]:
         reference["raw_url"] = reference["raw_url"] or None
 

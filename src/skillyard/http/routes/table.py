@@ -6,7 +6,7 @@ from skillyard.hosting.metrics import MEDIA as METRICS
 from skillyard.http import parameters
 from skillyard.http.routes import choosing, discovery, operations, pages, search, skills
 from skillyard.http.routes.route import Route
-from skillyard.http.well_known import INDEX_PATH, SKILL_PATH
+from skillyard.http.well_known import ARCHIVE_PATH, INDEX_PATH, SKILL_PATH
 
 __all__ = ["ROUTES"]
 
@@ -137,6 +137,8 @@ ROUTES = (
         "The skills that may be fetched, with their digests.",
         discovery.index,
         "WellKnownIndex",
+        refusals=(503,),
+        free=True,
         tagged=True,
     ),
     Route(
@@ -148,8 +150,24 @@ ROUTES = (
         discovery.skill_file,
         _TEXT,
         path_fields=(parameters.NAME._replace(about="A name of the index."),),
-        refusals=(404,),
+        refusals=(404, 503),
+        # `npx skills` fetches every listed skill at once, and takes what is refused for absent.
+        free=True,
         media="text/markdown",
+        tagged=True,
+    ),
+    Route(
+        "GET",
+        ARCHIVE_PATH,
+        ARCHIVE_PATH,
+        "wellKnownArchive",
+        "All files of one of them that has more than its SKILL.md, as a zip archive.",
+        discovery.skill_archive,
+        {"type": "string", "format": "binary"},
+        path_fields=(parameters.NAME._replace(about="A name of the index."),),
+        refusals=(404, 503),
+        free=True,
+        media="application/zip",
         tagged=True,
     ),
     Route(

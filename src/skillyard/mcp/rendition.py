@@ -1,0 +1,128 @@
+"""A SKILL.md as the Skills extension serves it: its frontmatter conforms to agentskills.io.
+
+Hosts check every field of an entry against the specification, refuse the whole listing for one
+that differs, and compare the entry with the file that it names. Many files in use differ: a list
+as ``allowed-tools``, a number in ``metadata``. Such a file is served with its frontmatter
+rewritten, and the entry holds the digest and the size of what is served. Every other file is
+served byte for byte. The body is never changed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from skillyard.errors import SkillError
+from skillyard.formats.agentskills import split_tools
+from skillyard.formats.frontmatter import decode, joined, split, unify_lines
+from skillyard.formats.nodes import Node, Scalar, plain_value
+from skillyard.formats.yaml_guard import read_mapping
+from skillyard.text import shorten
+
+__all__ = ["Unreadable", "conforming"]
+
+COMPATIBILITY_CHARS = 500
+_BARE_KEY = re.compile(r"[a-z]+(?:[_-][a-z]+)+|[a-z]{4,}")
+"""Keys that no YAML reader takes for anything but text, but for the words below."""
+_NOT_BARE = frozenset(["null", "true", "false"])
+
+
+class Unreadable(Exception):
+    """The frontmatter is not plain YAML; the message says why."""
+
+
+def conforming(data: bytes, path: str) -> tuple[bytes, dict[str, Any]]:
+    """Return the file with frontmatter that conforms, and that frontmatter as JSON.
+
+    The JSON is typed by the YAML 1.2 core schema, as a host types it that reads the same bytes.
+    ``name`` and ``description``, and fields that the specification does not define, are left as
+    they are. Nothing is repaired: Unreadable is raised for a block that is not plain YAML.
+    """
+    try:
+        fenced = split(unify_lines(decode(data, path)), path)
+        nodes, _ = read_mapping(fenced.block, path)
+        fields = {key: plain_value(node) for key, node in nodes.items()}
+        changed = _changed(nodes, fields)
+        if not changed:
+            return data, fields
+        for key, value in changed.items():
+            if value is None:
+                del fields[key]
+            else:
+                fields[key] = value
+        block = "".join(f"{_key(key)}: {_flow(value)}\n" for key, value in fields.items())
+        served = joined(block, fenced.body, "")
+        nodes, _ = read_mapping(split(served.decode(), path).block, path)
+        return served, {key: plain_value(node) for key, node in nodes.items()}
+    except SkillError as error:
+        raise Unreadable(f"its frontmatter is not plain YAML ({error.message})") from None
+
+
+def _changed(nodes: Mapping[str, Node], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that do not conform with the values that do; None for one to leave out."""
+    values = {
+        "license": _text,
+        "compatibility": _compatibility,
+        "metadata": _metadata,
+        "allowed-tools": _tools,
+    }
+    conformed = {key: make(nodes[key]) for key, make in values.items() if key in nodes}
+    return {key: value for key, value in conformed.items() if value != fields[key] or value is None}
+
+
+def _text(node: Node) -> str | None:
+    """Return a value as text: a scalar as it was written, a list of scalars separated by commas."""
+    if isinstance(node, Scalar):
+        return None if node.null else node.text
+    if isinstance(node, list) and all(isinstance(item, Scalar) for item in node):
+        return ", ".join(item.text for item in node if isinstance(item, Scalar))
+    return json.dumps(plain_value(node), ensure_ascii=False)
+
+
+def _compatibility(node: Node) -> str | None:
+    text = _text(node) or None
+    if text is not None and len(text) > COMPATIBILITY_CHARS:
+        return shorten(text, COMPATIBILITY_CHARS)
+    return text
+
+
+def _metadata(node: Node) -> dict[str, str] | None:
+    if not isinstance(node, dict):
+        return None
+    return {key: _text(value) or "" for key, value in node.items()}
+
+
+def _tools(node: Node) -> str | None:
+    if isinstance(node, Scalar):
+        tools = " ".join(split_tools(node.text))
+        # Any blanks between them will do; only other separators are replaced.
+        text = node.text if tools.split() == node.text.split() else tools
+        return None if node.null else text
+    if isinstance(node, list):
+        texts = (item.text for item in node if isinstance(item, Scalar) and not item.null)
+        return " ".join(" ".join(split_tools(text)) for text in texts).strip() or None
+    return None
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) and key not in _NOT_BARE else _quoted(key)
+
+
+def _flow(value: Any) -> str:
+    """Return a JSON value in YAML's flow style, on one line."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_flow, value))}]"
+    if isinstance(value, dict):
+        pairs = (f"{_quoted(key)}: {_flow(each)}" for key, each in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    return json.dumps(value)
+
+
+def _quoted(text: str) -> str:
+    """Return a double-quoted YAML scalar; what does not print is written as an escape."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in escaped) + '"'

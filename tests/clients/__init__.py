@@ -1,0 +1,1 @@
+"""Other people's clients, each from its registry, against the surfaces as users start them."""
