@@ -22,7 +22,7 @@ __all__ = ["Place", "cache_folder", "fingerprint", "fresh", "index_folder", "set
 
 ADAPTED = "adapted"
 """The setting of an index whose table knows the library's own words."""
-VERSION = "3"
+VERSION = "4"
 """Grows when records, state or summary change their shape."""
 
 LOOKED_AT_EACH_TIME = 2_000
@@ -96,7 +96,7 @@ def fresh(searcher: SegmentSearcher, place: Place, summary: Summary, *, look: bo
     Small libraries are walked each time, larger ones when :data:`TRUSTED_S` have passed, all of
     them where ``look`` is True. A file that was young when it was read is read again.
     """
-    trusted = summary.skills > LOOKED_AT_EACH_TIME and not look
+    trusted = summary.documents > LOOKED_AT_EACH_TIME and not look
     if trusted and _age(searcher.folder) < TRUSTED_S:
         return True
     same = summary.settled and fingerprint(place.scan()) == summary.fingerprint
