@@ -92,7 +92,7 @@ def test_a_copy_of_a_shadowed_skill_is_counted_as_a_copy(tmp_path: Path) -> None
     third = write_tree(tmp_path / "three", {"pdf/SKILL.md": PDF})
     catalog = sy.load_catalog(first, second, third)
     assert [skill.path for skill in catalog.candidates] == [str(first / "pdf/SKILL.md")]
-    assert catalog.counts == (1, 0, 1, 1, 0)
+    assert catalog.counts == (2, 0, 1, 1, 0)
 
 
 def test_convention_documents_and_skills_built_in_code_stay_as_they_are(tmp_path: Path) -> None:

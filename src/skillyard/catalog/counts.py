@@ -9,18 +9,18 @@ from skillyard.skill import Origin, Skill
 from skillyard.text import plural
 from skillyard.value import NamedTuple
 
-__all__ = ["SkillCounts", "count_skills"]
+__all__ = ["NO_SKILLS", "SkillCounts", "count_skills"]
 
 
 class SkillCounts(NamedTuple):
     """How many skills a catalog has, and what lies beside them; each file is counted once."""
 
     skills: int
-    """Distinct skills in use: without convention documents, shadowed skills and copies."""
+    """Distinct skills: without copies and convention documents."""
     by_name_only: int
     """Of the skills: those that only an explicit ``@name`` chooses."""
     shadowed: int
-    """Other skills that lose to one of the same name; they load by their id."""
+    """Of the skills: those that lose to another of the same name; they load by their id."""
     copies: int
     """Further places of skills: the same name and the same bytes."""
     conventions: int
@@ -29,12 +29,12 @@ class SkillCounts(NamedTuple):
     @property
     def selectable(self) -> int:
         """Skills that a request can choose without naming them."""
-        return self.skills - self.by_name_only
+        return self.skills - self.by_name_only - self.shadowed
 
     @property
     def files(self) -> int:
         """Files that loaded."""
-        return self.skills + self.shadowed + self.copies + self.conventions
+        return self.skills + self.copies + self.conventions
 
     def to_dict(self) -> dict[str, int]:
         """Return the JSON shape, the same on every surface."""
@@ -49,35 +49,37 @@ class SkillCounts(NamedTuple):
         }
 
     @property
-    def apart(self) -> str:
-        """What is not counted among the skills, in words; empty when that is nothing."""
-        said = [f"{self.shadowed:,} shadowed"] if self.shadowed else []
-        said += [_number(self.copies, "copy", "copies")] if self.copies else []
-        said += [plural(self.conventions, "convention document")] if self.conventions else []
+    def left_out(self) -> str:
+        """Which skills no request chooses, in words: ``2 by name only, 1 shadowed``; or empty."""
+        said = [f"{self.by_name_only:,} by name only"] if self.by_name_only else []
+        said += [f"{self.shadowed:,} shadowed"] if self.shadowed else []
         return ", ".join(said)
 
     @property
     def words(self) -> str:
-        """All of it on one line: ``38 skills (2 by name only); not counted: 1 shadowed``."""
-        only = f" ({self.by_name_only:,} by name only)" if self.by_name_only else ""
-        apart = f"; not counted: {self.apart}" if self.apart else ""
-        return f"{plural(self.skills, 'skill')}{only}{apart}"
+        """All of it: ``39 skills (2 by name only, 1 shadowed), 2 convention documents``."""
+        said = [plural(self.skills, "skill") + (f" ({self.left_out})" if self.left_out else "")]
+        said += [f"{self.copies:,} {'copy' if self.copies == 1 else 'copies'}"] * bool(self.copies)
+        if self.conventions:
+            said.append(plural(self.conventions, "convention document"))
+        return ", ".join(said)
 
 
-def _number(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
+NO_SKILLS = SkillCounts(0, 0, 0, 0, 0)
+"""The counts of an empty catalog."""
 
 
 def count_skills(skills: Iterable[Skill], shadowed: Mapping[Skill, Skill]) -> SkillCounts:
     """Count the skills of a catalog; ``shadowed`` gives each loser its winner."""
-    distinct = by_name = conventions = 0
+    distinct = by_name = lost = copies = conventions = 0
     for skill in skills:
-        if skill in shadowed:
-            continue
-        if skill.origin == Origin.CONVENTION:
+        winner = shadowed.get(skill)
+        if winner is not None and is_copy(skill, winner):
+            copies += 1
+        elif skill.origin == Origin.CONVENTION:
             conventions += 1
         else:
             distinct += 1
-            by_name += skill.hidden
-    copies = sum(is_copy(loser, winner) for loser, winner in shadowed.items())
-    return SkillCounts(distinct, by_name, len(shadowed) - copies, copies, conventions)
+            lost += winner is not None
+            by_name += winner is None and skill.hidden
+    return SkillCounts(distinct, by_name, lost, copies, conventions)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from skillyard.catalog import Catalog
+from skillyard.catalog.counts import SkillCounts
 from skillyard.catalog.snapshot import CatalogDiff
 from skillyard.digest import sha256
 from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
@@ -61,6 +62,17 @@ class NodeCatalog(Catalog):
         """The digest: nothing shadows anything, and it tells all else."""
         return self.digest
 
+    @property
+    def counts(self) -> SkillCounts:
+        """How many skills there are. A store has no copies, and nothing shadows anything."""
+        if self._counts is None:
+            self._counts = self.library.counts()
+        return self._counts
+
+    def copies(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return nothing: each place of a store is a skill of its own."""
+        return ()
+
     def __len__(self) -> int:
         return len(self.library)
 
@@ -74,7 +86,7 @@ class NodeCatalog(Catalog):
         return ordinal is not None and self.library.skill(ordinal) == skill
 
     def __repr__(self) -> str:
-        skills = plural(len(self), "skill")
+        skills = plural(self.counts.skills, "skill")
         return f"<NodeCatalog of {skills}, generation {self.position.generation}>"
 
     def get(self, name_or_id: str) -> Skill:
@@ -95,8 +107,8 @@ class NodeCatalog(Catalog):
         found = found or library.with_slug(name_or_id)
         if not found:
             raise SkillNotFound(name_or_id, library.near(name_or_id))
-        if len(found) == 1:
-            return found[0]
+        if len({skill.id for skill in found}) == 1:
+            return found[0]  # published in several places, with one content
         raise AmbiguousName(
             name_or_id, [skill.path for skill in found], [skill.id for skill in found]
         )

@@ -173,7 +173,7 @@ def index_status(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexStatu
         folder,
         state,
         searcher.generation,
-        0 if catalog is None else len(catalog),
+        0 if catalog is None else catalog.counts.skills,
         len(searcher.segments),
         _bytes(folder),
         dict(searcher.settings),
