@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from skillyard.skill import Skill
 
-__all__ = ["copies_by_path", "is_copy", "without_paths"]
+__all__ = ["copies_by_path", "have_one_content", "is_copy", "without_paths"]
 
 
 def is_copy(loser: Skill, winner: Skill) -> bool:
     """True where a shadowed skill has the name and the bytes of the skill that wins over it."""
     return loser.hash == winner.hash and loser.name == winner.name
+
+
+def have_one_content(skills: Sequence[Skill]) -> bool:
+    """True where the skills are one skill in one or several places; False for none."""
+    return bool(skills) and all(is_copy(skill, skills[0]) for skill in skills)
 
 
 def copies_by_path(shadowed: Mapping[Skill, Skill]) -> dict[str, tuple[Skill, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from skillyard.catalog.copies import is_copy
+from skillyard.catalog.copies import have_one_content, is_copy
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.reported import Reported
@@ -214,13 +214,13 @@ class Catalog:
         found = [skill for skill in names.get(name_or_id, ()) if skill not in self._shadowed]
         # A document about the project is not what somebody means who asks for a skill.
         found = [s for s in found if s.origin != Origin.CONVENTION] or found
-        if len(found) == 1:
+        if have_one_content(found):  # built in code, several may be the same
             return found[0]
         if name_or_id in ids:
             return ids[name_or_id]
         if not found:
             found = self._slugs().get(name_or_id, [])
-            if len(found) == 1:
+            if have_one_content(found):
                 return found[0]
         if found:
             raise AmbiguousName(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from skillyard.catalog import Catalog
+from skillyard.catalog.copies import have_one_content
 from skillyard.catalog.counts import SkillCounts
 from skillyard.catalog.snapshot import CatalogDiff
 from skillyard.digest import sha256
@@ -99,7 +100,7 @@ class NodeCatalog(Catalog):
         library = self.library
         named = library.named(name_or_id)
         found = [skill for skill in named if skill.origin != Origin.CONVENTION] or named
-        if len(found) == 1:
+        if have_one_content(found):  # published from several places
             return found[0]
         same_id = library.with_id(name_or_id)
         if same_id:
@@ -107,8 +108,8 @@ class NodeCatalog(Catalog):
         found = found or library.with_slug(name_or_id)
         if not found:
             raise SkillNotFound(name_or_id, library.near(name_or_id))
-        if len({skill.id for skill in found}) == 1:
-            return found[0]  # published in several places, with one content
+        if have_one_content(found):
+            return found[0]
         raise AmbiguousName(
             name_or_id, [skill.path for skill in found], [skill.id for skill in found]
         )

@@ -88,7 +88,8 @@ def bench_run(
     else:
         write_json(out, run)
     answered = sum(bool(entry["results"]) for entry in run.values())
-    return BenchRun(name, len(listed), len(run), answered, out, complete)
+    skills = listed.counts.skills if isinstance(listed, Catalog) else len(listed)
+    return BenchRun(name, skills, len(run), answered, out, complete)
 
 
 class BenchScore(NamedTuple):
