@@ -16,7 +16,7 @@ from skillyard.index.indexed import open_catalog
 from skillyard.service.syncing import store_sync
 from tests.http.running import running
 from tests.ingest.making import publish
-from tests.mcp.running import in_process
+from tests.mcp.running import in_process, shows
 from tests.node.making import store_in
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
@@ -74,6 +74,8 @@ def of_the_service(root: Path) -> dict[str, Any]:
         health = server.get("/health").json()["catalog"]
         metrics = server.get("/metrics").text
         home = server.get("/", headers={"Accept": "text/html"}).text
+        hits = server.get("/search", params={"q": "do pdf csv"}).json()["skills"]
+    assert len({each["id"] for each in hits}) == len({each["title"] for each in hits}) == len(hits)
     (gauge,) = re.findall(r"^skillyard_catalog_skills (\d+)$", metrics, re.MULTILINE)
     return {
         "/health": {health["skills"], health["counts"]["skills"]},
@@ -90,7 +92,7 @@ def of_mcp(root: Path) -> dict[str, Any]:
         assert listed.structured_content is not None
         assert stats.structured_content is not None
         return {
-            "list_skills": skills_in(listed.content[0].text.split("\n")[0]),
+            "list_skills": skills_in(shows(listed).split("\n")[0]),
             "list_skills, structured": {listed.structured_content["counts"]["skills"]},
             "get_cache_stats": {stats.structured_content["catalog"]["skills"]},
         }

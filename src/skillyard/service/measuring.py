@@ -88,8 +88,8 @@ def bench_run(
     else:
         write_json(out, run)
     answered = sum(bool(entry["results"]) for entry in run.values())
-    skills = listed.counts.skills if isinstance(listed, Catalog) else len(listed)
-    return BenchRun(name, skills, len(run), answered, out, complete)
+    count = listed.counts.skills if isinstance(listed, Catalog) else len(listed)
+    return BenchRun(name, count, len(run), answered, out, complete)
 
 
 class BenchScore(NamedTuple):
