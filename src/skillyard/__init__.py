@@ -43,6 +43,7 @@ _ROOMS = {
     "read_resource": "resources",
     "Catalog": "catalog",
     "CatalogDiff": "catalog",
+    "SkillCounts": "catalog.counts",
     "load_catalog": "catalog",
     "Query": "ranking.query",
     "Explanation": "ranking.scorer",
@@ -123,6 +124,9 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from skillyard.catalog import (
         load_catalog as load_catalog,
+    )
+    from skillyard.catalog.counts import (
+        SkillCounts as SkillCounts,
     )
     from skillyard.context.activation import (
         Activation as Activation,

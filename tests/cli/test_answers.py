@@ -81,13 +81,31 @@ def test_list_keeps_a_layout_or_a_tag(run: Run, skills: Path) -> None:
 
 def test_a_card_says_what_is_hidden_and_what_is_shadowed(run: Run, skills: Path) -> None:
     body = (skills / "git-bisect" / "SKILL.md").read_text(encoding="utf-8")
-    write(skills.parent, {"later/git-bisect/SKILL.md": body})
+    write(skills.parent, {"later/git-bisect/SKILL.md": f"{body}Another one.\n"})
     shown = run("list", "--root", "skills", "--root", "later", "--json").json
     cards = {card["path"]: card for card in shown["skills"]}
     later = cards["later/git-bisect/SKILL.md"]
     assert later["shadowed_by"] == "skills/git-bisect/SKILL.md"
     assert cards["skills/.skills/wipe-disk.md"]["hidden"] is True
     assert "shadowed" in run("list", "--root", "skills", "--root", "later").out
+
+
+def test_copies_are_one_card_with_all_places(run: Run, skills: Path) -> None:
+    body = (skills / "git-bisect" / "SKILL.md").read_text(encoding="utf-8")
+    write(skills.parent, {"later/git-bisect/SKILL.md": body})
+    both = ("--root", "skills", "--root", "later")
+    places = ["skills/git-bisect/SKILL.md", "later/git-bisect/SKILL.md"]
+    shown = run("list", *both, "--json").json
+    assert [card["places"] for card in shown["skills"] if card["name"] == "git-bisect"] == [places]
+    assert (shown["counts"]["skills"], shown["counts"]["copies"]) == (6, 1)
+    listed = run("list", *both).out
+    assert "2 places" in listed
+    assert "6 skills (1 by name only), 1 copy, 1 convention document" in listed
+    assert f"also at   {places[1]}" in run("show", "git-bisect", *both).out
+    assert "rank 1 of" in run("why", "git-bisect", "find the broken commit", *both).out
+    chosen = run("select", "find the commit that broke the build", *both, "--json").json
+    names = [each["name"] for each in (*chosen["selected"], *chosen["rejected"])]
+    assert names.count("git-bisect") == 1
 
 
 def test_an_empty_folder_lists_nothing_and_says_so(run: Run, tmp_path: Path) -> None:

@@ -30,9 +30,9 @@ def test_an_index_is_missing_then_current_then_stale(run: Run, skills: Path) -> 
     missing = run("index", "status", "skills", "--json")
     assert (missing.code, missing.json["state"]) == (1, "missing")
     built = run("index", "build", "skills", "--json").json
-    assert (built["skills"], built["added"], built["generation"]) == (7, 7, 1)
+    assert (built["skills"], built["added"], built["generation"]) == (6, 7, 1)
     current = run("index", "status", "skills", "--json")
-    assert (current.code, current.json["state"], current.json["skills"]) == (0, "current", 7)
+    assert (current.code, current.json["state"], current.json["skills"]) == (0, "current", 6)
     with open(skills / "git-bisect" / "SKILL.md", "a", encoding="utf-8") as file:
         file.write("More.\n")
     assert run("index", "status", "skills", "--json").json["state"] == "stale"

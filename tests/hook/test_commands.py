@@ -92,7 +92,7 @@ def test_trust_lists_what_it_approves_and_what_has_changed_since(
     assert shape["added"] == ["skills/new/SKILL.md"]
     assert (shape["removed"], shape["refused"]) == ([], [])
     listed = run("trust", "--list")
-    assert f"{project}  2 skills, since " in listed.out
+    assert f"{project}  2 skill files, since " in listed.out
     assert run("trust", "--list", "--json").json["projects"][0]["project"] == str(project)
     assert run("trust", str(project), "--revoke").code == 0
     assert run("trust", str(project), "--revoke").code == 1

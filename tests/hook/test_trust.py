@@ -14,6 +14,7 @@ from skillyard.errors import InvalidSkillsRoot, SkillIoError
 from skillyard.hook.approving import approvals, approve_project, revoke_project
 from skillyard.hook.library import library_place
 from skillyard.hook.refreshing import bring_up_to_date
+from skillyard.hook.running import Wishes, answer
 from skillyard.hook.trust import project_above, project_at, real_path, untrusted_skills
 from tests.hook.conftest import Hook, add_skill, payload
 
@@ -251,3 +252,40 @@ def test_a_skill_that_is_a_document_below_skills_is_approved_by_itself(
     (place / ".skills" / "other.md").write_text("not a skill", encoding="utf-8")
     assert hook(payload(place)).skill == "bisect"
     assert real_path(str(place)) == str(place)
+
+
+def test_a_copy_that_nobody_approved_does_not_hide_the_approved_skill(
+    project: Path, events: Events
+) -> None:
+    approve_project(str(project))
+    copies = [project / f".agents/{n}/git-bisect" for n in range(9)]  # all before .claude
+    for copy in copies:
+        shutil.copytree(skill_of(project).parent, copy)
+    index(project)
+
+    def context() -> str:
+        return answer("codex", lambda _: payload(project), Wishes(refresh=False), budget_ms=60_000)
+
+    assert f"file: {skill_of(project)}" in context()
+    assert events() == []
+    shutil.rmtree(skill_of(project).parent)  # the index does not know yet
+    assert context() == ""
+    assert "not approved" in events()[0]["message"]
+    approve_project(str(project))
+    assert f"file: {copies[0]}/SKILL.md" in context()
+
+
+def test_the_users_own_copy_is_used_where_that_of_the_project_is_not_approved(
+    project: Path, home: Path
+) -> None:
+    approve_project(str(project))
+    text = skill_of(project).read_text(encoding="utf-8")
+    (project / "other" / "git-bisect").mkdir(parents=True)
+    skill_of(project).rename(project / "other" / "git-bisect" / "SKILL.md")  # not approved there
+    own = home / ".claude" / "skills" / "git-bisect" / "SKILL.md"
+    own.parent.mkdir()
+    own.write_text(text, encoding="utf-8")
+    index(project)
+    shown = answer("codex", lambda _: payload(project), Wishes(refresh=False), budget_ms=60_000)
+    assert f"file: {own}" in shown
+    assert "origin: user (agentskills)" in shown

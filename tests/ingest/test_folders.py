@@ -178,3 +178,16 @@ def test_an_item_is_small_however_large_its_file_is(tmp_path: Path) -> None:
     assert isinstance(item.what, Candidate)
     assert item.size > 100_000
     assert len(repr(item)) < 2_000
+
+
+def test_copies_below_the_roots_are_published_once_and_pruned_where_they_stand(
+    tmp_path: Path, store: CatalogStore
+) -> None:
+    root = write(tmp_path / "root", {"b/pdf/SKILL.md": document("pdf")})
+    publish(store, root)
+    write(root, {f"{at}/pdf/SKILL.md": document("pdf") for at in "ac"})
+    done = publish(store, root, prune=True)
+    assert (done.added, done.repeated, done.withdrawn) == (1, 2, 1)
+    assert list(held(store)) == [("", "", "a/pdf")]
+    again = publish(store, root, prune=True)
+    assert (again.unchanged, again.repeated, again.generations) == (1, 2, 0)

@@ -367,3 +367,37 @@ def test_a_ranking_that_is_quick_waits_for_no_thread(
             await service.close()
 
     run(work())
+
+
+def test_a_copy_takes_over_where_the_file_that_was_served_breaks_or_goes(tmp_path: Path) -> None:
+    async def work() -> None:
+        places = [f"{at}/skills/knit/SKILL.md" for at in (".agents", ".claude", "more")]
+        files = dict.fromkeys(places, document("knit", "Knits socks.", "Knit."))
+        root = write_tree(tmp_path / "skills", files)
+
+        async with in_process(root) as (client, _):
+
+            async def listed() -> list[tuple[list[str], bool]]:
+                result = await called(client, "list_skills")
+                cards = result.structured_content["skills"]
+                return [(card["places"], bool(card.get("notice"))) for card in cards]
+
+            assert await listed() == [(places, False)]
+            (root / places[0]).unlink()
+            assert "Knit." in await loaded(client, "knit")
+            assert await listed() == [(places[1:], False)]
+            (root / places[1]).write_text(BROKEN)
+
+            async def taken_over() -> bool:
+                return await listed() == [(places[2:], False)]
+
+            await eventually(taken_over)
+            (root / places[2]).write_text(BROKEN)
+
+            async def as_it_was() -> bool:
+                return await listed() == [(places[2:], True)]
+
+            await eventually(as_it_was)
+            assert "Knit." in await loaded(client, "knit")
+
+    run(work())

@@ -96,6 +96,7 @@ def test_skills_of_one_name_stand_side_by_side(store: CatalogStore, tmp_path: Pa
     node, memory = Node(store, tmp_path / "node").take(), in_memory(store)
     for name in ("deploy", "same", "same-1", "n", "n-acme"):
         assert found(node, name) == found(memory, name)
+    assert node.get("same").path == path_of(key("same", "acme"))  # one content, several places
     with pytest.raises(AmbiguousName) as raised:
         node.get("deploy")
     assert [path_of(key("deploy", tenant)) for tenant in ("acme", "beta")] == list(
@@ -125,7 +126,7 @@ def test_what_is_in_it_and_how_many(library: tuple[NodeCatalog, Catalog]) -> Non
     assert "deploy" not in node
     assert node.reload().catalog is node
     assert node.find(tag="GIT") == memory.find(tag="GIT")
-    assert repr(node) == "<NodeCatalog of 7 skills, generation 1>"
+    assert repr(node) == "<NodeCatalog of 6 skills, generation 1>"
     with pytest.raises(AttributeError, match="nonsense"):
         _ = node.nonsense
 

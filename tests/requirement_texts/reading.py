@@ -103,6 +103,10 @@ catalog:not-found | design §4
     An unknown name raises SkillNotFound with names that are near.
 catalog:ambiguous | rulings: same name twice
     A name of two skills raises AmbiguousName with both paths, while an id always works.
+catalog:copies | rulings: identical copies
+    Files with one name and the same bytes are one skill in several places.
+catalog:counts | rulings: identical copies
+    Every surface prints the same number of skills for one folder, and says what it leaves out.
 catalog:runtime-twin | rulings: same name twice
     .skills/<name>.md is the runtime twin of <name>/SKILL.md and wins the name and the selection.
 catalog:find | design §4

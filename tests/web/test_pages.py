@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
+from skillyard.catalog.counts import NO_SKILLS, SkillCounts
 from skillyard.hosting.errors import Fault, failed, not_found, wrong_field
 from skillyard.search import FoundSkill
 from skillyard.sources.protocol import Hit
@@ -115,7 +116,7 @@ def test_a_search_shows_each_hit_with_its_signals_evidence_and_command() -> None
 
 
 def test_every_field_has_a_label_and_headings_do_not_jump() -> None:
-    for body in [*pages_of("x"), home_page(OFFER, [], Question())]:
+    for body in [*pages_of("x"), home_page(OFFER, [], Question(), NO_SKILLS)]:
         page = read(body)
         labelled = {label.attributes.get("for") for label in page.all("label")}
         for element in page.elements:
@@ -137,12 +138,12 @@ def test_every_field_has_a_label_and_headings_do_not_jump() -> None:
 def test_the_page_without_a_search_names_skills_and_hides_filters_that_decide_nothing() -> None:
     offer = Offer(("local",), ("hybrid",), "hybrid", 10)
     skills = [sy.Skill(f"skill-{n:02}", "x", "y") for n in range(30)]
-    page = read(home_page(offer, skills, Question()))
-    assert "30 skills" in page.text()
+    page = read(home_page(offer, skills, Question(), SkillCounts(33, 2, 1, 0, 0)))
+    assert "33 skills (2 by name only, 1 shadowed)" in page.text()
     assert "skill-00" in page.text()
     assert "and 6 more" in page.text()
     assert page.all("input", type="checkbox") == []
-    assert "holds no skills" in read(home_page(offer, [], Question())).text()
+    assert "holds no skills" in read(home_page(offer, [], Question(), NO_SKILLS)).text()
 
 
 def test_a_refusal_says_what_is_wrong_and_what_to_do() -> None:

@@ -16,7 +16,9 @@ def settle_names(
 ) -> tuple[dict[Skill, Skill], list[Diagnostic]]:
     """Decide names that occur twice: who wins, who stays ambiguous, and what to say.
 
-    Earlier roots win over later ones (so the project over the user). Inside one root
+    Files with the same name and the same bytes are one skill in several places: the first place
+    wins, and the others are its copies. Of different skills with one name, earlier roots win over
+    later ones (so the project over the user). Inside one root
     ``.skills/<name>.md`` wins over ``<name>/SKILL.md``; any other pair stays ambiguous. Of two
     Oasis skills with one id the one whose folder is the id wins, else the first.
     """
@@ -31,14 +33,59 @@ def settle_names(
             by_oasis_id.setdefault(skill.slug or "", []).append(entry)
     shadowed: dict[Skill, Skill] = {}
     diagnostics: list[Diagnostic] = []
-    for group in by_oasis_id.values():
+    for group in by_name.values():
         if len(group) > 1:
-            _shadow(group, _oasis_winner(group), "oasis_id_twice", shadowed, diagnostics)
+            _unite_copies(group, shadowed, diagnostics)
+    for group in by_oasis_id.values():
+        left = [entry for entry in group if entry.skill not in shadowed]
+        if len(left) > 1:
+            _shadow(left, _oasis_winner(left), "oasis_id_twice", shadowed, diagnostics)
     for group in by_name.values():
         left = [entry for entry in group if entry.skill not in shadowed]
         if len(left) > 1:
             _settle_name(left, shadowed, diagnostics)
     return shadowed, diagnostics
+
+
+def _unite_copies(
+    group: list[Entry], shadowed: dict[Skill, Skill], diagnostics: list[Diagnostic]
+) -> None:
+    """Let the first place of each content win over its copies; ``group`` has one name."""
+    by_hash: dict[str, list[Entry]] = {}
+    for entry in group:
+        if entry.skill is not None:
+            by_hash.setdefault(entry.skill.hash, []).append(entry)
+    for places in by_hash.values():
+        winner, *copies = sorted(places, key=_place_order)
+        for entry in copies:
+            if entry.skill is None or winner.skill is None:
+                continue
+            shadowed[entry.skill] = winner.skill
+            diagnostics.append(
+                Diagnostic(
+                    "identical_copy",
+                    "info",
+                    entry.candidate.path,
+                    f"{entry.skill.name!r} is the same file as {winner.candidate.path}: one skill"
+                    f" in {len(places)} places",
+                    "nothing to do; delete one of them if you do not need both",
+                )
+            )
+
+
+def _place_order(entry: Entry) -> tuple[int, int, tuple[str, ...]]:
+    """Return what orders the places of one content: root, proper place first, path.
+
+    A runtime document ``<name>.md`` goes first, as it does before its twin; then a folder that
+    is called as its skill is.
+    """
+    candidate, skill = entry.candidate, entry.skill
+    if skill is None:
+        return candidate.root, 3, candidate.parts
+    if candidate.origin == Origin.RUNTIME and candidate.parts[-1] == f"{skill.name}.md":
+        return candidate.root, 0, candidate.parts
+    own = skill.slug if skill.origin == Origin.OASIS else skill.name
+    return candidate.root, 1 if candidate.folder == own else 2, candidate.parts
 
 
 def _oasis_winner(group: list[Entry]) -> Entry:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from skillyard.arguments import check_arguments
+from skillyard.catalog.copies import have_one_content, is_copy
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.reported import Reported
@@ -16,6 +17,7 @@ from skillyard.value import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from typing import Any
 
+    from skillyard.catalog.counts import SkillCounts
     from skillyard.catalog.reading import Entry
     from skillyard.discovery import Root, Scan
     from skillyard.discovery.candidate import Visited
@@ -49,6 +51,8 @@ class Catalog:
         "_by_id",
         "_by_name",
         "_by_slug",
+        "_copies",
+        "_counts",
         "_digest",
         "_entries",
         "_limits",
@@ -80,6 +84,8 @@ class Catalog:
         self._by_name: dict[str, list[Skill]] | None = None
         self._by_id: dict[str, Skill] | None = None
         self._by_slug: dict[str, list[Skill]] | None = None
+        self._copies: dict[str, tuple[Skill, ...]] | None = None
+        self._counts: SkillCounts | None = None
         self._digest: str | None = None
         self.bound: dict[Any, Any] = {}
         """What scorers made of these skills, by scorer; see ``ranking.registry.bind``."""
@@ -154,8 +160,32 @@ class Catalog:
 
     @property
     def shadowed(self) -> dict[Skill, Skill]:
-        """Skills that lose to another of the same name, each with the winner."""
+        """Skills that lose to another of the same name, copies too, each with the winner."""
         return dict(self._shadowed)
+
+    def copies(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return the copies of a skill of this catalog: same name, same bytes, another path.
+
+        The skill that wins is not among them; empty for one that has none, or is a copy itself.
+        """
+        if self._copies is None:
+            from skillyard.catalog.copies import copies_by_path
+
+            self._copies = copies_by_path(self._shadowed)
+        return self._copies.get(skill.path, ())
+
+    def places(self, skill: Skill) -> tuple[str, ...]:
+        """Return the paths where a skill lies: its own first, then those of its copies."""
+        return (skill.path, *(copy.path for copy in self.copies(skill)))
+
+    @property
+    def counts(self) -> SkillCounts:
+        """How many skills there are, and what is not counted among them."""
+        if self._counts is None:
+            from skillyard.catalog.counts import count_skills
+
+            self._counts = count_skills(self._skills, self._shadowed)
+        return self._counts
 
     @property
     def candidates(self) -> tuple[Skill, ...]:
@@ -174,27 +204,27 @@ class Catalog:
         return skill in self._skills
 
     def __repr__(self) -> str:
-        skills = plural(len(self._skills), "skill")
+        skills = plural(self.counts.skills, "skill")
         return f"<Catalog of {skills}, {plural(len(self.diagnostics), 'diagnostic')}>"
 
     @check_arguments
     def get(self, name_or_id: str) -> Skill:
         """Return the skill of that name, id or slug, in this order of trying.
 
-        Raises SkillNotFound (with near names) or AmbiguousName (with the paths). An id is never
-        ambiguous: of identical files the first by path is returned.
+        Raises SkillNotFound (with near names) or AmbiguousName (with the paths). Copies are one
+        skill: by name, by id and by the slug of any of them the one that wins is returned.
         """
         names, ids = self._lookups()
         found = [skill for skill in names.get(name_or_id, ()) if skill not in self._shadowed]
         # A document about the project is not what somebody means who asks for a skill.
         found = [s for s in found if s.origin != Origin.CONVENTION] or found
-        if len(found) == 1:
+        if have_one_content(found):  # built in code, several may be the same
             return found[0]
         if name_or_id in ids:
             return ids[name_or_id]
         if not found:
             found = self._slugs().get(name_or_id, [])
-            if len(found) == 1:
+            if have_one_content(found):
                 return found[0]
         if found:
             raise AmbiguousName(
@@ -204,7 +234,7 @@ class Catalog:
 
     @check_arguments
     def find(self, tag: str | None = None, origin: str | None = None) -> tuple[Skill, ...]:
-        """Return the skills with that tag (ASCII case ignored) and origin.
+        """Return the skills with that tag (ASCII case ignored) and origin, without copies.
 
         ``origin="oasis"`` is the Oasis registry: one skill for each id, in the order of the ids.
         """
@@ -213,6 +243,7 @@ class Catalog:
             for skill in self._skills
             if (tag is None or has_tag(skill, (tag,)))
             and (origin is None or skill.origin == origin)
+            and not self._is_copy(skill)
         ]
         if origin == Origin.OASIS:
             found = [skill for skill in found if skill not in self._shadowed]
@@ -272,17 +303,28 @@ class Catalog:
             ids: dict[str, Skill] = {}
             for skill in self._skills:
                 names.setdefault(skill.name, []).append(skill)
-                ids.setdefault(skill.id or "", skill)
+                if not self._is_copy(skill):
+                    ids.setdefault(skill.id or "", skill)
             self._by_name, self._by_id = names, ids
         return self._by_name, self._by_id
 
+    def _is_copy(self, skill: Skill) -> bool:
+        if not self._shadowed:
+            return False
+        winner = self._shadowed.get(skill)
+        return winner is not None and is_copy(skill, winner)
+
     def _slugs(self) -> dict[str, list[Skill]]:
-        """Return the skills that may be chosen by slug, in catalog order."""
+        """Return the skills that may be chosen by slug, and by those of their copies."""
         if self._by_slug is None:
             slugs: dict[str, list[Skill]] = {}
             for skill in self.candidates:
                 slugs.setdefault(skill.slug, []).append(skill)
-            self._by_slug = slugs
+            more: dict[str, list[Skill]] = {}
+            for skill in self.candidates:
+                for slug in dict.fromkeys(copy.slug for copy in self.copies(skill)):
+                    more.setdefault(slug, []).append(skill)
+            self._by_slug = {**more, **slugs}
         return self._by_slug
 
     def _not_found(self, name: str) -> SkillNotFound:

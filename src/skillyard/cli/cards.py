@@ -23,7 +23,10 @@ def listing(found: Listing) -> Iterator[Block]:
     scopes = {card.skill.scope for card in found.cards}
     yield _cards(found.cards, len(scopes) > 1 or scopes == {"user"})
     tokens = sum(card.tokens for card in found.cards)
-    yield line(Span(f"{plural(len(found.cards), 'skill')}, about {tokens:,} tokens", "dim"))
+    counts = found.counts
+    listed = len(found.cards) + counts.copies
+    part = f"{len(found.cards):,} shown of " if listed != counts.files else ""
+    yield line(Span(f"{part}{counts.words}, about {tokens:,} tokens", "dim"))
     lost = [found for found in found.diagnostics if found.severity == "error"]
     if lost:
         yield line()
@@ -54,6 +57,7 @@ def _cards(cards: Sequence[Card], scoped: bool) -> Table:
 def _remarks(card: Card) -> str:
     said = ["hidden"] if card.skill.hidden else []
     said += ["shadowed"] if card.shadowed_by is not None else []
+    said += [f"{len(card.places)} places"] if len(card.places) > 1 else []
     others = card.remarks - (card.shadowed_by is not None)
     said += [plural(others, "remark")] if others > 0 else []
     return ", ".join(said)
@@ -143,6 +147,7 @@ def _facts(card: Card) -> list[list[Span | str]]:
     skill = card.skill
     facts = {
         "path": skill.path,
+        "also at": ", ".join(card.places[1:]),
         "id": skill.id,
         "slug": skill.slug if skill.slug != skill.name else "",
         "layout": f"{skill.origin or 'built in code'}, {skill.scope} scope",

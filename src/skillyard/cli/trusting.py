@@ -48,7 +48,7 @@ def _show(done: Approval, console: Console) -> None:
     from skillyard.cli.blocks import Span, line
     from skillyard.text import plural
 
-    console.print(line(Span(done.project, "name"), f"  {plural(len(done.skills), 'skill')}"))
+    console.print(line(Span(done.project, "name"), f"  {plural(len(done.skills), 'skill file')}"))
     for word in ("added", "changed", "removed"):
         for path in getattr(done, word):
             console.print(line(Span(word, "medium"), f"  {path}", indent=1))
@@ -69,7 +69,7 @@ def _listed(found: list[Approval], console: Console) -> int:
 
     for one in found:
         gone = "" if one.there else "  (the folder is gone)"
-        count = plural(len(one.skills), "skill")
+        count = plural(len(one.skills), "skill file")
         console.print(line(Span(one.project, "name"), f"  {count}, since {one.since}{gone}"))
     if not found:
         console.note("no project is approved: skillyard trust DIR approves one")

@@ -51,17 +51,19 @@ def _score(match: Match) -> str:
 
 def ranking(found: Ranked) -> Iterator[Block]:
     """Draw a ranking: rank, name, score, level and reason; the trees below it where asked."""
+    counts = found.counts
+    left_out = f"; {counts.left_out}" if counts.left_out else ""
     if not found.total:
-        yield line(
-            "No skill has a score",
-            Span(f" ({found.scorer}, {plural(found.considered, 'skill')} looked at).", "dim"),
-        )
+        among = f" ({found.scorer}, {plural(counts.skills, 'skill')}{left_out})."
+        yield line("No skill has a score", Span(among, "dim"))
         return
     yield _ranks(found.matches, found.total > 0 and any(match.level for match in found.matches))
     shown = len(found.matches)
-    counted = f"{found.total:,} of {plural(found.considered, 'skill')} with a score"
+    counted = f"{found.total - found.conventions:,} of {plural(counts.skills, 'skill')}"
+    if found.conventions:
+        counted += f" and {plural(found.conventions, 'convention document')}"
     first = f", the first {shown:,} shown" if shown < found.total else ""
-    yield line(Span(f"{counted}{first}; by {found.scorer}", "dim"))
+    yield line(Span(f"{counted} with a score{first}{left_out}; by {found.scorer}", "dim"))
     if found.explain:
         for match in found.matches:
             yield line()
@@ -108,7 +110,8 @@ def selection(found: Selected) -> Iterator[Block]:
         yield line(Span("not chosen", "head"))
         yield _others(chosen.rejected)
     yield line()
-    yield line(Span(f"{plural(chosen.considered, 'candidate')}; by {chosen.scorer}", "dim"))
+    among = f" among {found.counts.words}" if found.counts.left_out else ""
+    yield line(Span(f"{plural(chosen.considered, 'candidate')}{among}; by {chosen.scorer}", "dim"))
 
 
 def _abstention(found: Selected) -> Iterator[Block]:
@@ -303,7 +306,7 @@ def _measure(value: float | None) -> str:
 def index_line(built: IndexBuilt) -> Line:
     """Say what building an index did."""
     counts = {"added": built.added, "changed": built.changed, "removed": built.removed}
-    did = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
+    did = ", ".join(f"{plural(number, 'file')} {what}" for what, number in counts.items() if number)
     what = f"{plural(built.skills, 'skill')}, {did or 'nothing changed'}"
     return line(Span(built.folder, "name"), f"  {what}; generation {built.generation}")
 

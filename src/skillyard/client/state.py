@@ -42,6 +42,15 @@ class CatalogState(NamedTuple):
     reloads: int
     failure: str | None
     """The kind of what kept the files from being read last."""
+    counts: tuple[tuple[str, int], ...] | None = None
+    """How many skills can be chosen, are used by name only, and so on, by the words of the
+    service; None from a service that does not say."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that the service sent."""
+        fields = self._asdict()
+        del fields["counts"]
+        return fields if self.counts is None else {**fields, "counts": dict(self.counts)}
 
 
 class StoreState(NamedTuple):
@@ -104,7 +113,7 @@ class Health(NamedTuple):
             "status": self.status,
             "version": self.version,
             "cache_stats": self.cache._asdict(),
-            "catalog": self.catalog._asdict(),
+            "catalog": self.catalog.to_dict(),
             "store": None if self.store is None else self.store._asdict(),
             "sources": [source._asdict() for source in self.sources],
             "sources_failure": self.sources_failure,
@@ -137,6 +146,7 @@ def _cache_of(node: Node) -> CacheState:
 
 
 def _catalog_of(node: Node) -> CatalogState:
+    counts = node.optional("counts")
     return CatalogState(
         node.member("skills").integer(),
         node.member("diagnostics").integer(),
@@ -144,6 +154,7 @@ def _catalog_of(node: Node) -> CatalogState:
         node.member("digest").text_or_none(),
         node.member("reloads").integer(),
         node.member("failure").text_or_none(),
+        None if counts is None else tuple((k, v.integer()) for k, v in counts.members()),
     )
 
 

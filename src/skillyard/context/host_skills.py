@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
+from skillyard.catalog.copies import is_copy
 from skillyard.context.hosts import SHORTEN, ListingRule
 from skillyard.discovery.layout import AGENT_FOLDERS, user_folder
 from skillyard.errors import SkillError
@@ -32,7 +33,9 @@ def listed_skills(
         winner = shadowed.get(skill)
         # What wins here by a layout of ours, or elsewhere, is nothing that this host would find.
         if not why and winner is not None and not _elsewhere(winner, rule):
-            why = f"another skill of that name goes first: {winner.path}"
+            same = is_copy(skill, winner)
+            what = "a copy of" if same else "another skill of that name goes first:"
+            why = f"{what} {winner.path}"
         if why:
             unread.append((skill, why))
         else:

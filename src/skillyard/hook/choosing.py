@@ -22,12 +22,30 @@ from skillyard.text import clean_line
 from skillyard.value import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillyard.catalog import Catalog
     from skillyard.hook.budget import Budget
     from skillyard.skill import Skill
 
 __all__ = ["Wishes", "choose"]
 
 NOT_APPROVED = "not approved"
+
+
+MAX_PLACES = 8
+"""Copies of one skill that are looked at: the agents that have a folder of their own."""
+
+
+class _Refusal(NamedTuple):
+    """Why one place of a skill is not used."""
+
+    project: Project
+    below: str
+    """Its path in the project."""
+    what: str
+    digest: str
+    """Of its content; empty where that could not be read."""
 
 
 class Wishes(NamedTuple):
@@ -64,7 +82,7 @@ def choose(host: str, prompt: Prompt, wishes: Wishes, budget: Budget) -> Chosen 
     policy = SelectionPolicy(min_score=wishes.min_score)
     selection = select(catalog, query, policy)
     budget.check("ranking")
-    chosen, refused = _first_usable(host, selection, project, wishes)
+    chosen, refused = _first_usable(host, catalog, selection, project, wishes)
     if wanted():
         _log(catalog, query, policy, selection, chosen, refused)
     budget.check("looking at the skill")
@@ -85,13 +103,14 @@ def _trust(project: str) -> str:
 
 
 def _first_usable(
-    host: str, selection: Selection, project: Project | None, wishes: Wishes
+    host: str, catalog: Catalog, selection: Selection, project: Project | None, wishes: Wishes
 ) -> tuple[Chosen | None, list[Match]]:
     """Return the first selected skill that may be used, and those before it that may not."""
     roots = tuple(os.path.abspath(root) for root in wishes.roots)
     refused: list[Match] = []
     for match in selection.selected:
-        found = _usable(host, match.skill, project, roots, body=wishes.max_chars > 0)
+        places = _places(catalog, match.skill, project, roots)
+        found = _usable_place(host, places, project, roots, body=wishes.max_chars > 0)
         if found is None:
             refused.append(match)
             continue
@@ -100,14 +119,53 @@ def _first_usable(
             for other in selection.menu
             if match in selection.menu
             and other is not match
-            and _may_be_named(other.skill, project, roots)
+            and any(
+                _may_be_named(place, project, roots)
+                for place in _places(catalog, other.skill, project, roots)
+            )
         ]
         return Chosen(found[0], match, found[1], tuple(close)), refused
     return None, refused
 
 
+def _places(
+    catalog: Catalog, skill: Skill, project: Project | None, roots: tuple[str, ...]
+) -> list[Skill]:
+    """Return a skill and its copies, the approved ones first.
+
+    Whoever can add files to a project can add copies of a skill before the one that was approved.
+    """
+    places = [skill, *catalog.copies(skill)]
+    places.sort(key=lambda place: not _may_be_named(place, project, roots))
+    return places[:MAX_PLACES]
+
+
+def _usable_place(
+    host: str,
+    places: Sequence[Skill],
+    project: Project | None,
+    roots: tuple[str, ...],
+    *,
+    body: bool,
+) -> tuple[Skill, str | None] | None:
+    """Return the first place of a skill that may be used; say why not where there is none."""
+    refusals: list[_Refusal] = []
+    for place in places:
+        found = _usable(place, project, roots, refusals, body=body)
+        if found is not None:
+            return found
+    for refusal in refusals:
+        _say_changed(host, refusal)
+    return None
+
+
 def _usable(
-    host: str, skill: Skill, project: Project | None, roots: tuple[str, ...], *, body: bool
+    skill: Skill,
+    project: Project | None,
+    roots: tuple[str, ...],
+    refusals: list[_Refusal],
+    *,
+    body: bool,
 ) -> tuple[Skill, str | None] | None:
     """Return the skill as its file says now, with its instructions where they are asked for."""
     if project is None or not _needs_approval(skill, roots):
@@ -118,13 +176,13 @@ def _usable(
     try:
         content = content_of(skill.path, project.path)
     except Unapprovable as why:
-        _say_changed(host, project, below, f"{below}: {why}", "")
+        refusals.append(_Refusal(project, below, f"{below}: {why}", ""))
         return None
     except OSError:
         return None  # it is gone; the index will know soon
     if not project.approves(below, content.digest):
         what = "has changed since it was approved" if project.knows(below) else "is not approved"
-        _say_changed(host, project, below, f"{below} {what}", content.digest)
+        refusals.append(_Refusal(project, below, f"{below} {what}", content.digest))
         return None
     if sha256(content.data).hex() != skill.hash:
         return None  # what the index says of it is not what was approved
@@ -168,8 +226,9 @@ def _as_it_is(skill: Skill, *, body: bool) -> tuple[Skill, str | None] | None:
     return now, now.body
 
 
-def _say_changed(host: str, project: Project, below: str, what: str, digest: str) -> None:
+def _say_changed(host: str, refusal: _Refusal) -> None:
     """Say once for each state of a skill that it is not used."""
+    project, below, what, digest = refusal
     if first_time(project.path, f"{below}\0{digest}\0{what}"):
         told = f"{what}; look at it, then: {_trust(project.path)}"
         note(host, "changed", clean_line(told))

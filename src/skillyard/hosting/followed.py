@@ -176,7 +176,7 @@ class FollowedCatalog:
         self._came.set()
         self._log.write(
             "catalog",
-            skills=len(made.whole),
+            skills=made.whole.counts.skills,
             generation=made.generation,
             digest=made.digest[:16],
         )

@@ -263,7 +263,7 @@ class LiveCatalog:
         self.reloads += before is not None
         self._log.write(
             "catalog",
-            skills=len(found.whole),
+            skills=found.whole.counts.skills,
             generation=found.generation,
             digest=found.digest[:16],
         )

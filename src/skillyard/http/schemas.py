@@ -273,12 +273,22 @@ _HEALTH = _record(
     ),
     catalog=_record(
         "The skills of this service.",
-        skills=_integer("How many."),
+        skills=_integer("How many: without copies and convention documents."),
         diagnostics=_integer("Remarks on their files."),
         generation=_integer("Grows by one with each change since the start."),
         digest=_maybe(_text("Names the content; equal on every node with the same files.")),
         reloads=_integer("How often the files had changed."),
         failure=_maybe(_text("The kind of what kept the files from being read last.")),
+        counts=_record(
+            "What the skills are, and what is not counted among them.",
+            skills=_integer("Distinct skills."),
+            selectable=_integer("Of the skills: those that a request can choose."),
+            by_name_only=_integer("Of the skills: those that only an explicit @name chooses."),
+            shadowed=_integer("Of the skills: those that lose to another of the same name."),
+            copies=_integer("Further places of skills, with the same bytes."),
+            conventions=_integer("AGENTS.md, CLAUDE.md and kin."),
+            files=_integer("All files that loaded."),
+        ),
     ),
     store=_maybe(
         _record(

@@ -17,6 +17,7 @@ from skillyard.index.summary import Summary, load_summary
 from skillyard.index.table import Table
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
+from skillyard.text import plural
 from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class IndexedCatalog(Catalog):
         self._place = place
         self._roots, self._scopes, self._limits = place
         self._reported = summary.reported
+        self._counts = summary.counts
         self.bound = {}
         self._whole = _Whole(place)
         self.summary = summary
@@ -94,6 +96,7 @@ class IndexedCatalog(Catalog):
         """
         whole = self._whole.get(before)
         self._reported = whole.reported
+        self._counts = whole.counts
         return whole
 
     def is_current(self) -> bool:
@@ -104,11 +107,17 @@ class IndexedCatalog(Catalog):
         searcher = self.library.searcher
         return not searcher.stale() and fresh(searcher, self._place, self.summary, look=True)
 
+    def copies(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return the copies of a skill as the index knows them, without their instructions."""
+        keys = self.summary.copies.get(skill.path, ())
+        ordinals = (self.library.searcher.ordinal(key) for key in keys)
+        return tuple(self.library.skill(ordinal) for ordinal in ordinals if ordinal is not None)
+
     def __len__(self) -> int:
-        return self.summary.skills
+        return self.summary.documents
 
     def __repr__(self) -> str:
-        return f"<IndexedCatalog of {len(self)} skills>"
+        return f"<IndexedCatalog of {plural(self.counts.skills, 'skill')}>"
 
 
 class _DiskLibrary(Library):

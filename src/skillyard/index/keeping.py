@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillyard.catalog.collisions import settle_names
+from skillyard.catalog.copies import copies_by_path
+from skillyard.catalog.counts import SkillCounts, count_skills
 from skillyard.catalog.reading import Entry, Progress, read_one
 from skillyard.errors import IndexDamaged
 from skillyard.index.building import document_of
@@ -137,14 +139,15 @@ class _Update:
                 entries[candidate.path] = _slim(entry)
                 read.add(candidate.path)
         shadowed, collisions = settle_names(entries.values())
-        out = {skill.path for skill in shadowed}
-        known_now = self._write(entries, read, out, progress)
+        known_now = self._write(entries, read, {skill.path for skill in shadowed}, progress)
         self._remove(entries)
         diagnostics = [d for entry in entries.values() for d in entry.diagnostics]
         diagnostics += [*found.diagnostics, *collisions]
         diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
         state = State(known_now, found.diagnostics)
-        return self._commit(state, Reported(diagnostics), out, fingerprint(found))
+        skills = (entry.skill for entry in entries.values() if entry.skill is not None)
+        counts = count_skills(skills, shadowed)
+        return self._commit(state, Reported(diagnostics), shadowed, counts, fingerprint(found))
 
     def _write(
         self,
@@ -197,10 +200,16 @@ class _Update:
         self,
         state: State,
         reported: Reported,
-        shadowed: set[str],
+        shadowed: dict[Skill, Skill],
+        counts: SkillCounts,
         seen: str,
     ) -> Changes:
         loaded = {path: known for path, known in state.known.items() if known.facts is not None}
+        out = {skill.path for skill in shadowed}
+        copies = {
+            path: tuple(key_of_candidate(loaded[copy.path].candidate) for copy in copies)
+            for path, copies in copies_by_path(shadowed).items()
+        }
         patterns = {
             key_of_candidate(known.candidate): known.facts.files
             for known in loaded.values()
@@ -212,15 +221,17 @@ class _Update:
             tuple(
                 key_of_candidate(known.candidate)
                 for path, known in loaded.items()
-                if known.facts is not None and known.facts.hidden and path not in shadowed
+                if known.facts is not None and known.facts.hidden and path not in out
             ),
             patterns,
             seen,
             all(known.settled for known in state.known.values()),
+            counts,
+            copies,
         )
         self.writer.side_file("state", state_bytes(state))
         self.writer.side_file("summary", summary_bytes(summary))
-        return Changes(self.writer.commit(), **self.counts, skills=len(loaded))
+        return Changes(self.writer.commit(), **self.counts, skills=counts.skills)
 
 
 def _slim(entry: Entry) -> Entry:

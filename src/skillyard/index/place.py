@@ -23,7 +23,7 @@ __all__ = ["Place", "cache_folder", "fingerprint", "fresh", "index_folder", "set
 
 ADAPTED = "adapted"
 """The setting of an index whose table knows the library's own words."""
-VERSION = "3"
+VERSION = "4"
 """Grows when records, state or summary change their shape."""
 
 LOOKED_AT_EACH_TIME = 2_000
@@ -94,7 +94,7 @@ def fresh(
     them where ``look`` is True. A file that was young when it was read is read again. ``touch``
     records in the time of the manifest that the files were looked at.
     """
-    trusted = summary.skills > LOOKED_AT_EACH_TIME and not look
+    trusted = summary.documents > LOOKED_AT_EACH_TIME and not look
     if trusted and _age(searcher.folder) < TRUSTED_S:
         return True
     same = summary.settled and fingerprint(place.scan()) == summary.fingerprint

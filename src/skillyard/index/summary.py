@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from skillyard.catalog.counts import SkillCounts
 from skillyard.reported import Reported
 from skillyard.value import NamedTuple
 
@@ -13,7 +14,8 @@ __all__ = ["Summary", "load_summary", "summary_bytes"]
 class Summary(NamedTuple):
     """What every answer needs of the library beside the index itself."""
 
-    skills: int
+    documents: int
+    """Files that loaded."""
     reported: Reported
     hidden: tuple[str, ...]
     """Keys of skills that only an explicit call chooses."""
@@ -23,16 +25,22 @@ class Summary(NamedTuple):
     """What the walk saw; see :func:`skillyard.index.place.fingerprint`."""
     settled: bool
     """False when a file was so young when it was read that its stamp may not tell a change."""
+    counts: SkillCounts
+    """How many skills those documents are."""
+    copies: dict[str, tuple[str, ...]]
+    """Keys of the copies of a skill, by its path."""
 
 
 def summary_bytes(summary: Summary) -> bytes:
     """Return the summary as it is kept: a line of JSON, then the diagnostics as printed."""
     shape = {
-        "skills": summary.skills,
+        "documents": summary.documents,
         "hidden": summary.hidden,
         "patterns": summary.patterns,
         "fingerprint": summary.fingerprint,
         "settled": summary.settled,
+        "counts": summary.counts,
+        "copies": summary.copies,
     }
     head = json.dumps(shape, separators=(",", ":"))
     return f"{head}\n{summary.reported.json}".encode("ascii")
@@ -46,13 +54,16 @@ def load_summary(data: bytes) -> Summary:
             raise ValueError("not a summary: no diagnostics")
         shape = json.loads(head)
         patterns = {key: tuple(listed) for key, listed in shape["patterns"].items()}
+        copies = {path: tuple(keys) for path, keys in shape["copies"].items()}
         return Summary(
-            shape["skills"],
+            shape["documents"],
             Reported(json=reported),
             tuple(shape["hidden"]),
             patterns,
             str(shape["fingerprint"]),
             bool(shape["settled"]),
+            SkillCounts(*map(int, shape["counts"])),
+            copies,
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a summary: {error}") from None

@@ -21,8 +21,10 @@ def make(making: Making, work: Sequence[tuple[Item, Standing | None]]) -> list[M
 
 def _made(making: Making, item: Item, standing: Standing | None) -> Made:
     try:
+        of_folder = isinstance(item.what, Candidate)
         if standing is not None and _unchanged(item, standing, making):
-            return Made(item, standing.key.place, standing.digest)
+            file = (standing.hash or "") if of_folder else ""
+            return Made(item, standing.key.place, standing.digest, file=file)
         given, diagnostics = _submission(item, making)
         if given is None:
             return Made(item, item.place or "", "", None, tuple(diagnostics))
@@ -34,9 +36,10 @@ def _made(making: Making, item: Item, standing: Standing | None) -> Made:
     except StoreRefused as error:
         return refused(item, "store_refused", error.what, error.hint)
     noticed = tuple(diagnostics)
+    file = given.skill.hash if of_folder else ""
     if standing is not None and (standing.digest, standing.installs) == (row.digest, row.installs):
-        return Made(item, row.place, row.digest, None, noticed)
-    return Made(item, row.place, row.digest, row, noticed)
+        return Made(item, row.place, row.digest, None, noticed, file)
+    return Made(item, row.place, row.digest, row, noticed, file)
 
 
 def _unchanged(item: Item, standing: Standing, making: Making) -> bool:

@@ -62,9 +62,10 @@ def ingest(
     """Publish the skills below the roots, then those of the files of JSON lines.
 
     A bad file or line becomes a diagnostic and stops no other. What stands already is neither
-    parsed nor sent. Of two items with one key the first one counts. ``stop`` ends the run after
-    the batch that is being published; ``tell`` is called after each batch and now and then
-    between (and costs one more walk below the roots, to know how many there are).
+    parsed nor sent. Of two items with one key the first one counts, and so does the first of
+    several copies of one file below the roots (as far as they are in one partition). ``stop``
+    ends the run after the batch that is being published; ``tell`` is called after each batch and
+    now and then between (and costs one more walk below the roots, to know how many there are).
 
     Raises InvalidInput and InvalidSkillsRoot before anything is done, StoreFailed and WorkerLost
     in the middle: what was acknowledged stands, and the same call goes on from there.
@@ -199,7 +200,13 @@ class _Run:
             key = self._key(one.item._replace(place=one.place))
             if one.item.place is None and not self._belongs(key):
                 continue
+            if one.file and self.seen.has_file(one.file):  # a copy: the first place stands for it
+                self._settled += 1
+                self._repeated += 1
+                continue
             met = self.seen.add(key, one.digest)
+            if met == "new" and one.file:
+                self.seen.add_file(one.file)
             if met == "new" and one.row is not None:
                 publisher.add(one.row, placed=one.item.place is not None)
                 continue

@@ -1,4 +1,4 @@
-"""The keys that a run has met, on disk where they are many."""
+"""The keys and the files that a run has met, on disk where they are many."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Seen:
         self._database.execute(
             "CREATE TABLE seen (key BLOB PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID"
         )
+        self._database.execute("CREATE TABLE file (hash BLOB PRIMARY KEY) WITHOUT ROWID")
         self._database.execute("BEGIN")
 
     def add(self, key: StoreKey, content: str) -> Literal["new", "same", "other"]:
@@ -47,6 +48,17 @@ class Seen:
             self._database.execute("SELECT 1 FROM seen WHERE key = ?", (kept,)).fetchone()
             is not None
         )
+
+    def add_file(self, sha256: str) -> None:
+        """Add the hash of a skill's file, 64 digits."""
+        kept = bytes.fromhex(sha256)[:_KEPT]
+        self._database.execute("INSERT OR IGNORE INTO file VALUES (?)", (kept,))
+
+    def has_file(self, sha256: str) -> bool:
+        """True when a file of that hash was added."""
+        query = "SELECT 1 FROM file WHERE hash = ?"
+        kept = bytes.fromhex(sha256)[:_KEPT]
+        return self._database.execute(query, (kept,)).fetchone() is not None
 
     def close(self) -> None:
         """Forget all of it."""

@@ -73,6 +73,8 @@ class Made(NamedTuple):
     """Of the content, as the store has it; empty for what was refused."""
     row: StoredRow | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    file: str = ""
+    """SHA-256 of a file below a root; empty for a JSON line, which stands for itself."""
 
 
 class Step(NamedTuple):
@@ -102,7 +104,7 @@ class Ingested(NamedTuple):
     refused: int
     """Not published: unreadable, invalid, or in the place of one that was met before."""
     repeated: int
-    """Met a second time with the same content."""
+    """Met a second time with the same content, or a copy of a file that was met before."""
     elsewhere: int
     """Left to other partitions."""
     warnings: int

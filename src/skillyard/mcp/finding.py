@@ -254,14 +254,15 @@ async def get_cache_stats(call: Call) -> Answer:
         "remote_requests": service.searching.remote_requests,
         "sources": service.board.states(names),
         "catalog": {
-            "skills": len(view.catalog),
+            "skills": view.catalog.counts.skills,
             "generation": view.generation,
             "digest": view.digest,
             "reloads": service.live.reloads,
+            "counts": view.catalog.counts.to_dict(),
         },
     }
     return Answer(
         f"{plural(stats.entries, 'remote answer')} kept, {stats.bytes:,} bytes;"
-        f" {plural(len(view.catalog), 'skill')} in the library.",
+        f" {view.catalog.counts.words} in the library.",
         structured,
     )

@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from skillyard.catalog import Catalog
+from skillyard.catalog.copies import without_paths
 from skillyard.digest import sha256
 from skillyard.errors import Diagnostic
 from skillyard.hosting.errors import unavailable
@@ -294,14 +295,30 @@ def _followed(before: View | None, seen: Snapshot, files: Catalog) -> View:
         return View(seen, files, seen, {}, 1)
     if files.on_demand:  # a store gives no skill that does not load
         return View(seen, files, seen, {}, before.generation + 1)
-    loaded = {skill.path for skill in files}
-    missing = [skill for skill in before.catalog if skill.path not in loaded]
-    broken = {found.path for found in files.diagnostics if found.severity == "error"}
-    kept = {s.path: s for s in missing if s.path in broken and os.path.lexists(s.path)}
+    kept = {skill.path: skill for skill in _lost(before.catalog, files)}
     view = View(seen, files, _ranking(before, seen, kept), kept, before.generation)
     if view.digest != before.digest:
         view.generation += 1
     return view
+
+
+def _lost(before: Catalog, files: Catalog) -> Iterator[Skill]:
+    """Yield the skills whose files are there and do not load any more, of copies the first one.
+
+    One that still loads from a copy of its file is not lost.
+    """
+    loaded = {skill.path for skill in files}
+    missing = [skill for skill in before if skill.path not in loaded]
+    if not missing:
+        return
+    broken = {found.path for found in files.diagnostics if found.severity == "error"}
+    there = {(skill.name, skill.hash) for skill in files}
+    shadowed = before.shadowed
+    for skill in sorted(missing, key=lambda skill: skill in shadowed):
+        content = (skill.name, skill.hash)
+        if skill.path in broken and content not in there and os.path.lexists(skill.path):
+            there.add(content)
+            yield skill
 
 
 def _ranking(before: View, seen: Snapshot, kept: Mapping[str, Skill]) -> Snapshot:
@@ -327,11 +344,7 @@ def _without(view: View, gone: frozenset[str]) -> View:
 
 
 def _less(catalog: Catalog, gone: frozenset[str]) -> Catalog:
-    shadowed = {
-        loser: winner
-        for loser, winner in catalog.shadowed.items()
-        if not {loser.path, winner.path} & gone
-    }
+    shadowed = without_paths(catalog.shadowed, gone)
     skills = [skill for skill in catalog if skill.path not in gone]
     told = [found for found in catalog.diagnostics if found.path not in gone]
     return Catalog(skills, told, shadowed)

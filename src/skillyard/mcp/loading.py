@@ -102,7 +102,8 @@ def _listing(view: View, shared: Shared, page: list[Skill], total: int, more: st
     roots = shared.manifests.published(view).roots
     cards = [_card(view, skill, roots.get(skill.path)) for skill in page]
     problems = view.remembered("problems", lambda: _problems(view))
-    lines = [f"{plural(total, 'skill')} in this library; load_skill(name) brings one."]
+    counts = view.catalog.counts
+    lines = [f"{counts.words} in this library, {total:,} listed here; load_skill(name) brings one."]
     lines += [f"- {each['name']}: {each['description']}" for each in cards]
     if more is not None:
         lines.append(f"More: list_skills(cursor={more!r})")
@@ -111,7 +112,13 @@ def _listing(view: View, shared: Shared, page: list[Skill], total: int, more: st
         lines += [f"- {each['path']}: {each['message']}" for each in problems[:5]]
     return Answer(
         "\n".join(lines),
-        {"skills": cards, "total": total, "next_cursor": more, "problems": problems},
+        {
+            "skills": cards,
+            "total": total,
+            "counts": counts.to_dict(),
+            "next_cursor": more,
+            "problems": problems,
+        },
     )
 
 
@@ -125,6 +132,7 @@ def _card(view: View, skill: Skill, root: str | None) -> dict[str, Any]:
         "origin": origin_of(view, skill),
         "tokens": estimate_tokens(skill.body or ""),
         "hidden": skill.hidden,
+        "places": [view.shown_path(path) for path in view.catalog.places(skill)],
         "digest": f"sha256:{skill.hash}",
         "uri": None if root is None else f"{root}/{SKILL_FILE}",
     }

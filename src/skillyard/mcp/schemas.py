@@ -186,7 +186,13 @@ _STATUS = {
 }
 _FILE = _result(path=_STRING, size=_WHOLE, kind=_STRING)
 _CARD = _result(
-    name=_STRING, id=_STRING, description=_STRING, origin=_STRING, tokens=_WHOLE, hidden=_BOOL
+    name=_STRING,
+    id=_STRING,
+    description=_STRING,
+    origin=_STRING,
+    tokens=_WHOLE,
+    hidden=_BOOL,
+    places=_list_of(_STRING),
 )
 _PROBLEM = _result(path=_STRING, message=_STRING, served=_BOOL)
 
@@ -213,6 +219,7 @@ RESULTS: Mapping[str, Schema] = {
     "list_skills": _result(
         skills=_list_of(_CARD),
         total=_WHOLE,
+        counts=_OPEN,
         next_cursor=_any(["string", "null"]),
         problems=_list_of(_PROBLEM),
     ),

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from skillyard.catalog import Catalog
+from skillyard.catalog.copies import have_one_content
+from skillyard.catalog.counts import SkillCounts
 from skillyard.catalog.snapshot import CatalogDiff
 from skillyard.digest import sha256
 from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
@@ -61,6 +63,17 @@ class NodeCatalog(Catalog):
         """The digest: nothing shadows anything, and it tells all else."""
         return self.digest
 
+    @property
+    def counts(self) -> SkillCounts:
+        """How many skills there are. A store has no copies, and nothing shadows anything."""
+        if self._counts is None:
+            self._counts = self.library.counts()
+        return self._counts
+
+    def copies(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return nothing: each place of a store is a skill of its own."""
+        return ()
+
     def __len__(self) -> int:
         return len(self.library)
 
@@ -74,7 +87,7 @@ class NodeCatalog(Catalog):
         return ordinal is not None and self.library.skill(ordinal) == skill
 
     def __repr__(self) -> str:
-        skills = plural(len(self), "skill")
+        skills = plural(self.counts.skills, "skill")
         return f"<NodeCatalog of {skills}, generation {self.position.generation}>"
 
     def get(self, name_or_id: str) -> Skill:
@@ -87,7 +100,7 @@ class NodeCatalog(Catalog):
         library = self.library
         named = library.named(name_or_id)
         found = [skill for skill in named if skill.origin != Origin.CONVENTION] or named
-        if len(found) == 1:
+        if have_one_content(found):  # published from several places
             return found[0]
         same_id = library.with_id(name_or_id)
         if same_id:
@@ -95,7 +108,7 @@ class NodeCatalog(Catalog):
         found = found or library.with_slug(name_or_id)
         if not found:
             raise SkillNotFound(name_or_id, library.near(name_or_id))
-        if len(found) == 1:
+        if have_one_content(found):
             return found[0]
         raise AmbiguousName(
             name_or_id, [skill.path for skill in found], [skill.id for skill in found]

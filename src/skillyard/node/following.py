@@ -142,7 +142,7 @@ class Follower:
         return Following(
             self.address,
             self._position.generation,
-            0 if catalog is None else len(catalog),
+            0 if catalog is None else catalog.counts.skills,
             max(self._head, self._position.generation),
             self._since(self._asked),
             self._failure,

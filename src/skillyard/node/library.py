@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from skillyard.catalog.counts import SkillCounts
 from skillyard.errors import IndexDamaged, InvalidInput
 from skillyard.index.document import EXCLUDED
 from skillyard.index.library import Library
@@ -197,6 +198,14 @@ class NodeLibrary(Library):
         if self._hidden is None:
             self._hidden = tuple(self._flagged(HIDDEN))
         return ((ordinal, self.skill(ordinal)) for ordinal in self._hidden)
+
+    def counts(self) -> SkillCounts:
+        """Count the skills by the flags of their documents; none of them is read."""
+        excluded = tuple(self._flagged(EXCLUDED)) if self._excluded is None else self._excluded
+        hidden = tuple(self._flagged(HIDDEN)) if self._hidden is None else self._hidden
+        self._excluded, self._hidden = excluded, hidden
+        conventions = len(excluded) - len(hidden)  # what is left out for neither reason is none
+        return SkillCounts(len(self) - conventions, len(hidden), 0, 0, conventions)
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return by ordinal the file patterns of the skills that declare some."""

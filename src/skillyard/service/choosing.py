@@ -7,6 +7,7 @@ from json import dumps
 from time import time_ns
 
 from skillyard.catalog import Catalog
+from skillyard.catalog.counts import SkillCounts
 from skillyard.decisions import wanted
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.ranking.match import Match, eligible, in_order, score_query
@@ -15,6 +16,7 @@ from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import level_of
 from skillyard.reported import Reported
 from skillyard.selection import Selection, SelectionPolicy, menu_text, select
+from skillyard.skill import Origin
 from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -67,6 +69,10 @@ class Ranked(NamedTuple):
     """How many skills the catalog offers for choice."""
     reported: Reported
     """What was noticed while the skills were read, as objects and as JSON."""
+    counts: SkillCounts
+    """Of the whole catalog."""
+    conventions: int = 0
+    """How many of ``total`` are convention documents, which some scorers rank."""
     explain: bool = False
 
     @property
@@ -116,7 +122,20 @@ def rank_skills(
     considered = scored.considered
     if considered is None:
         considered = len(catalog.candidates)
-    return Ranked(query, resolved.name, matches, len(pairs), considered, catalog.reported, explain)
+    documents = 0
+    if not scored.settled:  # a scorer that orders by itself leaves them out
+        documents = sum(skill.origin == Origin.CONVENTION for skill, _ in pairs)
+    return Ranked(
+        query,
+        resolved.name,
+        matches,
+        len(pairs),
+        considered,
+        catalog.reported,
+        catalog.counts,
+        documents,
+        explain,
+    )
 
 
 class Selected(NamedTuple):
@@ -129,6 +148,8 @@ class Selected(NamedTuple):
     top_k: int
     reported: Reported
     """What was noticed while the skills were read, as objects and as JSON."""
+    counts: SkillCounts
+    """Of the whole catalog."""
     explain: bool = False
 
     @property
@@ -194,7 +215,7 @@ def select_skills(
         record("select", catalog, query, policy, applied, selection, started_ns=started_ns)
     if limit is not None:
         selection = selection._replace(rejected=selection.rejected[:limit])
-    return Selected(query, selection, min_score, top_k, catalog.reported, explain)
+    return Selected(query, selection, min_score, top_k, catalog.reported, catalog.counts, explain)
 
 
 def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:

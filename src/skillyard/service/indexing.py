@@ -178,7 +178,7 @@ def status_of(place: Place) -> IndexStatus:
         folder,
         state,
         searcher.generation,
-        0 if catalog is None else len(catalog),
+        0 if catalog is None else catalog.counts.skills,
         len(searcher.segments),
         _bytes(folder),
         dict(searcher.settings),

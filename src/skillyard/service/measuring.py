@@ -91,7 +91,8 @@ def bench_run(
     else:
         write_json(out, run)
     answered = sum(bool(entry["results"]) for entry in run.values())
-    return BenchRun(name, len(listed), len(run), answered, out, complete)
+    count = listed.counts.skills if isinstance(listed, Catalog) else len(listed)
+    return BenchRun(name, count, len(run), answered, out, complete)
 
 
 def _skills_of(path: str) -> Catalog | list[Skill]:

@@ -6,6 +6,8 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog, has_tag
+from skillyard.catalog.copies import is_copy
+from skillyard.catalog.counts import SkillCounts
 from skillyard.context.budget import estimate_tokens
 from skillyard.errors import Diagnostic
 from skillyard.skill import Skill
@@ -23,6 +25,8 @@ class Card(NamedTuple):
     """How many diagnostics concern its file."""
     shadowed_by: str | None
     """Path of the skill of the same name that goes first, or None."""
+    places: tuple[str, ...]
+    """Paths of the skill: its own first, then those of its copies."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape of a card."""
@@ -34,6 +38,7 @@ class Card(NamedTuple):
             "title": skill.title,
             "description": skill.description,
             "path": skill.path,
+            "places": list(self.places),
             "scope": skill.scope,
             "layout": skill.origin,
             "tags": list(skill.tags),
@@ -54,17 +59,21 @@ class Card(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Every skill found, and everything that was remarked."""
+    """Every skill and convention document, and everything that was remarked."""
 
     roots: tuple[str, ...]
     cards: tuple[Card, ...]
+    """One for each content: copies are places of the skill that wins."""
     diagnostics: tuple[Diagnostic, ...]
+    counts: SkillCounts
+    """Of the whole catalog, whatever part of it is listed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.list/1``."""
         return {
             "schema": "skillyard.list/1",
             "skills": [card.to_dict() for card in self.cards],
+            "counts": self.counts.to_dict(),
             "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }
 
@@ -72,23 +81,29 @@ class Listing(NamedTuple):
 def card(catalog: Catalog, skill: Skill) -> Card:
     """Return the card of one skill of the catalog."""
     remarks = sum(found.path == skill.path for found in catalog.diagnostics)
-    return _card(skill, remarks, catalog.shadowed.get(skill))
+    return _card(catalog, skill, remarks, catalog.shadowed.get(skill))
 
 
 def list_skills(
     catalog: Catalog, *, tags: tuple[str, ...] = (), layout: str | None = None
 ) -> Listing:
-    """Return the cards of all skills, or of those with one of the tags and of that layout."""
+    """Return the cards of all skills, or of those with one of the tags and of that layout.
+
+    Shadowed skills and convention documents are among them, copies are not.
+    """
     remarks = Counter(found.path for found in catalog.diagnostics)
     shadowed = catalog.shadowed
     cards = tuple(
-        _card(skill, remarks[skill.path], shadowed.get(skill))
+        _card(catalog, skill, remarks[skill.path], winner)
         for skill in catalog
-        if (not tags or has_tag(skill, tags)) and (layout is None or skill.origin == layout)
+        if ((winner := shadowed.get(skill)) is None or not is_copy(skill, winner))
+        and (not tags or has_tag(skill, tags))
+        and (layout is None or skill.origin == layout)
     )
-    return Listing(catalog.roots, cards, catalog.diagnostics)
+    return Listing(catalog.roots, cards, catalog.diagnostics, catalog.counts)
 
 
-def _card(skill: Skill, remarks: int, winner: Skill | None) -> Card:
+def _card(catalog: Catalog, skill: Skill, remarks: int, winner: Skill | None) -> Card:
     tokens = estimate_tokens(skill.body or "")
-    return Card(skill, tokens, remarks, winner.path if winner is not None else None)
+    shadowed_by = winner.path if winner is not None else None
+    return Card(skill, tokens, remarks, shadowed_by, catalog.places(skill))

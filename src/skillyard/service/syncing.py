@@ -54,7 +54,7 @@ def _synced(
         folder,
         caller,
         catalog.position.generation,
-        len(catalog),
+        catalog.counts.skills,
         len(catalog.library.searcher.segments),
         _bytes(folder),
         time.monotonic() - began,

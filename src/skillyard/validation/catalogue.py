@@ -98,6 +98,11 @@ _OF_READING = {
         _INDEX,
         "nothing to do: the next change of the index takes it away",
     ),
+    "identical_copy": (
+        "The file is a copy of another skill's, byte for byte",
+        "rulings: identical copies",
+        "nothing to do; delete one of them if you do not need both",
+    ),
     "io_error": (
         "The file cannot be read",
         _READING,

@@ -14,6 +14,7 @@ from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
+from skillyard.validation.copies import differing_file
 from skillyard.validation.lookalikes import look_alikes
 from skillyard.validation.profiles import DEFAULT_PROFILE, graded
 from skillyard.validation.rule import quoted
@@ -24,6 +25,11 @@ __all__ = ["TEXTS", "library_rules"]
 
 _ADVICE = "skill evaluation system: best practices"
 TEXTS = {
+    "copies_differ": (
+        "The files beside two copies of one skill differ",
+        "rulings: identical copies",
+        "make the folders the same, or give the skills different names",
+    ),
     "descriptions_confusable": (
         "Two descriptions say nearly the same",
         "rulings: author guidance",
@@ -70,6 +76,7 @@ def library_rules(catalog: Catalog, *, tools: Iterable[str] | None = None) -> li
     """
     skills = [skill for skill in catalog.candidates if skill.origin != Origin.CONVENTION]
     found = [
+        *_differing_copies(catalog, skills),
         *_generic_patterns(skills),
         *_shared_triggers(skills),
         *_confusable(skills),
@@ -98,6 +105,18 @@ def _finding(
 def _named(skill: Skill) -> str:
     where = f" ({skill.path})" if skill.path else ""
     return f"{quoted(skill.name)}{where}"
+
+
+def _differing_copies(catalog: Catalog, skills: Sequence[Skill]) -> Iterator[Diagnostic]:
+    for skill in skills:
+        for copy in catalog.copies(skill):
+            file = differing_file(skill, copy)
+            if file is not None:
+                message = (
+                    f"the file {quoted(file.path)} {file.what}; the skill and its files are used"
+                    f" from {skill.path}"
+                )
+                yield _finding("copies_differ", copy, message, "name", file.path)
 
 
 def _generic_patterns(skills: Sequence[Skill]) -> Iterator[Diagnostic]:

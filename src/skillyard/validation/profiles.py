@@ -58,6 +58,7 @@ changed_while_reading     E E E
 compatibility_empty       I E -
 compatibility_not_string  W E E
 compatibility_too_long    W E E
+copies_differ             W W -
 description_empty         E E E
 description_missing       E E E
 description_not_string    E E E
@@ -77,6 +78,7 @@ frontmatter_unclosed      E E E
 hidden_character          W W -
 hint_not_string           W W -
 html_comment              W W -
+identical_copy            I I -
 id_not_string             W W -
 index_busy                E E E
 index_damaged             E E E

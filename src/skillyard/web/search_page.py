@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from skillyard.catalog.counts import SkillCounts
 from skillyard.search import FoundSkill, SearchResult, SourceStatus
 from skillyard.service import Selected
 from skillyard.skill import Skill
@@ -58,23 +59,21 @@ class Question(NamedTuple):
     """True while a person types: only this service's own catalog is asked then."""
 
 
-def home_page(
-    offer: Offer, named: Sequence[Skill], asked: Question, count: int | None = None
-) -> bytes:
-    """Return the page without a search; ``named`` are the skills that the catalog offers.
+def home_page(offer: Offer, named: Sequence[Skill], asked: Question, counts: SkillCounts) -> bytes:
+    """Return the page without a search; ``named`` are the skills that a request can choose.
 
-    ``count`` is how many there are, where they are too many to be named.
+    They are empty where there are too many to be named; ``counts`` says how many there are.
     """
-    count = len(named) if count is None else count
     first = [
         tag("li", tag("a", text_of(skill.name), href=local_address(skill.id), dir="auto"))
         for skill in named[:SHOWN]
         if local_address(skill.id)
     ]
-    more = count - len(first) if first else 0
+    more = counts.selectable - len(first) if first else 0
+    left_out = f" ({counts.left_out})" if counts.left_out else ""
     browse = joined(
         tag("h2", "In this catalog"),
-        lead(f"{plural(count, 'skill')} at hand, without asking anybody else."),
+        lead(f"{plural(counts.skills, 'skill')}{left_out} at hand, without asking anybody else."),
         tag("ul", first, tag("li", f"and {more:,} more", class_="aside") if more else None,
             class_="names"),
     )  # fmt: skip
@@ -83,7 +82,7 @@ def home_page(
         "",
         _hero(),
         search_form(offer, asked),
-        _results(tag("section", browse if count else empty, class_="browse")),
+        _results(tag("section", browse if counts.skills else empty, class_="browse")),
         here=HOME,
     )
 

@@ -92,7 +92,7 @@ def chosen_words(selected: Selected) -> str:
         return "There is nothing to choose for yet."
     if not chosen.rejected:
         return "Nothing in this catalog fits: none of its skills has anything of the request in it."
-    among = plural(chosen.considered, "skill")
+    among = plural(selected.counts.skills, "skill")
     best = chosen.rejected[0]
     if best.score >= selected.min_score:
         return (

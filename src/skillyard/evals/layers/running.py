@@ -249,7 +249,7 @@ def _index(
             "characters": len(index.text),
             "input_tokens": round(sum(known) / len(known)) if known else None,
         }
-    return {"skills": len(catalog), "characters": None, "input_tokens": None}
+    return {"skills": catalog.counts.skills, "characters": None, "input_tokens": None}
 
 
 def _meta(

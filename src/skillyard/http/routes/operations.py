@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from skillyard import __version__
+from skillyard.catalog.counts import NO_SKILLS
 from skillyard.errors import SkillyardError
 from skillyard.hosting.metrics import MEDIA, Figure, rendered
 from skillyard.hosting.service import Asked, Service
@@ -52,17 +53,19 @@ async def health(service: Service, asked: Asked) -> Reply:
     if service.closing:
         status = "stopping"
     able = held is not None and not service.closing
+    counts = NO_SKILLS if held is None else held.whole.counts
     shape = {
         "status": status,
         "version": __version__,
         "cache_stats": _cache(stats),
         "catalog": {
-            "skills": 0 if held is None else len(held.whole),
+            "skills": counts.skills,
             "diagnostics": 0 if held is None else len(held.whole.diagnostics),
             "generation": 0 if held is None else held.generation,
             "digest": None if held is None else held.digest,
             "reloads": live.reloads,
             "failure": live.failure or None,
+            "counts": counts.to_dict(),
         },
         "store": dict(live.facts()) or None,
         "sources": sources,
@@ -94,12 +97,17 @@ async def metrics(service: Service, asked: Asked) -> Reply:
 
 def _figures(service: Service, stats: CacheStats) -> Iterator[Figure]:
     held, live = service.live.held, service.live
-    skills = 0 if held is None else len(held.whole)
+    counts = NO_SKILLS if held is None else held.whole.counts
     generation = 0 if held is None else held.generation
     gauges = (
         ("http_working", "Requests that are worked on.", service.places.taken),
         ("http_waiting", "Requests that wait for a place.", service.places.waiting),
-        ("catalog_skills", "Skills of the catalog.", skills),
+        ("catalog_skills", "Skills of the catalog.", counts.skills),
+        (
+            "catalog_selectable",
+            "Skills that a request can choose.",
+            counts.selectable,
+        ),
         ("catalog_generation", "Number of the catalog's generation in this process.", generation),
         ("catalog_failing", "1 while the files of the catalog cannot be read.", bool(live.failure)),
         ("cache_entries", "Remote answers that are kept.", stats.entries),

@@ -23,6 +23,7 @@ from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
 from skillyard.resources import Resource, list_resources
 from skillyard.search import SearchService
 from skillyard.service import Selected, evaluate_skills, select_skills, why_skill
+from skillyard.skill import Origin
 from skillyard.web.assets import asset
 from skillyard.web.error_page import error_page
 from skillyard.web.evaluate_page import Trial, evaluate_page
@@ -85,8 +86,13 @@ async def _search(service: Service, asked: Question) -> bytes:
 def _home(offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
     whole = snapshot.whole
     if whole.on_demand and len(whole) > EVERY:
-        return home_page(offer, (), asked, len(whole))
-    return home_page(offer, [skill for skill in whole.candidates if not skill.hidden], asked)
+        return home_page(offer, (), asked, whole.counts)
+    named = [
+        skill
+        for skill in whole.candidates
+        if not skill.hidden and skill.origin != Origin.CONVENTION
+    ]
+    return home_page(offer, named, asked, whole.counts)
 
 
 def _selected(snapshot: Snapshot, text: str) -> Selected:
