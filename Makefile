@@ -20,7 +20,7 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test eval-sdks adapters deploy-check hosts lint types bench quality conformance soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test eval-sdks adapters wheel deploy-check hosts lint types bench quality conformance soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,10 @@ adapters: ## Test with the real agent frameworks and OpenTelemetry (an environme
 	@PYTHON='$(PYTHON)' tools/venv .venv-adapters adapters
 	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest tests/adapters tests/decisions \
 		--ignore tests/adapters/test_agent_skills.py $(ARGS)
+
+wheel: ## Build the source distribution and the wheels into dist/, and check them and the workflows
+	@PYTHON='$(PYTHON)' tools/venv .venv-package package
+	@.venv-package/bin/python tools/package.py $(ARGS)
 
 deploy-check: ## Read the files of deploy/ with their linters (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-deploy deploy
