@@ -7,4 +7,12 @@ packages:tracked-files | design
 packages:tag | design
   A wheel is tagged for what it holds: py3-none-any without the kernel, the stable ABI of CPython
   3.11 with it.
+packages:every-command | design
+  Every command works where the wheel is installed with all extras, outside a checkout and with an
+  empty home.
+packages:every-route | design
+  Every route, MCP over both transports, a search over the bundled registry and a node of a store
+  answer there.
+packages:core-alone | design
+  With the core alone every command works, or ends with 2 and names the extra that it needs.
 """

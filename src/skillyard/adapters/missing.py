@@ -16,7 +16,7 @@ def framework_missing(extra: str, distribution: str, error: ImportError) -> Impo
     else:
         what = f"this adapter does not fit the {distribution} that is installed ({error})"
     return ImportError(
-        f"{what}; install it with: pip install -U 'skillyard[{extra}]'",
+        f"{what}; install it with: pip install 'skillyard[{extra}]'",
         name=error.name,
         path=error.path,
     )

@@ -128,7 +128,13 @@ class Transport:
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
-        import httpx2
+        """Open the connections. Raises InvalidInput where httpx2 is not installed."""
+        try:
+            import httpx2
+        except ModuleNotFoundError as error:
+            raise InvalidInput(
+                "searching and fetching need httpx2: pip install 'skillyard[remote]'"
+            ) from error
 
         self._client = httpx2.AsyncClient(
             follow_redirects=False,
