@@ -50,6 +50,7 @@ adapters: ## Test with the real agent frameworks and OpenTelemetry (an environme
 wheel: ## Build the source distribution and the wheels into dist/, and check them and the workflows
 	@PYTHON='$(PYTHON)' tools/venv .venv-package package
 	@.venv-package/bin/python tools/package.py
+	@.venv-package/bin/python tools/workflows/check.py
 
 test-installed: $(DEV) wheel ## Install the wheels in empty environments and drive every command and service there
 	@SKILLYARD_DIST=dist $(BIN)/python -m pytest tests/installed $(ARGS)
