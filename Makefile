@@ -20,7 +20,7 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test eval-sdks adapters wheel test-installed deploy-check hosts lint types bench quality conformance soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test eval-sdks adapters wheel test-installed test-wheel deploy-check hosts lint types bench quality conformance soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,10 @@ wheel: ## Build the source distribution and the wheels into dist/, and check the
 
 test-installed: $(DEV) wheel ## Install the wheels in empty environments and drive every command and service there
 	@SKILLYARD_DIST=dist $(BIN)/python -m pytest tests/installed $(ARGS)
+
+test-wheel: wheel ## Run the test suite on the installed wheel instead of src (an environment of its own)
+	@PYTHON='$(PYTHON)' tools/venv .venv-wheel wheel
+	@SKILLYARD_EXPECT_INSTALLED=1 .venv-wheel/bin/python -m pytest $(ARGS)
 
 deploy-check: ## Read the files of deploy/ with their linters (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-deploy deploy

