@@ -15,4 +15,7 @@ packages:every-route | design
   answer there.
 packages:core-alone | design
   With the core alone every command works, or ends with 2 and names the extra that it needs.
+packages:installation-pages | design
+  No page names an installation that does not work: while the package is not published, every
+  command installs from a checkout.
 """
