@@ -70,6 +70,6 @@ def test_no_page_installs_by_name_what_is_not_published() -> None:
     texts = {_name(page): page.read_text(encoding="utf-8") for page in {*pages(), *BESIDE}}
     assert {name for name, text in texts.items() if by_name.search(text)} <= allowed
     readme = texts["README.md"]
-    first = re.search(r"^(?:pip|uv|pipx) [^\n]*install[^\n]*", readme, re.M)
+    first = re.search(r"^(?:pip|uv|pipx) [^\n]*install[^\n]*", readme, re.MULTILINE)
     assert first is not None
     assert first.group().startswith("pip install '.[all]'")
