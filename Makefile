@@ -20,10 +20,10 @@ FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test eval-sdks adapters deploy-check hosts clients lint types bench quality conformance soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test eval-sdks adapters wheel test-installed test-wheel deploy-check hosts clients lint types bench quality conformance soak docs docs-check format coverage lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 demo: $(DEMO) ## Rank, abstain, explain and inject on the skills that ship in examples/
 	@$(BIN)/python examples/demo.py $(ARGS)
@@ -46,6 +46,18 @@ adapters: ## Test with the real agent frameworks and OpenTelemetry (an environme
 	@PYTHON='$(PYTHON)' tools/venv .venv-adapters adapters
 	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest tests/adapters tests/decisions \
 		--ignore tests/adapters/test_agent_skills.py $(ARGS)
+
+wheel: ## Build the source distribution and the wheels into dist/, and check them and the workflows
+	@PYTHON='$(PYTHON)' tools/venv .venv-package package
+	@.venv-package/bin/python tools/package.py
+	@.venv-package/bin/python tools/workflows/check.py
+
+test-installed: $(DEV) wheel ## Install the wheels in empty environments and drive every command and service there
+	@SKILLYARD_DIST=dist $(BIN)/python -m pytest tests/installed $(ARGS)
+
+test-wheel: wheel ## Run the test suite on the installed wheel instead of src (an environment of its own)
+	@PYTHON='$(PYTHON)' tools/venv .venv-wheel wheel
+	@SKILLYARD_EXPECT_INSTALLED=1 .venv-wheel/bin/python -m pytest $(ARGS)
 
 deploy-check: ## Read the files of deploy/ with their linters (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-deploy deploy

@@ -11,7 +11,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+import skillyard
+
 REPOSITORY = Path(__file__).resolve().parent.parent
+PACKAGES = Path(skillyard.__file__).resolve().parents[1]
+"""The folder that holds the package under test: ``src``, or where a wheel was installed."""
 MISSING = "the shared cases are not here: set SKILLYARD_SHARED to their folder"
 
 

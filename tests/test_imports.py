@@ -19,7 +19,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.parity.trees import write_tree
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 from tests.worked_examples.making import document
 
 SOURCE = REPOSITORY / "src"
@@ -223,7 +223,7 @@ def loaded_by(code: str, *arguments: str, cwd: Path | None = None) -> set[str]:
         "os.write(2, json.dumps(loaded).encode())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-c", program, str(SOURCE), *arguments],
+        [sys.executable, "-I", "-c", program, str(PACKAGES), *arguments],
         capture_output=True, text=True, encoding="utf-8", timeout=120, cwd=cwd, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

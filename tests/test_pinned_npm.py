@@ -27,7 +27,7 @@ def _loaded() -> ModuleType:
 
 
 pinned_npm = _loaded()
-FOLDERS = [TOOLS / name for name in ("conformance", "hosts", "clients")]
+FOLDERS = [TOOLS / name for name in ("clients", "conformance", "hosts", "workflows")]
 
 
 def lock(folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 
 # design.md §4; the search over remote sources, the index and the evaluations come later.
 CONTRACT = [
@@ -171,7 +171,7 @@ def test_any_name_may_be_the_first_that_is_used(first: str) -> None:
         "print(getattr(skillyard, sys.argv[2]).__name__)"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-c", program, str(REPOSITORY / "src"), first],
+        [sys.executable, "-I", "-c", program, str(PACKAGES), first],
         capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
     )  # fmt: skip
     assert (done.stdout.strip(), done.stderr) == (first, "")

@@ -28,14 +28,13 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import skillyard
+from skillyard.cli.grammar import COMMANDS, GLOBAL, PROGRAM, Command, Option
+from skillyard.validation.catalogue import RULES
+from skillyard.validation.profiles import PROFILES, RENAMED
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 REFERENCE = REPOSITORY / "docs" / "reference"
-sys.path.insert(0, str(REPOSITORY / "src"))
-
-import skillyard  # noqa: E402 - found in src
-from skillyard.cli.grammar import COMMANDS, GLOBAL, PROGRAM, Command, Option  # noqa: E402
-from skillyard.validation.catalogue import RULES  # noqa: E402
-from skillyard.validation.profiles import PROFILES, RENAMED  # noqa: E402
 
 GENERATED = "<!-- Written by tools/reference.py from the code. Do not edit: change the code. -->"
 

@@ -1,6 +1,6 @@
 """Google ADK: the injector as a plugin and the tools as a toolset, with a model that is a script.
 
-Needs the extra: pip install 'skillyard[adk]'. A real agent names a real model instead.
+Needs the extra: pip install '.[adk]'. A real agent names a real model instead.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """LangChain: one middleware brings the block and the tools; the model is a script.
 
-Needs the extra: pip install 'skillyard[langchain]'. deepagents takes the same middleware:
+Needs the extra: pip install '.[langchain]'. deepagents takes the same middleware:
 create_deep_agent(model, middleware=[SkillMiddleware(skills)]).
 """
 

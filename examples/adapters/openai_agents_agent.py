@@ -1,6 +1,6 @@
 """OpenAI Agents SDK: a filter brings the block, a list the tools; the model is a script.
 
-Needs the extra: pip install 'skillyard[openai-agents]'. A real agent names a real model instead.
+Needs the extra: pip install '.[openai-agents]'. A real agent names a real model instead.
 """
 
 from __future__ import annotations

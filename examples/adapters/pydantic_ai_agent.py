@@ -1,6 +1,6 @@
 """pydantic-ai: one capability brings the block and the tools; the model is a function.
 
-Needs the extra: pip install 'skillyard[pydantic-ai]'. A real agent names a real model instead.
+Needs the extra: pip install '.[pydantic-ai]'. A real agent names a real model instead.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from skillyard.adapters.tools import TOOL_NAMES, tool_functions
 from skillyard.text import unescape_frame
 from tests.adapters.contract import FITS, NOTHING, Broken, library
 from tests.parity.trees import write_tree
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 from tests.worked_examples.making import document, skill
 
 MODULES = ("adk", "pydantic_ai", "langchain", "openai_agents")
@@ -248,7 +248,7 @@ class TestTools:
         )
         done = subprocess.run(
             [sys.executable, "-c", code, str(tmp_path)],
-            env={"PYTHONPATH": str(REPOSITORY / "src"), "PATH": ""},
+            env={"PYTHONPATH": str(PACKAGES), "PATH": ""},
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
@@ -385,7 +385,7 @@ class TestWithoutTheFramework:
             "    print(error)\n"
         )
         done = subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONPATH": str(REPOSITORY / "src")},
+            [sys.executable, "-c", code], env={"PYTHONPATH": str(PACKAGES)},
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")

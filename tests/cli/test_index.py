@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def test_an_adapted_index_says_so(run: Run, skills: Path) -> None:
 def test_watching_follows_the_files_until_interrupted(skills: Path, own_cache: Path) -> None:
     environment = {**os.environ, "SKILLYARD_CACHE": str(own_cache)}
     environment.pop("PYTHONUNBUFFERED", None)
-    environment["PYTHONPATH"] = str(REPOSITORY / "src")
+    environment["PYTHONPATH"] = str(PACKAGES)
     command = [sys.executable, "-m", "skillyard", "index", "build", "skills", "--watch", "--json"]
     with subprocess.Popen(
         command,

@@ -13,13 +13,12 @@ import pytest
 
 from tests.cli.making import library, write
 from tests.kernel_needed import ABSENT, MAY_SKIP
-
-SOURCE = Path(__file__).parents[2] / "src"
+from tests.shared_data import PACKAGES
 
 
 def environment(**more: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
-    return {**kept, "PYTHONPATH": str(SOURCE), "PYTHONWARNINGS": "error", **more}
+    return {**kept, "PYTHONPATH": str(PACKAGES), "PYTHONWARNINGS": "error", **more}
 
 
 def command(*arguments: str) -> list[str]:

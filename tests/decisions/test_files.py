@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.decisions.files import append_line, state_folder
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 
 def lines(path: Path) -> list[str]:
@@ -89,7 +89,7 @@ def test_processes_that_write_at_once_lose_no_line_and_mix_none(most: int, tmp_p
     writers = [
         subprocess.Popen(
             [sys.executable, "-c", WRITER, str(path), name, str(most)],
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
+            env={**os.environ, "PYTHONPATH": str(PACKAGES)},
         )
         for name in "abc"
     ]

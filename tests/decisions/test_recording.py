@@ -19,7 +19,7 @@ from skillyard.decisions.entry import RUNNERS_UP, TEXT_KEPT, entry, text_digest
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import scorer_names
 from skillyard.service import inject_prompt, select_skills
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 SKILLS = [
     sy.Skill("git-bisect", "Finds the commit that broke the build.", "Halve.", tags=("git",)),
@@ -155,7 +155,7 @@ def test_nothing_is_loaded_and_nothing_written_when_nobody_listens() -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-        env={"PYTHONPATH": str(REPOSITORY / "src"), "PATH": ""},
+        env={"PYTHONPATH": str(PACKAGES), "PATH": ""},
     )  # fmt: skip
     assert done.stdout.strip() == "[]"
 

@@ -18,7 +18,7 @@ import pytest
 
 from tests.deploy.files import DEPLOY
 from tests.deploy.shell import free_port
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 
 __all__ = ["PROXY_FILE", "TOKEN", "Node", "asked", "haproxy", "node", "proxy", "running", "until"]
 
@@ -63,7 +63,7 @@ def running(command: Sequence[str], environment: Mapping[str, str]) -> Iterator[
     with subprocess.Popen(
         command,
         cwd=REPOSITORY,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src"), **environment},
+        env={**os.environ, "PYTHONPATH": str(PACKAGES), **environment},
         stderr=subprocess.PIPE,
         text=True,
     ) as process:

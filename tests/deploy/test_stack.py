@@ -24,7 +24,7 @@ from tests.deploy.databases import OWNER, Made, made_primary, standby, streaming
 from tests.deploy.files import DEPLOY, commands, compose
 from tests.deploy.serving import TOKEN, Node, asked, haproxy, proxy, running, until
 from tests.deploy.shell import run
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 from tests.store.servers import USER
 
 pytest.importorskip("uvicorn")
@@ -109,7 +109,7 @@ def once(stack: Stack, command: list[str]) -> None:
         cwd=REPOSITORY,
         env={
             **os.environ,
-            "PYTHONPATH": str(REPOSITORY / "src"),
+            "PYTHONPATH": str(PACKAGES),
             **environment_of("schema", stack.secrets),
         },
         capture_output=True,

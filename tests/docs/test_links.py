@@ -11,6 +11,7 @@ import pytest
 
 from skillyard.ranking.confidence import PatternMatcher
 from tests.docs.pages import headings, links, pages
+from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
 
 BESIDE = sorted(REPOSITORY.glob("*.md"))
@@ -60,3 +61,15 @@ def test_the_table_of_file_patterns_is_right() -> None:
         examples = [path for path in matching if path != pattern.rstrip("/")]
         assert all(matcher.match_file_pattern(path, pattern) for path in examples), pattern
         assert not any(matcher.match_file_pattern(path, pattern) for path in others), pattern
+
+
+@requirement("packages:installation-pages")
+def test_no_page_installs_by_name_what_is_not_published() -> None:
+    allowed = {"README.md", "docs/guides/install.md"}  # these say what changes once it is
+    by_name = re.compile(r"(?:pip|pipx|tool) install [^\n`]*(?<![\w./])skillyard\b")
+    texts = {_name(page): page.read_text(encoding="utf-8") for page in {*pages(), *BESIDE}}
+    assert {name for name, text in texts.items() if by_name.search(text)} <= allowed
+    readme = texts["README.md"]
+    first = re.search(r"^(?:pip|uv|pipx) [^\n]*install[^\n]*", readme, re.MULTILINE)
+    assert first is not None
+    assert first.group().startswith("pip install '.[all]'")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import blocks
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("httpx2")
@@ -42,7 +42,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         **os.environ,
         "SKILLYARD_HTTP_TOKEN": "",
         "SKILLYARD_CACHE": str(place / "cache"),
-        "PYTHONPATH": str(REPOSITORY / "src"),
+        "PYTHONPATH": str(PACKAGES),
     }
     with subprocess.Popen(
         [sys.executable, *command.split()],

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import skillyard as sy
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 
 @pytest.mark.parametrize("name", ["extract_json", "extract_summary", "invoke_judge", "remap"])
@@ -32,7 +32,7 @@ def test_the_room_loads_with_its_first_name_and_brings_no_other_library() -> Non
         "print(sorted({'anthropic', 'openai', 'scipy', 'genai_prices'} & set(sys.modules)))"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-c", program, str(REPOSITORY / "src")],
+        [sys.executable, "-I", "-c", program, str(PACKAGES)],
         capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
     )  # fmt: skip
     assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from skillyard.index.indexed import open_catalog
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 PAYLOADS = Path(__file__).parent / "payloads"
 PROMPT = "find the commit that broke the build"
@@ -111,7 +111,7 @@ def hook() -> Hook:
             ],
             input=given,
             capture_output=True,
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
+            env={**os.environ, "PYTHONPATH": str(PACKAGES)},
             timeout=120,
             check=False,
         )

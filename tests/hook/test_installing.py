@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from skillyard.hook import installing
 from skillyard.hook.installing import _without, command_of, edited, install, uninstall
 from skillyard.hook.settings_file import SettingsRefused, read_settings, replace
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 COMMAND = "skillyard hook claude-code || exit 0"
 EVENT = "UserPromptSubmit"
@@ -346,7 +346,7 @@ def test_killed_at_any_step_the_file_is_the_old_or_the_new_one_and_the_next_run_
         path.write_text(old, encoding="utf-8")
         done = subprocess.run(
             [sys.executable, "-c", KILLED, str(path), str(at)],
-            env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}, check=False, timeout=60,
+            env={**os.environ, "PYTHONPATH": str(PACKAGES)}, check=False, timeout=60,
         )  # fmt: skip
         text = path.read_text(encoding="utf-8")
         assert text == old or json.loads(text)["model"] == "opus"

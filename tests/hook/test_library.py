@@ -137,10 +137,10 @@ def test_a_system_without_sessions_gives_it_a_group_of_its_own(
 
 
 def test_the_real_process_makes_the_index(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.shared_data import REPOSITORY
+    from tests.shared_data import PACKAGES
 
     add_skill(home / ".claude" / "skills", "only", "The only one.")
-    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY / "src"))
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGES))
     spawned: list[int] = []
     real = os.posix_spawn
 

@@ -15,7 +15,7 @@ import pytest
 
 from skillyard.hook.installing import command_of
 from tests.hook.conftest import PAYLOADS, PROMPT, Hook, payload
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 Events = Callable[[], list[dict[str, str]]]
 
@@ -141,7 +141,7 @@ def test_a_named_root_is_searched_and_trusted(hook: Hook, project: Path) -> None
 
 
 def start(command: str, folder: Path, given: bytes) -> subprocess.CompletedProcess[bytes]:
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
     return subprocess.run(
         ["sh", "-c", command],
         cwd=folder, input=given, capture_output=True, env=environment, timeout=120, check=False,
@@ -195,7 +195,7 @@ def test_an_answer_loads_nothing_for_terminals_networks_or_yaml(users_skill: Pat
     done = subprocess.run(
         [sys.executable, "-P", "-c", code],
         input=payload("/"), capture_output=True, timeout=120, check=True,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
+        env={**os.environ, "PYTHONPATH": str(PACKAGES)},
     )  # fmt: skip
     assert b"bisecting" in done.stdout
     loaded = set(json.loads(done.stderr))

@@ -17,7 +17,7 @@ from skillyard.sources.settings import GITHUB_TOKENS
 from skillyard.sources.transport import Transport
 from skillyard.standin import Upstreams, faults
 from skillyard.standin.answers import json_answer
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 __all__ = ["EVERY", "SKILLS_SH_TOKEN", "Done", "World", "skill", "world"]
 
@@ -136,7 +136,7 @@ source_timeout_s = 8
         kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
         done = subprocess.run(
             [sys.executable, "-W", "error", "-m", "skillyard", *arguments],
-            env={**kept, **self.environment(), "PYTHONPATH": str(REPOSITORY / "src"), **more},
+            env={**kept, **self.environment(), "PYTHONPATH": str(PACKAGES), **more},
             cwd=self.folder / "work",
             capture_output=True,
             encoding="utf-8",

@@ -17,7 +17,7 @@ from tests.hostile.case import SECRET
 from tests.http.running import LIBRARY, raw, until
 from tests.http.test_hostile import HEALTH, TELLING
 from tests.parity.trees import write_tree
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: skillyard[serve]")
 pytest.importorskip("starlette", reason="starlette is not installed: skillyard[serve]")
@@ -48,7 +48,7 @@ def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     started = subprocess.Popen(
         [sys.executable, "-m", "skillyard", "serve", "skills", "--port", "0", "--local-only"],
         cwd=home,
-        env={**kept, "HOME": str(home), "PYTHONPATH": str(REPOSITORY / "src"),
+        env={**kept, "HOME": str(home), "PYTHONPATH": str(PACKAGES),
              "SKILLYARD_CACHE": str(home / "cache")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

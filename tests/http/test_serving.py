@@ -22,7 +22,7 @@ from skillyard.http import serve
 from skillyard.http.serving import listening
 from tests.http.running import LIBRARY, answer_of, options_of, request, until
 from tests.parity.trees import write_tree
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 PROGRAM = """
 import sys
@@ -35,7 +35,7 @@ print("returned")
 
 @contextmanager
 def process(root: Path) -> Iterator[tuple[subprocess.Popen[str], int, IO[str]]]:
-    command = [sys.executable, "-W", "error", "-c", PROGRAM, str(REPOSITORY / "src"), str(root)]
+    command = [sys.executable, "-W", "error", "-c", PROGRAM, str(PACKAGES), str(root)]
     environment = {**os.environ, "SKILLYARD_HTTP_TOKEN": ""}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

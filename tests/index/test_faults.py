@@ -101,7 +101,7 @@ def test_a_second_writer_is_refused_and_told_why(tmp_path: Path) -> None:
 
 CHILD = """
 import random, sys
-sys.path[:0] = [sys.argv[2], sys.argv[2] + "/src"]
+sys.path.insert(0, sys.argv[2])
 from tests.index.making import document, write
 rng = random.Random(33)
 number = 0

@@ -20,7 +20,7 @@ from skillyard.index.segment import SegmentBuilder
 from skillyard.index.table import bundled
 from tests.index.making import DIMENSIONS, Asker, document, write
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 
 pytestmark = pytest.mark.skipif(MAY_SKIP, reason=ABSENT)
 KERNEL: Any = kernel.KERNEL
@@ -71,7 +71,7 @@ def test_a_whole_answer_is_the_same_in_another_process() -> None:
     answers = set()
     for setting, seed in (("on", "1"), ("off", "2"), ("off", "77")):
         environment = {**os.environ, "SKILLYARD_KERNEL": setting, "PYTHONHASHSEED": seed}
-        environment["PYTHONPATH"] = str(REPOSITORY / "src")
+        environment["PYTHONPATH"] = str(PACKAGES)
         answers.add(
             subprocess.run(command, env=environment, capture_output=True, check=True).stdout
         )

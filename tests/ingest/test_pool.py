@@ -13,7 +13,7 @@ import pytest
 from skillyard.errors import InvalidInput
 from skillyard.ingest.pool import WorkerLost, Workers
 from tests.ingest import errands
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 
 def test_results_come_as_they_are_asked_for() -> None:
@@ -66,7 +66,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     """Nobody else would end them, and each holds its memory."""
     program = tmp_path / "parent.py"
     program.write_text(ORPHANS, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
     with subprocess.Popen(
         [sys.executable, program], stdout=subprocess.PIPE, text=True, env=environment
     ) as parent:

@@ -17,7 +17,7 @@ import pytest
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from tests.ingest.making import document, held, jsonl, publish
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 COUNT = 3_000
 SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
@@ -46,7 +46,7 @@ def started(url: str, *arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src"), "SKILLYARD_STORE": url},
+        env={**os.environ, "PYTHONPATH": str(PACKAGES), "SKILLYARD_STORE": url},
     )
 
 

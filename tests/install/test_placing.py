@@ -19,7 +19,7 @@ from skillyard.install import placing
 from skillyard.install.file_paths import PathRefused
 from skillyard.install.folder_hash import folder_hash
 from skillyard.install.placing import InstallRefused, check_files, content_digest, place
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 
 OLD = {"SKILL.md": b"---\nname: a\ndescription: Old.\n---\n\nOld.\n", "references/x.md": b"old"}
 NEW = {"SKILL.md": b"---\nname: a\ndescription: New.\n---\n\nNew.\n", "scripts/run.sh": b"new"}
@@ -224,7 +224,7 @@ def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path, way: str) -> Non
     for number in range(1, 400, step):
         folder = tmp_path / str(number)
         first = place(OLD, str(folder), "a")
-        source = str(REPOSITORY / "src")
+        source = str(PACKAGES)
         done = subprocess.run(
             [sys.executable, "-c", _KILLED, source, str(folder), str(number), way],
             cwd=REPOSITORY,

@@ -27,7 +27,7 @@ from skillyard.mcp.server import SkillServer, create_server
 from skillyard.mcp.serving import PATH, McpServer
 from tests.http.running import NOWHERE, Raw, raw, until
 from tests.parity.trees import write_tree
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 from tests.worked_examples.making import document
 
 __all__ = [
@@ -151,7 +151,7 @@ def over_stdio(root: Path, *, code: str = "") -> StdioServerParameters:
         " serve_stdio(ServiceOptions(roots=(sys.argv[1],), local_only=True, log_format='none',"
         " settings=Settings(enabled=(), shipped_registry=False)))"
     )
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src"), "PYTHONWARNINGS": "error"}
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGES), "PYTHONWARNINGS": "error"}
     return StdioServerParameters(
         command=sys.executable, args=["-c", program, str(root)], env=environment
     )

@@ -14,7 +14,7 @@ from mcp import StdioServerParameters
 
 from tests.http.running import running
 from tests.mcp.running import LIBRARY, called, connected, post, run, shows, write_tree
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 # The SDK leaves the streams of an answer that nobody reads to the garbage collector, which says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 def environment(folder: Path) -> dict[str, str]:
     return {
         **os.environ,
-        "PYTHONPATH": str(REPOSITORY / "src"),
+        "PYTHONPATH": str(PACKAGES),
         "SKILLYARD_CACHE": str(folder / "cache"),
         "SKILLYARD_HTTP_TOKEN": "",
         "XDG_CONFIG_HOME": str(folder / "none"),

@@ -32,6 +32,7 @@ from tests.mcp.running import (
     shows,
     write_tree,
 )
+from tests.shared_data import PACKAGES
 
 PING = {"jsonrpc": "2.0", "id": "last", "method": "ping"}
 
@@ -205,7 +206,7 @@ def test_a_client_that_is_killed_in_a_call_leaves_no_server_behind(root: Path) -
         "asyncio.run(main())\n"
     )
     parameters = over_stdio(root, code=program)
-    environment = {**(parameters.env or {}), "PYTHONPATH": os.pathsep.join(["src", "."])}
+    environment = {**(parameters.env or {}), "PYTHONPATH": os.pathsep.join([str(PACKAGES), "."])}
     reading, writing = os.pipe()
     child = subprocess.Popen(
         [parameters.command, *parameters.args],

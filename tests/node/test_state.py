@@ -19,7 +19,7 @@ from skillyard.node.following import Follower
 from skillyard.node.state import NodeState, position_in
 from skillyard.store.protocol import CatalogStore
 from tests.node.making import LIBRARY, Node, answers, in_memory, store_in
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 from tests.store.skills import key, skill, skills
 
 
@@ -132,7 +132,7 @@ class TestTheLock:
             "import sys; from skillyard.node.state import NodeState;"
             " held = NodeState(sys.argv[1]).lock(); print('held', flush=True); sys.stdin.read()"
         )
-        environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
         with subprocess.Popen(
             [sys.executable, "-c", code, state.folder],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,

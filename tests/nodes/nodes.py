@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 __all__ = ["TOKEN", "Node", "alive_children", "is_alive", "node", "until"]
 
@@ -93,7 +93,7 @@ class Node:
         kept = {name: text for name, text in os.environ.items() if "SKILLYARD" not in name}
         return {
             **kept,
-            "PYTHONPATH": str(REPOSITORY / "src"),
+            "PYTHONPATH": str(PACKAGES),
             "SKILLYARD_CACHE": str(self.folder / "cache"),
             "SKILLYARD_HTTP_TOKEN": TOKEN,
             "XDG_CONFIG_HOME": str(self.folder / "settings"),

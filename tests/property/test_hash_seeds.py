@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.parity.trees import write_tree
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 from tests.worked_examples.making import document
 
 PROGRAM = """
@@ -35,7 +35,7 @@ EXTRA = (
 
 def answers(root: Path, seed: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(REPOSITORY / "src"), str(root)],
+        [sys.executable, "-c", PROGRAM, str(PACKAGES), str(root)],
         env={**os.environ, "PYTHONHASHSEED": seed},
         capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
     )  # fmt: skip

@@ -24,6 +24,7 @@ from tests.search.asking import (
     transport_of,
 )
 from tests.search.memory import Memory, hit
+from tests.shared_data import PACKAGES
 
 BARE = Settings(shipped_registry=False)
 
@@ -142,7 +143,7 @@ class TestDeterminism:
         settings = json.dumps(self.settings(library)._asdict())
         answers = []
         for seed in ("1", "2"):
-            environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": "src"}
+            environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(PACKAGES)}
             root = Path(__file__).resolve().parents[2]
             done = subprocess.run(
                 [sys.executable, "-c", CHILD, settings],

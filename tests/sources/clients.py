@@ -21,7 +21,7 @@ from skillyard.sources.transport import Host, Reply, Transport
 from skillyard.standin import Answer, Asked, Upstreams
 from skillyard.standin.faults import Fault, said
 from skillyard.standin.site import Site
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 T = TypeVar("T")
 GITHUB_TOKEN = "standin-github-token"
@@ -186,7 +186,7 @@ def python(*arguments: str) -> subprocess.Popen[str]:
     """Run a program, which is the first argument, in a fresh interpreter."""
     return subprocess.Popen(
         [sys.executable, "-c", *arguments],
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
+        env={**os.environ, "PYTHONPATH": str(PACKAGES)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

