@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["cache_folder", "config_folder", "home_folder", "state_folder"]
+__all__ = ["cache_folder", "config_folder", "state_folder"]
 
 _NAME = "skillyard"
 
@@ -34,11 +34,6 @@ def config_folder(xdg: str | None = None) -> str:
     ``xdg`` stands for that variable where the environment is not this process's.
     """
     return _folder("XDG_CONFIG_HOME", ".config", "config", xdg)
-
-
-def home_folder() -> str:
-    """Return the user's home folder: ``HOME`` where it is set, also on Windows."""
-    return os.environ.get("HOME") or os.path.expanduser("~")
 
 
 def _folder(variable: str, below_home: str, kind: str, base: str | None = None) -> str:

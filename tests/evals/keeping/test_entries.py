@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -172,7 +171,6 @@ def test_two_keys_do_not_wait_for_each_other(tmp_path: Path) -> None:
         thread.join(30)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="locks of open files are Linux's")
 def test_the_lock_of_a_process_ends_with_it(tmp_path: Path) -> None:
     """However it ends; and another open file of this process counts as another process."""
     first, _, path = entries(tmp_path)
