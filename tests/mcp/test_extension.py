@@ -341,6 +341,7 @@ def test_a_file_that_does_not_conform_is_served_as_its_entry_says(tmp_path: Path
         async with in_process(tmp_path) as (client, _):
             (entry,) = (await ask(client, "skills/list"))["skills"]
             content = (await client.read_resource(entry["uri"])).contents[0]
+            assert isinstance(content, TextResourceContents)
             return entry, content.text
 
     entry, text = run(work())
