@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+from tests.long import LONG
 from tests.shared_data import MISSING, shared_folder
 
 # Indexes that the tests make, their child processes too, never touch the user's own.
@@ -20,8 +22,41 @@ os.environ["SKILLYARD_CACHE"] = _CACHE
 atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
 
 _RAN: Counter[tuple[str, bool]] = Counter()
-_PARITY_ITEMS: set[str] = set()
 _SKIPPED: set[str] = set()
+_PARITY = "tests/parity/"
+
+# Hypothesis may not judge by the clock: the machine that runs the suite does other work beside it.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all", action="store_true", help="run the long tests too: long folders, marked slow"
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Pass over a long folder or file, unless it or the whole suite was asked for."""
+    if config.getoption("--all") or collection_path not in LONG:
+        return None
+    given = [Path(argument.partition("::")[0]).absolute() for argument in config.args]
+    return None if any(path.is_relative_to(collection_path) for path in given) else True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked slow, unless the whole suite or one single file was asked for."""
+    if config.getoption("--all") or all(Path(path).is_file() for path in map(_file, config.args)):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def _file(argument: str) -> str:
+    return argument.partition("::")[0]
 
 
 @pytest.fixture(scope="session")
@@ -34,26 +69,27 @@ def shared() -> Path:
 
 
 @pytest.fixture
-def parity() -> Callable[[str, str, bool], None]:
+def parity(record_property: Callable[[str, object], None]) -> Callable[[str, str, bool], None]:
     """Register one conformance case as run: ``parity(suite, case_id, ambiguous)``."""
 
     def register(suite: str, case_id: str, ambiguous: bool) -> None:
-        _RAN[suite, ambiguous] += 1
+        record_property("parity", (suite, ambiguous))
 
     return register
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    _PARITY_ITEMS.update(item.nodeid for item in items if "tests/parity/" in item.nodeid)
-
-
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.skipped and report.nodeid in _PARITY_ITEMS:
+    # The reports, not the tests: with several workers this is the one place that sees them all.
+    if not report.nodeid.startswith(_PARITY):
+        return
+    if report.skipped:
         _SKIPPED.add(report.nodeid)
+    if report.when == "teardown":
+        _RAN.update(tuple(value) for name, value in report.user_properties if name == "parity")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if not _PARITY_ITEMS:
+    if not _RAN and not _SKIPPED:
         return
     terminalreporter.section("parity with the documents")
     for suite in sorted({suite for suite, _ in _RAN}):

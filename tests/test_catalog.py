@@ -12,6 +12,7 @@ import skillyard as sy
 from skillyard.catalog import has_tag, refresh
 from skillyard.discovery import AGENT_FOLDERS
 from tests.parity.trees import relative, write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import document, skill
 
 
@@ -84,7 +85,7 @@ class TestGet:
             catalog.get("s")
         assert caught.value.paths == (".skills/a.md", ".skills/b.md")
 
-    @pytest.mark.parametrize("name", [None, 5, b"x"])
+    @for_each("name", [None, 5, b"x"])
     def test_a_name_is_text(self, name: Any) -> None:
         with pytest.raises(sy.InvalidInput, match="name_or_id must be a string"):
             sy.Catalog.from_skills([]).get(name)
@@ -106,7 +107,7 @@ class TestGet:
 
 
 class TestTags:
-    @pytest.mark.parametrize(
+    @for_each(
         ("tags", "asked", "has"),
         [
             (["Ops"], ("ops",), True),
@@ -167,7 +168,7 @@ class TestCollisions:
         assert catalog.get("x").scope == "project"
         assert [one.scope for one in catalog.shadowed] == ["user"]
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("files", "twin"),
         [
             (["x/SKILL.md", ".skills/x.md"], True),
@@ -316,7 +317,7 @@ class TestLoad:
 
 
 class TestRefresh:
-    @pytest.mark.parametrize(
+    @for_each(
         "name", ["a/SKILL.md", ".skills/a.md", "key_skills/a/SKILL.md", "CLAUDE.md", "SKILL.md"]
     )
     def test_a_skill_is_read_again_as_it_was_read_first(self, tmp_path: Path, name: str) -> None:
@@ -331,7 +332,7 @@ class TestRefresh:
         for built in (skill("a"), sy.Skill("a", "d", "b", origin="agentskills")):
             assert refresh(built) is built
 
-    @pytest.mark.parametrize("target", ["real.md", "deep/real.md"])
+    @for_each("target", ["real.md", "deep/real.md"])
     def test_a_link_inside_the_folder_is_read_as_it_was_when_found(
         self, tmp_path: Path, target: str
     ) -> None:
@@ -369,7 +370,7 @@ def test_oasis_display_names_shadow_nothing_across_roots(tmp_path: Path) -> None
     assert catalog.get("b").slug == "b"
 
 
-@pytest.mark.parametrize("root", [None, 5, b"x"])
+@for_each("root", [None, 5, b"x"])
 def test_a_root_that_is_no_path_is_refused_by_type(root: object) -> None:
     with pytest.raises(sy.InvalidInput, match="root"):
         sy.load_catalog(root)  # type: ignore[arg-type]

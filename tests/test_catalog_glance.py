@@ -20,6 +20,7 @@ from skillyard.discovery import Candidate
 from skillyard.errors import InvalidSkillsRoot
 from skillyard.limits import Limits
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 TREE = {
@@ -71,7 +72,7 @@ def same(one: Catalog, other: Catalog) -> bool:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@for_each("change", CHANGES)
 def test_every_change_is_seen_as_a_new_reading_sees_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:

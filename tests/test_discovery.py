@@ -22,6 +22,7 @@ from skillyard.discovery import (
     user_roots,
 )
 from tests.parity.trees import relative, write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 SKILL = document("x")
@@ -70,7 +71,7 @@ class TestWhichFiles:
             assert (candidate.folder, candidate.parts) == ("mine", ("SKILL.md",))
         assert scan([Root(".")]).candidates[0].path == "SKILL.md"
 
-    @pytest.mark.parametrize("name", [".skills", ".SKILLS"])
+    @for_each("name", [".skills", ".SKILLS"])
     def test_a_root_called_dot_skills_is_read_as_such(self, tmp_path: Path, name: str) -> None:
         root = tree(tmp_path / name, ["a.md", "team/b.md", "c/SKILL.md", "c/d.md", "c/e/f.md"])
         assert paths(look(root), root) == ["a.md", "c/SKILL.md", "team/b.md"]
@@ -84,19 +85,19 @@ class TestWhichFiles:
             "a/b/SKILL.md": "agentskills",
         }
 
-    @pytest.mark.parametrize("folder", sorted(HEAVY_FOLDERS))
+    @for_each("folder", sorted(HEAVY_FOLDERS))
     def test_a_heavy_folder_is_never_entered_in_any_case(self, tmp_path: Path, folder: str) -> None:
         root = tree(tmp_path / "p", [f"{folder}/SKILL.md", f"a/{folder.upper()}/b/SKILL.md"])
         assert paths(look(root), root) == []
 
-    @pytest.mark.parametrize("folder", sorted(BUILD_FOLDERS))
+    @for_each("folder", sorted(BUILD_FOLDERS))
     def test_a_build_folder_is_entered_only_when_it_is_a_skill(
         self, tmp_path: Path, folder: str
     ) -> None:
         root = tree(tmp_path / "p", [f"{folder}/a/SKILL.md", f"s/{folder}/SKILL.md"])
         assert paths(look(root), root) == [f"s/{folder}/SKILL.md"]
 
-    @pytest.mark.parametrize("folder", sorted(OWN_FOLDERS))
+    @for_each("folder", sorted(OWN_FOLDERS))
     def test_the_own_folders_of_a_skill_hold_no_skills_and_those_of_others_do(
         self, tmp_path: Path, folder: str
     ) -> None:
@@ -113,7 +114,7 @@ class TestWhichFiles:
         found = {relative(c.path, root): c.origin for c in look(root).candidates}
         assert found == {".skills/AGENTS.md": "runtime", ".skills/skill.md": "runtime"}
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("files", "taken", "code"),
         [
             (["a/skill.md"], ["a/skill.md"], ["file_name_case"]),
@@ -192,7 +193,7 @@ class TestLinks:
         assert [c.path for c in found.candidates] == [f"{root}/a/SKILL.md", f"{root}/c/SKILL.md"]
         assert [(d.code, d.path) for d in found.diagnostics] == [("link_outside", f"{root}/b")]
 
-    @pytest.mark.parametrize("target", ["loop", ".", "..", "ring-b"])
+    @for_each("target", ["loop", ".", "..", "ring-b"])
     def test_a_ring_of_links_ends(self, tmp_path: Path, target: str) -> None:
         root = tree(tmp_path / "p", ["a/SKILL.md"])
         (root / "loop").symlink_to(target, target_is_directory=True)
@@ -255,7 +256,7 @@ class TestOddThings:
         assert messages["folder"] == "SKILL.md is a folder"
         assert "leads out" in messages["null"]
 
-    @pytest.mark.parametrize("name", [b"a\nb", b"a\x1b[2J", b"a\xff", "a\u202eb".encode()])
+    @for_each("name", [b"a\nb", b"a\x1b[2J", b"a\xff", "a\u202eb".encode()])
     def test_an_odd_name_is_skipped_and_shown_without_harm(
         self, tmp_path: Path, name: bytes
     ) -> None:
@@ -331,7 +332,7 @@ class TestOrder:
 
 
 class TestRoots:
-    @pytest.mark.parametrize("name", ["gone", "file.md"])
+    @for_each("name", ["gone", "file.md"])
     def test_a_root_that_is_no_folder_is_an_error_with_its_path(
         self, tmp_path: Path, name: str
     ) -> None:
@@ -341,7 +342,7 @@ class TestRoots:
                 call(root / name)
             assert caught.value.path == str(root / name)
 
-    @pytest.mark.parametrize("root", [b"bytes", "nul\0"])
+    @for_each("root", [b"bytes", "nul\0"])
     def test_a_root_that_is_no_path_is_wrong_use(self, root: str) -> None:
         with pytest.raises(sy.InvalidInput):
             sy.discover_skill_files(root)
@@ -391,7 +392,7 @@ def test_folders_named_like_build_output_are_read_below_dot_skills(tmp_path: Pat
     assert paths(look(root), root) == [".skills/build/a.md", ".skills/dist/b.md"]
 
 
-@pytest.mark.parametrize("name", ["a\u200bb", "a\u3000b", "a\u00adb", "👩\u200d💻"])
+@for_each("name", ["a\u200bb", "a\u3000b", "a\u00adb", "👩\u200d💻"])
 def test_a_folder_name_that_is_only_unusual_is_entered(tmp_path: Path, name: str) -> None:
     root = tree(tmp_path / "p", [f"{name}/SKILL.md"])
     assert len(look(root).candidates) == 1

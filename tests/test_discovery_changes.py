@@ -15,6 +15,7 @@ from skillyard.catalog import refresh
 from skillyard.discovery import Root, Scan, scan
 from skillyard.discovery.entries import kind_of
 from tests.parity.trees import relative, write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 Swap = Callable[[], None]
@@ -143,7 +144,7 @@ def test_no_folder_is_left_open(root: Path) -> None:
     assert len(list(folder.iterdir())) == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mode", "kind"),
     [(stat.S_IFIFO, "pipe"), (stat.S_IFSOCK, "socket"), (stat.S_IFDIR, "folder"),
      (stat.S_IFCHR, "device"), (stat.S_IFBLK, "device")],

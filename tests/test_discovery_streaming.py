@@ -14,6 +14,7 @@ from skillyard.errors import Diagnostic, InvalidSkillsRoot
 from skillyard.limits import DEFAULT_LIMITS
 from tests.cli.making import hostile_library, library, write
 from tests.ingest.making import document
+from tests.tables import for_each
 
 
 def odd(root: Path) -> Path:
@@ -37,7 +38,7 @@ def odd(root: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("make", [library, hostile_library, odd])
+@for_each("make", [library, hostile_library, odd])
 def test_a_stream_finds_what_a_scan_finds(make: object, tmp_path: Path) -> None:
     roots = [Root(str(make(tmp_path / "one"))), Root(str(make(tmp_path / "two")))]  # type: ignore[operator]
     whole, found = scan(roots), list(stream(roots))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pickle
 import re
 
-import pytest
-
 import skillyard as sy
 from skillyard import errors
 from skillyard.errors import (
@@ -23,6 +21,7 @@ from skillyard.errors import (
     StoreUnavailable,
 )
 from skillyard.sources.protocol import SourceFailed
+from tests.tables import for_each
 
 KINDS = [
     (sy.SkillIoError, "Io"),
@@ -55,7 +54,7 @@ ERRORS: list[SkillyardError] = [
 ]
 
 
-@pytest.mark.parametrize(("error", "kind"), KINDS, ids=lambda value: str(value))
+@for_each(("error", "kind"), KINDS, ids=lambda value: str(value))
 def test_each_error_carries_the_documented_word(error: type[SkillError], kind: str) -> None:
     raised = error("m")
     assert (raised.kind, raised.code) == (kind, kind.lower())
@@ -69,7 +68,7 @@ def test_wrong_use_is_also_what_python_callers_already_catch() -> None:
     assert issubclass(sy.AmbiguousName, LookupError)
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@for_each("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_an_error_survives_pickling_with_all_it_knows(error: SkillyardError) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
@@ -77,7 +76,7 @@ def test_an_error_survives_pickling_with_all_it_knows(error: SkillyardError) -> 
     assert again.__dict__ == error.__dict__
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("error", "text"),
     [
         (SkillError("m"), "m"),

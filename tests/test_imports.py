@@ -20,6 +20,7 @@ import pytest
 
 from tests.parity.trees import write_tree
 from tests.shared_data import PACKAGES, REPOSITORY
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 SOURCE = REPOSITORY / "src"
@@ -265,7 +266,7 @@ HEAVY = {"rich", "asyncio", "numpy", "argparse", "ssl", "http.client", "email", 
 
 
 @pytest.mark.skipif(find_spec("skillyard.cli") is None, reason="there is no command line")
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         ("select", "deploy the app", "--json"),

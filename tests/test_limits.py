@@ -10,6 +10,7 @@ import skillyard as sy
 from skillyard.discovery import Root, scan
 from skillyard.formats.agentskills import Document, parse_document
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 # spec/security.md §2.4, field by field.
@@ -71,8 +72,8 @@ AT_A_SMALL_CAP = [
 ]
 
 
-@pytest.mark.parametrize(("field", "cap", "extra", "code"), AT_A_SMALL_CAP)
-@pytest.mark.parametrize("strict", [True, False])
+@for_each(("field", "cap", "extra", "code"), AT_A_SMALL_CAP)
+@for_each("strict", [True, False])
 def test_a_document_over_a_cap_is_refused_by_the_name_of_the_cap(
     field: str, cap: int, extra: str, code: str, strict: bool
 ) -> None:

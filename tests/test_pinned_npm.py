@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 TOOLS = REPOSITORY / "tools"
 
@@ -35,20 +36,20 @@ def lock(folder: Path) -> dict[str, Any]:
     return {name: each for name, each in packages.items() if name}
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@for_each("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_every_package_is_pinned_by_its_hash_and_names_no_host(folder: Path) -> None:
     assert all(each["integrity"].startswith("sha512-") for each in lock(folder).values())
     assert not [name for name, each in lock(folder).items() if "resolved" in each]
     assert "://" not in (folder / "package-lock.json").read_text()
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@for_each("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_programs_are_those_that_the_package_file_names(folder: Path) -> None:
     wanted = json.loads((folder / "package.json").read_text())["dependencies"]
     assert {name: lock(folder)[f"node_modules/{name}"]["version"] for name in wanted} == wanted
 
 
-@pytest.mark.parametrize(("ci", "code"), [("", 0), ("true", 1)])
+@for_each(("ci", "code"), [("", 0), ("true", 1)])
 def test_hosts_that_cannot_run_are_passed_over_but_not_on_ci(ci: str, code: int) -> None:
     done = subprocess.run(
         [sys.executable, str(TOOLS / "hosts" / "run.py")],

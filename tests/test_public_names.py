@@ -12,6 +12,7 @@ import pytest
 
 import skillyard as sy
 from tests.shared_data import PACKAGES, REPOSITORY
+from tests.tables import for_each
 
 # design.md §4; the search over remote sources, the index and the evaluations come later.
 CONTRACT = [
@@ -95,13 +96,13 @@ def members(owner: Any) -> Iterable[str]:
     return {*dir(owner), *getattr(owner, "__annotations__", ())}
 
 
-@pytest.mark.parametrize("name", CONTRACT)
+@for_each("name", CONTRACT)
 def test_every_name_of_the_contract_is_there(name: str) -> None:
     assert getattr(sy, name) is not None
     assert name in sy.__all__
 
 
-@pytest.mark.parametrize("name", sorted(set(sy.__all__) - {"__version__", "DEFAULT_LIMITS"}))
+@for_each("name", sorted(set(sy.__all__) - {"__version__", "DEFAULT_LIMITS"}))
 def test_every_public_name_says_what_it_is(name: str) -> None:
     value = getattr(sy, name)
     assert value.__doc__
@@ -109,7 +110,7 @@ def test_every_public_name_says_what_it_is(name: str) -> None:
     assert value.__name__ == name
 
 
-@pytest.mark.parametrize("name", sorted(SHAPES))
+@for_each("name", sorted(SHAPES))
 def test_parameters_keep_their_names_and_their_order(name: str) -> None:
     wanted = SHAPES[name].split()
     parameters = inspect.signature(getattr(sy, name)).parameters
@@ -118,14 +119,14 @@ def test_parameters_keep_their_names_and_their_order(name: str) -> None:
     assert all(parameter.default is not inspect.Parameter.empty for parameter in added)
 
 
-@pytest.mark.parametrize("name", sorted(DEFAULTS))
+@for_each("name", sorted(DEFAULTS))
 def test_defaults_are_the_documented_ones(name: str) -> None:
     parameters = inspect.signature(getattr(sy, name)).parameters
     found = {parameter: parameters[parameter].default for parameter in DEFAULTS[name]}
     assert found == DEFAULTS[name]
 
 
-@pytest.mark.parametrize("name", sorted(MEMBERS))
+@for_each("name", sorted(MEMBERS))
 def test_values_keep_their_members(name: str) -> None:
     assert set(MEMBERS[name].split()) - set(members(getattr(sy, name))) == set()
 
@@ -164,7 +165,7 @@ def test_no_module_hides_a_public_function() -> None:
     assert rooms & set(sy.__all__) == set()
 
 
-@pytest.mark.parametrize("first", ["select", "Catalog", "SkillInjector", "evaluate", "validate"])
+@for_each("first", ["select", "Catalog", "SkillInjector", "evaluate", "validate"])
 def test_any_name_may_be_the_first_that_is_used(first: str) -> None:
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); import skillyard;"

@@ -21,6 +21,7 @@ from skillyard.resources import (
     skill_folder,
 )
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 FILES: dict[str, str | bytes] = {
@@ -198,7 +199,7 @@ class TestFolder:
         monkeypatch.chdir(root / "p")
         assert skill_folder(sy.parse_skill("SKILL.md", document("p"))) == os.getcwd()
 
-    @pytest.mark.parametrize("path", ["", ".skills/p.md", "AGENTS.md"])
+    @for_each("path", ["", ".skills/p.md", "AGENTS.md"])
     def test_a_single_document_has_none(self, path: str) -> None:
         skill = sy.Skill("p", "d", "b", path)
         for call in (skill_folder, sy.list_resources):
@@ -223,7 +224,7 @@ class TestPaths:
                 call(skill, path)
             assert caught.value.code == "resource_refused"
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("path", "parts"),
         [("a", ("a",)), ("./a//b/./c.md", ("a", "b", "c.md")), (".hidden", (".hidden",)),
          ("100% sure.md", ("100% sure.md",)), ("ü/数.md", ("ü", "数.md")), ("a~b", ("a~b",))],

@@ -20,6 +20,7 @@ from skillyard.resources import (
     skill_folder,
 )
 from skillyard.skill import Reference, Skill
+from tests.tables import for_each
 
 
 def stored(*references: tuple[str, str | None], path: str = "store://acme/a") -> Skill:
@@ -41,7 +42,7 @@ def test_references_with_text_are_listed_by_path_and_read() -> None:
     assert read_declared(skill, "b.md") == b"two"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     ["../up.md", "/etc/passwd", "./b.md", "a//b.md", "SKILL.md", "skill.MD", "c:\\x", "", "a\nb",
      "%2e%2e/x", "x/..", "file:///etc/passwd"],

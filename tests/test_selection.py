@@ -9,11 +9,12 @@ import pytest
 import skillyard as sy
 from skillyard.selection import MENU_SIZE, REJECTED_KEPT, survivors
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
 
 
 class TestPolicy:
-    @pytest.mark.parametrize(
+    @for_each(
         ("fields", "named"),
         [
             ({"top_k": -1}, "top_k"),
@@ -85,13 +86,13 @@ class TestSelect:
         assert (selection.selected, selection.abstained, selection.menu) == ((), True, ())
         assert selection.considered == 1
 
-    @pytest.mark.parametrize("query", ["", "  ", sy.Query(recent_activity=("deploy",))])
+    @for_each("query", ["", "  ", sy.Query(recent_activity=("deploy",))])
     def test_nothing_to_look_at_selects_nothing(self, query: str | sy.Query) -> None:
         policy = sy.SelectionPolicy(min_score=0)
         selection = sy.select(catalog(skill("deploy")), query, policy)
         assert (selection.selected, selection.considered) == ((), 0)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("query", "policy"),
         [
             (sy.Query(include_tags=("ops",)), sy.SelectionPolicy(min_score=0)),
@@ -175,7 +176,7 @@ class TestFallback:
         only = catalog(skill("b", tags=["general"], allowed_tools=["Bash"]))
         assert names(sy.select(only, "unheard of", policy).selected) == ["b"]
 
-    @pytest.mark.parametrize(
+    @for_each(
         "policy",
         [
             sy.SelectionPolicy(),
@@ -187,7 +188,7 @@ class TestFallback:
         selection = sy.select(self.SKILLS, "unheard of", policy)
         assert (selection.selected, selection.abstained, selection.fallback) == ((), True, False)
 
-    @pytest.mark.parametrize("scorer", ["hybrid", "overlap", "triggers"])
+    @for_each("scorer", ["hybrid", "overlap", "triggers"])
     def test_what_the_query_excludes_is_no_generalist(self, scorer: str) -> None:
         query = sy.Query("unheard of", exclude_tags=("general",))
         assert sy.select(self.SKILLS, query, self.POLICY, scorer=scorer).abstained
@@ -209,8 +210,8 @@ def test_survivors_are_all_that_pass_best_first_whatever_the_count() -> None:
     assert list(survivors(skills, sy.Query(""), scorer="overlap")) == []
 
 
-@pytest.mark.parametrize("scorer", ["overlap", "triggers", "relevance"])
-@pytest.mark.parametrize("text", ["!!!", " \n", "…"])
+@for_each("scorer", ["overlap", "triggers", "relevance"])
+@for_each("text", ["!!!", " \n", "…"])
 def test_a_request_without_a_word_selects_nothing_whatever_the_floor(
     text: str, scorer: str
 ) -> None:
@@ -240,7 +241,7 @@ class TestBoundsBesideThePolicy:
         assert sy.select_prompt_block(self.SKILLS, "bills", min_score=0.5) is not None
         assert sy.select_prompt_block(self.SKILLS, "bills", min_score=1e6) is None
 
-    @pytest.mark.parametrize("field", ["min_score", "top_k"])
+    @for_each("field", ["min_score", "top_k"])
     def test_a_bound_that_the_policy_has_as_well_is_refused(self, field: str) -> None:
         bound: dict[str, Any] = {field: 1}
         given: dict[str, Any] = {"policy": sy.SelectionPolicy(**bound), **bound}

@@ -11,6 +11,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.skill import document_id
+from tests.tables import for_each
 
 FULL: dict[str, Any] = {
     "tags": ["a", "b"],
@@ -40,7 +41,7 @@ class TestDerived:
         skill = make(id="i", slug="s", hash=digest)
         assert (skill.id, skill.slug, skill.hash) == ("i", "s", digest)
 
-    @pytest.mark.parametrize(
+    @for_each(
         "change",
         [
             {"description": "Other."},
@@ -67,7 +68,7 @@ class TestDerived:
         ordered = sorted((make(path=path) for path in paths), key=lambda skill: skill.key)
         assert [skill.path for skill in ordered] == ["a-b/c", "a/b", "a/b/c"]
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("fields", "hidden"),
         [
             ({}, False),
@@ -89,7 +90,7 @@ class TestCopied:
         tags.append("b")
         assert (skill.tags, skill.inputs, skill.keywords) == (("a",), ("i",), ())
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("given", "kept"),
         [
             (None, sy.Triggers()),
@@ -103,7 +104,7 @@ class TestCopied:
     ) -> None:
         assert make(triggers=given).triggers == kept
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("given", "kept"),
         [
             ("docs/a.md", sy.Reference("a.md", "docs/a.md")),
@@ -131,7 +132,7 @@ class TestCopied:
 
 
 class TestRefused:
-    @pytest.mark.parametrize(
+    @for_each(
         ("fields", "named"),
         [
             ({"name": 1}, "name"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
+from tests.tables import for_each
 
 SKILL = sy.Skill(
     "pdf-tables",
@@ -18,7 +19,7 @@ SKILL = sy.Skill(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "same",
     [
         {"trigger": False, "disable_model_invocation": False},
@@ -34,7 +35,7 @@ def test_a_field_that_is_given_what_it_holds_changes_no_identity(same: dict[str,
     assert copy is not SKILL
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [{"body": "Use a rule."}, {"trigger": True}, {"priority": 1}, {"title": "T"}, {"body": None}],
 )
@@ -58,7 +59,7 @@ def test_a_copy_shares_nothing_that_can_be_changed() -> None:
     assert SKILL.replace().metadata["list"] is not SKILL.metadata["list"]
 
 
-@pytest.mark.parametrize("unknown", ["hidden", "key", "nothing"])
+@for_each("unknown", ["hidden", "key", "nothing"])
 def test_an_unknown_field_is_refused(unknown: str) -> None:
     with pytest.raises(TypeError):
         SKILL.replace(**{unknown: getattr(SKILL, unknown, None)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from skillyard.text import (
     xml_escape,
 )
 from tests.hostile.watchdog import hang_bound
+from tests.tables import for_each
 
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -45,7 +45,7 @@ HIDDEN = [
 ]
 
 
-@pytest.mark.parametrize(("char", "written"), HIDDEN, ids=lambda text: ascii(text))
+@for_each(("char", "written"), HIDDEN, ids=lambda text: ascii(text))
 def test_a_hidden_character_is_found_and_written_out(char: str, written: str) -> None:
     text = f"a{char}b"
     assert clean(text) == f"a{written}b"
@@ -55,7 +55,7 @@ def test_a_hidden_character_is_found_and_written_out(char: str, written: str) ->
     assert found.label.startswith(f"U+{ord(char):04X} ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["plain", "two\nlines\tand a tab", "Grüße, 你好, שלום", FAMILY, ENGLAND, "می‌خواهم", "\u00ad"],
 )
@@ -97,7 +97,7 @@ def test_a_label_names_a_character_or_its_kind() -> None:
 
 
 class TestBodies:
-    @pytest.mark.parametrize(
+    @for_each(
         ("data", "line"),
         [
             (b"one\ntwo\x1b[2J", 2),
@@ -116,7 +116,7 @@ class TestBodies:
         assert found is not None
         assert found[0] == line
 
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         [
             "",
@@ -140,7 +140,7 @@ class TestBodies:
 
 
 class TestNames:
-    @pytest.mark.parametrize(
+    @for_each(
         "name",
         [
             "pdf",
@@ -158,7 +158,7 @@ class TestNames:
     def test_ordinary_names_are_safe(self, name: str) -> None:
         assert name_fault(name) is None
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("name", "fault"),
         [
             ("a\nb", "U+000A CONTROL"),
@@ -194,7 +194,7 @@ class TestNames:
         assert found is not None
         assert fault in found
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("name", "normalised"),
         [
             ("My Skill_v2.0", "my-skill-v20"),
@@ -217,7 +217,7 @@ class TestLines:
     def test_a_cleaned_line_has_neither_breaks_nor_hidden_characters(self) -> None:
         assert clean_line("a\n\u202eb\x1b") == "a \\u{202e}b\\x1b"
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("limit", "shown"),
         [(20, "one two three"), (13, "one two three"), (8, "one two…"), (5, "one…"), (1, "…")],
     )
@@ -242,7 +242,7 @@ class TestLines:
 
 
 class TestFrames:
-    @pytest.mark.parametrize(
+    @for_each(
         "tag",
         [
             "[/skill]",
@@ -263,7 +263,7 @@ class TestFrames:
         assert escaped == f"x [\\{tag[1:]} y"
         assert unescape_frame(escaped) == f"x {tag} y"
 
-    @pytest.mark.parametrize("text", ["[skills]", "[x](skill:y)", "[/ski]", "skill:", "[a]", "[]"])
+    @for_each("text", ["[skills]", "[x](skill:y)", "[/ski]", "skill:", "[a]", "[]"])
     def test_other_brackets_are_left_alone(self, text: str) -> None:
         assert escape_frame(text) == text
         assert unescape_frame(text) == text
@@ -271,7 +271,7 @@ class TestFrames:
     def test_nested_tags_are_each_escaped(self) -> None:
         assert escape_frame("[[/skill][skill:[/skill]") == "[[\\/skill][\\skill:[\\/skill]"
 
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         ["[" + " " * 100_000, "[ " * 50_000, "[" + "\\" * 100_000, "[s k i l l" * 10_000],
         ids=["blanks", "brackets", "backslashes", "halves"],
@@ -289,7 +289,7 @@ def test_runs_of_combining_marks_are_bounded_before_normalising() -> None:
     assert stream_safe("x\u0301" * 10) == "x\u0301" * 10
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "shown"),
     [
         ("at postgresql://u:pw@h:5/db: away", "at postgresql://u:***@h:5/db: away"),

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.tables import for_each
 from training.folds import FOLDS, fold_of
 
 DATA = Path(__file__).parents[1] / "training" / "data"
@@ -18,7 +17,7 @@ def tasks(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("name", FILES)
+@for_each("name", FILES)
 def test_each_task_has_a_right_skill_and_grades_of_one_to_three(name: str) -> None:
     listed = tasks(name)
     assert len({task["id"] for task in listed}) == len(listed)

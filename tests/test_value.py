@@ -13,6 +13,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.value import NamedTuple, Value, put
+from tests.tables import for_each
 
 VALUES: list[Any] = [
     sy.Query("x", ("a.py",), include_references=True),
@@ -67,7 +68,7 @@ def test_a_copy_has_the_named_fields_changed_and_no_others() -> None:
         Point(1, 2).replace(z=3)
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+@for_each("value", VALUES, ids=lambda value: type(value).__name__)
 def test_values_survive_pickling_and_copying(value: Any) -> None:
     for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
         assert again == value
@@ -75,7 +76,7 @@ def test_values_survive_pickling_and_copying(value: Any) -> None:
         assert type(again) is type(value)
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+@for_each("value", VALUES, ids=lambda value: type(value).__name__)
 def test_a_value_made_anew_from_its_fields_is_the_same(value: Any) -> None:
     assert type(value)(**value.fields()) == value
     assert value.replace() == value
@@ -154,7 +155,7 @@ def _uses(made: Any) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("count", range(20))
+@for_each("count", range(20))
 def test_a_tuple_may_have_any_number_of_fields(count: int) -> None:
     names = [f"field_{number}" for number in range(count)]
     body = "".join(f"    {name}: int = {place}\n" for place, name in enumerate(names))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from skillyard.writing import write_named, write_whole
+from tests.tables import for_each
 
 CALLS = ("open", "fchmod", "stat", "fsync", "replace")
 OLD, NEW = b"old", b"new" * 1000
@@ -33,9 +34,9 @@ def failing(
     return lambda: calls[0]
 
 
-@pytest.mark.parametrize("exists", [True, False])
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-@pytest.mark.parametrize("name", CALLS)
+@for_each("exists", [True, False])
+@for_each("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@for_each("name", CALLS)
 def test_a_call_that_fails_leaves_what_was_there(
     name: str, error: BaseException, exists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,7 +57,7 @@ def test_a_call_that_fails_leaves_what_was_there(
         assert path.read_bytes() == (NEW if whole else OLD)
 
 
-@pytest.mark.parametrize("name", ["open", "fsync"])
+@for_each("name", ["open", "fsync"])
 def test_a_folder_that_cannot_be_synced_is_written_all_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ from skillyard.text import unescape_frame
 from tests.adapters.contract import FITS, NOTHING, Broken, library
 from tests.parity.trees import write_tree
 from tests.shared_data import PACKAGES, REPOSITORY
+from tests.tables import for_each
 from tests.worked_examples.making import document, skill
 
 MODULES = ("adk", "pydantic_ai", "langchain", "openai_agents")
@@ -101,7 +102,7 @@ class TestChoosing:
         assert (options.policy, options.max_chars, options.scorer) == (policy, 50, "overlap")
         assert options.max_tokens is None
 
-    @pytest.mark.parametrize(
+    @for_each(
         "wrong",
         [
             {"scorer": "nonsense"},
@@ -191,7 +192,7 @@ class TestTools:
         loaded = skills.load_skill("csv-cleaning").split("[skill:csv-cleaning]\n")[1]
         assert sy.estimate_tokens(loaded.split("\n[/skill]")[0]) <= 50
 
-    @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "a\0b", "", "scripts", "C:\\x"])
+    @for_each("path", ["../x", "/etc/passwd", "a\0b", "", "scripts", "C:\\x"])
     def test_nothing_outside_the_folder_is_read(self, path: str) -> None:
         answer = library().read_skill_file("csv-cleaning", path)
         assert answer.startswith("read_skill_file: refused")
@@ -372,7 +373,7 @@ class TestManyAtOnce:
 
 
 class TestWithoutTheFramework:
-    @pytest.mark.parametrize("module", MODULES)
+    @for_each("module", MODULES)
     def test_importing_an_adapter_names_its_extra(self, module: str) -> None:
         hidden = ["google", "pydantic_ai", "langchain", "langchain_core", "agents"]
         code = (

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.analysis import STANDARD, Analyzer
 from skillyard.analysis.filters import LONGEST_TERM, fold
 from skillyard.analysis.tokenizer import surfaces
+from tests.tables import for_each
 
 TEXTS = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=80)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "terms"),
     [
         ("How do I deploy the Next.js app?", ["deploy", "nextj", "applic"]),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skillyard.analysis import filters, stemming, tokenizer
 from skillyard.analysis.stopwords import ENGLISH
 from skillyard.analysis.technical import TECHNICAL
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "surfaces"),
     [
         ("Fast-API, snake_case; next.js!", ["Fast-API", "snake_case", "next.js"]),
@@ -29,9 +28,7 @@ def test_compatible_forms_are_unified() -> None:
     assert filters.compatible(["ｆｕｌｌ", "ﬁle", "①", "plain"]) == ["full", "file", "1", "plain"]
 
 
-@pytest.mark.parametrize(
-    ("written", "term"), [("C++", "c++"), ("cpp", "c++"), ("K8s", "kubernetes")]
-)
+@for_each(("written", "term"), [("C++", "c++"), ("cpp", "c++"), ("K8s", "kubernetes")])
 def test_known_terms_have_one_canonical_word(written: str, term: str) -> None:
     assert filters.known_terms([written]) == [term]
 
@@ -41,7 +38,7 @@ def test_canonical_words_are_canonical_themselves() -> None:
         assert TECHNICAL.get(term, term) == term
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("token", "parts"),
     [
         ("plain", ["plain"]),

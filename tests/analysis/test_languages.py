@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skillyard.analysis.language import FUNCTION_WORDS, language_of
 from skillyard.analysis.lexicon import read_request, translated
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code"),
     [
         ("Wie finde ich den Commit, der den Build kaputt gemacht hat?", "de"),
@@ -33,7 +32,7 @@ def test_the_language_of_a_request(text: str, code: str) -> None:
     assert language_of(text) == code
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "terms"),
     [
         ("Ich möchte einen Bericht schreiben", {"write"}),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.analysis.scripts import _class, latin_share
+from tests.tables import for_each
 
 
 @given(st.text() | st.text(alphabet="aÀßɐẞﬁﬓяЖ中カ가ก 1²Ⅷ_.-—"))
@@ -16,7 +16,7 @@ def test_the_share_is_that_of_the_letters_one_by_one(text: str) -> None:
     assert latin_share(text) == (len(latin) / len(letters) if letters else 1.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "share"),
     [("", 1.0), ("42 —", 1.0), ("naïve – ﬁn", 1.0), ("git 提交", 0.6), ("да", 0.0)],
 )

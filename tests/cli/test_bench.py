@@ -22,6 +22,7 @@ from tests.cli.conftest import Answer, Run
 from tests.cli.making import BENCH_QUERIES, BENCH_SKILLS, write
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 
 def lines(records: Sequence[Mapping[str, object]]) -> str:
@@ -107,7 +108,7 @@ def test_a_bad_query_is_an_error_with_its_line(
     assert said in answer.err
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"{}\n" * 50)[:-9]])
+@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"{}\n" * 50, mtime=0)[:-9]])
 def test_a_damaged_archive_is_an_error(run: Run, tmp_path: Path, content: bytes) -> None:
     write(tmp_path, {"s.jsonl.gz": content})
     answer = bench(run, skills="s.jsonl.gz")
@@ -209,7 +210,7 @@ def random_run(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return queries, run
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_the_measures_agree_with_the_scorer_that_defines_them(
     seed: int, shared: Path, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
 from skillyard.skill import Origin
 from tests.cli.conftest import Run
 from tests.requirements import requirement
+from tests.tables import for_each
 
 SHELLS = ("bash", "zsh", "fish")
 NAMES = [command.name for command in COMMANDS]
@@ -132,7 +133,7 @@ def test_wrong_use_says_what_to_type_instead(typed: str, message: str, run: Run)
     assert (answer.code, answer.out, answer.err) == (2, "", f"{message}\n")
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+@for_each("command", COMMANDS, ids=NAMES)
 def test_every_command_runs_a_function_that_exists(command: Command) -> None:
     module, _, name = command.run.partition(":")
     assert callable(getattr(import_module(f"skillyard.cli.{module}"), name))
@@ -202,7 +203,7 @@ def test_completion_of_another_shell_is_wrong_use(run: Run) -> None:
     assert "bash" in answer.err
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@for_each("shell", SHELLS)
 def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Path) -> None:
     program = shutil.which(shell)
     if program is None:
@@ -213,7 +214,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "offered"),
     [
         (["s"], {"search", "serve", "show", "select", "store", "summary"}),

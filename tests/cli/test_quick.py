@@ -6,13 +6,13 @@ import contextlib
 import io
 from itertools import chain
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard.cli.grammar import COMMANDS, GLOBAL, Command, Option
 from skillyard.cli.parsing import parse
 from skillyard.cli.quick import read
+from tests.tables import for_each
 
 _ODD = (
     *("x", "two words", "", "-", "-x", "-1", "--json", "--", "3", "0.5", "nan", "٣", "a=b", "é"),
@@ -67,7 +67,7 @@ def test_both_ways_agree_wherever_the_short_one_answers(arguments: list[str]) ->
         assert (quick[0].name, vars(quick[1])) == slow(arguments)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         ["select", "review a terraform plan", "--json"],
@@ -84,7 +84,7 @@ def test_plain_arguments_take_the_short_way(arguments: list[str]) -> None:
     assert (quick[0].name, vars(quick[1])) == slow(arguments)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         [],

@@ -16,6 +16,7 @@ from skillyard.client.address import Service
 from skillyard.errors import InvalidInput
 from tests.client.asking import Way, answer, awaiting, lying, waiting
 from tests.http.running import Running, running
+from tests.tables import for_each
 from tests.test_imports import loaded_by
 
 TOKEN = "s3cret-token"
@@ -24,7 +25,7 @@ TOKEN = "s3cret-token"
 # --- where it asks ---
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "shown"),
     [
         ("http://127.0.0.1:8765", "http://127.0.0.1:8765"),
@@ -37,7 +38,7 @@ def test_an_address_is_taken_with_its_path(url: str, shown: str) -> None:
     assert Service(url, "").url == shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "host.example", "ftp://host.example", "http://", "http:///x", "http://host.example?q=1",
@@ -69,7 +70,7 @@ def test_the_default_is_where_the_service_answers(monkeypatch: pytest.MonkeyPatc
     assert Service("http://named.example").url == "http://named.example"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "options",
     [
         {"token": "a b"}, {"token": "a\nb"}, {"token": "é"}, {"token": 5}, {"timeout_s": 0},

@@ -17,6 +17,7 @@ from skillyard.client.call import Call
 from skillyard.client.document import Mismatch, Node, document_of
 from skillyard.search import SearchResult
 from tests.http.running import Running
+from tests.tables import for_each
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 KEYS = st.text(max_size=8)
@@ -114,7 +115,7 @@ def _known(found: Any, sent: Any) -> bool:
     return bool(found == (float(sent) if isinstance(found, float) else sent))
 
 
-@pytest.mark.parametrize("name", ["rank", "select", "evaluate", "why", "health", "index", "search"])
+@for_each("name", ["rank", "select", "evaluate", "why", "health", "index", "search"])
 def test_a_document_without_a_member_that_is_always_there_is_a_mismatch(
     truths: dict[str, Any], name: str
 ) -> None:
@@ -126,7 +127,7 @@ def test_a_document_without_a_member_that_is_always_there_is_a_mismatch(
             CALLS[name].read(json.dumps(less).encode())
 
 
-@pytest.mark.parametrize("name", ["rank", "select", "evaluate", "why", "health", "index"])
+@for_each("name", ["rank", "select", "evaluate", "why", "health", "index"])
 def test_values_cannot_be_changed_and_survive_pickling(truths: dict[str, Any], name: str) -> None:
     found = CALLS[name].read(json.dumps(truths[name]).encode())
     assert pickle.loads(pickle.dumps(found)) == found

@@ -18,6 +18,7 @@ from skillyard.hosting.guards import Places, busy
 from skillyard.hosting.options import ServiceLimits
 from tests.client.asking import Question, Way, answer, lying, raised
 from tests.http.running import Running, running, until
+from tests.tables import for_each
 
 GOOD = answer({"openapi": "3.1.0"})
 
@@ -172,7 +173,7 @@ def test_no_wait_is_longer_than_one_may_be_and_all_of_them_keep_the_budget(
     assert waited_s <= budget_s
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong", [{"times": -1}, {"times": 1.5}, {"longest_s": "x"}, {"budget_s": float("nan")},
               {"unsaid_s": True}],
 )  # fmt: skip

@@ -23,6 +23,7 @@ from tests.client.asking import Question, Way, waiting
 from tests.http.running import LIBRARY, Running, running
 from tests.http.shapes import conforms
 from tests.http.test_search import fill
+from tests.tables import for_each
 
 WORDS = "extract the tables of a PDF"
 
@@ -44,7 +45,7 @@ def test_every_route_that_programs_ask_has_a_method() -> None:
     assert not any(path.startswith(("/search", "/skill", "/rank")) for path in for_people)
 
 
-@pytest.mark.parametrize("name", calls.__all__)
+@for_each("name", calls.__all__)
 def test_both_clients_take_what_the_question_takes_and_say_so(name: str) -> None:
     question = getattr(calls, name)
     for client in (Client, AsyncClient):

@@ -12,6 +12,7 @@ import skillyard as sy
 from skillyard.context.activation import frame_name, safe_body
 from skillyard.context.budget import TRUNCATED
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import document, skill
 
 
@@ -19,11 +20,11 @@ class TestBlock:
     def test_it_is_the_name_the_body_and_the_end_a_line_each(self) -> None:
         assert sy.prompt_block(skill("a", body="One.\nTwo.")) == "[skill:a]\nOne.\nTwo.\n[/skill]"
 
-    @pytest.mark.parametrize("body", [None, ""])
+    @for_each("body", [None, ""])
     def test_without_a_body_the_frame_is_empty(self, body: str | None) -> None:
         assert sy.prompt_block(skill("a", body=body)) == "[skill:a]\n\n[/skill]"
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("max_chars", "body"), [(None, "0123456789"), (10, "0123456789"), (3, "012"), (0, "")]
     )
     def test_the_body_is_cut_at_the_exact_character(self, max_chars: int | None, body: str) -> None:
@@ -38,8 +39,8 @@ class TestBlock:
         assert safe_body(one) == "a\\u{202e}b [\\/skill] c"
         assert safe_body(one, 13) == "a\\u{202e}b [\\"
 
-    @pytest.mark.parametrize("limit", [-1, True, 1.5, "9"])
-    @pytest.mark.parametrize("field", ["max_chars", "max_tokens"])
+    @for_each("limit", [-1, True, 1.5, "9"])
+    @for_each("field", ["max_chars", "max_tokens"])
     def test_a_limit_is_a_count_or_none(self, field: str, limit: Any) -> None:
         with pytest.raises(sy.InvalidInput, match=field):
             sy.prompt_block(skill(), **{field: limit})

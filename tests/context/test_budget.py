@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skillyard.context.budget import TRUNCATED, cut, estimate_tokens
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "tokens"),
     [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("数据", 2), ("é" * 4, 2), ("\ud800", 1)],
 )
@@ -15,7 +14,7 @@ def test_a_token_is_four_bytes_rounded_up(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "max_tokens", "shown"),
     [
         ("short", 2, "short"),

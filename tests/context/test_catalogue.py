@@ -10,6 +10,7 @@ import pytest
 import skillyard as sy
 from skillyard.context.catalogue import FORMATS
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, document, skill
 
 HOSTILE = skill(
@@ -40,7 +41,7 @@ class TestFormats:
         text = sy.summary(catalog(skill("a_b", "*x* [y](z) <i> `c` | \\")), "markdown")
         assert text == "- **a\\_b**: \\*x\\* \\[y\\](z) \\<i\\> \\`c\\` \\| \\\\"
 
-    @pytest.mark.parametrize("format", sorted(FORMATS))
+    @for_each("format", sorted(FORMATS))
     def test_no_field_can_break_its_line(self, format: str) -> None:
         text = sy.summary(catalog(HOSTILE), format)
         calm = sy.summary(catalog(skill("ab", "x", path="p", triggers=["p"])), format)
@@ -48,7 +49,7 @@ class TestFormats:
         assert text.isascii()
         assert "</description> *b*" not in text or format == "lines"
 
-    @pytest.mark.parametrize("format", sorted(FORMATS))
+    @for_each("format", sorted(FORMATS))
     def test_nothing_to_choose_is_no_text(self, format: str) -> None:
         assert sy.summary([], format) == ""
         assert sy.summary([skill(trigger=True)], format) == ""
@@ -68,7 +69,7 @@ class TestFormats:
         with pytest.raises(sy.UnknownName, match="lines, markdown, xml"):
             sy.summary([], "yaml")
 
-    @pytest.mark.parametrize("budget", [-1, True, 2.5])
+    @for_each("budget", [-1, True, 2.5])
     def test_a_budget_is_a_count_or_none(self, budget: Any) -> None:
         with pytest.raises(sy.InvalidInput, match="budget_tokens"):
             sy.summary([], budget_tokens=budget)
@@ -82,8 +83,8 @@ class TestBudget:
         )
     )
 
-    @pytest.mark.parametrize("format", sorted(FORMATS))
-    @pytest.mark.parametrize("budget", [0, 5, 20, 40, 100, 150, 200, 300, 500, 1_000, 5_000])
+    @for_each("format", sorted(FORMATS))
+    @for_each("budget", [0, 5, 20, 40, 100, 150, 200, 300, 500, 1_000, 5_000])
     def test_the_text_never_exceeds_it(self, format: str, budget: int) -> None:
         text = sy.summary(self.SKILLS, format, budget)
         assert sy.estimate_tokens(text) <= budget
@@ -102,7 +103,7 @@ class TestBudget:
         assert kept == sorted(kept)
         assert {"s2", "s5", "s8"} <= set(kept)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("format", "last"),
         [
             ("xml", "<!-- (8 more skills not listed) -->"),

@@ -14,6 +14,7 @@ from skillyard.context.budget import TRUNCATED
 from skillyard.context.coordinator import ResolvedReference
 from tests.context.test_tools import Tools
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, document, skill
 
 HOST = Tools(Read="read-tool", Bash="bash-tool")
@@ -46,7 +47,7 @@ def test_without_tools_none_are_spoken_of() -> None:
     assert "tools" not in found([skill("deploy")], sy.ByQuery("deploy")).instruction
 
 
-@pytest.mark.parametrize(("limit", "body"), [(5, "01234"), (4, f"0123\n{TRUNCATED}")])
+@for_each(("limit", "body"), [(5, "01234"), (4, f"0123\n{TRUNCATED}")])
 def test_the_body_is_cut_to_its_limit_and_the_cut_is_marked(limit: int, body: str) -> None:
     context = found(
         [skill("deploy", body="01234")], sy.ByName("deploy"), max_instruction_chars=limit
@@ -70,7 +71,7 @@ class TestStrategies:
         skill("secret", trigger=True, tags=["ops"]),
     )
 
-    @pytest.mark.parametrize("name", ["secret", "@secret"])
+    @for_each("name", ["secret", "@secret"])
     def test_a_name_reaches_a_hidden_skill_and_no_policy_applies(self, name: str) -> None:
         context = found(self.SKILLS, sy.ByName(name), policy=sy.SelectionPolicy(min_score=99))
         assert (context.skill.name, context.score) == ("secret", math.inf)
@@ -97,7 +98,7 @@ class TestStrategies:
             assert resolve(skills, sy.ByName("x")) is None
         assert "names 2 skills" in caplog.text
 
-    @pytest.mark.parametrize("query", ["", " \n", sy.Query(""), sy.Query(include_tags=("ops",))])
+    @for_each("query", ["", " \n", sy.Query(""), sy.Query(include_tags=("ops",))])
     def test_a_question_with_nothing_in_it_finds_nothing(self, query: str | sy.Query) -> None:
         assert (
             resolve(self.SKILLS, sy.ByQuery(query), policy=sy.SelectionPolicy(min_score=0)) is None
@@ -163,7 +164,7 @@ class TestReferences:
         "out.md": "secret",
     }
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("room", "contents"),
         [
             (
@@ -200,8 +201,8 @@ class TestConfig:
         with pytest.raises(sy.UnknownName, match="permissive, strict"):
             sy.CoordinatorConfig(validation="lax")
 
-    @pytest.mark.parametrize("field", ["max_instruction_chars", "max_reference_chars"])
-    @pytest.mark.parametrize("value", [-1, True, 2.5, None])
+    @for_each("field", ["max_instruction_chars", "max_reference_chars"])
+    @for_each("value", [-1, True, 2.5, None])
     def test_a_limit_is_a_count(self, field: str, value: Any) -> None:
         with pytest.raises(sy.InvalidInput, match=field):
             sy.CoordinatorConfig(**{field: value})

@@ -7,9 +7,10 @@ import pytest
 import skillyard as sy
 from skillyard.cli.grammar import COMMANDS
 from skillyard.context import hosts, listing
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("host", "window", "budget"),
     [
         ("claude-code", 200_000, 8_000),

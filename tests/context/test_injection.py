@@ -10,6 +10,7 @@ import pytest
 
 import skillyard as sy
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, document, message, skill
 
 SKILLS = catalog(skill("deploy", "Deploy apps.", "Steps."), skill("review", "Reviews."))
@@ -29,8 +30,8 @@ class TestForms:
         assert injection.match is not None
         assert injection.match.skill.name == "deploy"
 
-    @pytest.mark.parametrize("field", ["content", "parts"])
-    @pytest.mark.parametrize(
+    @for_each("field", ["content", "parts"])
+    @for_each(
         ("given", "put"),
         [
             (TEXT, PUT),
@@ -64,7 +65,7 @@ class TestForms:
 
 
 class TestUnchanged:
-    @pytest.mark.parametrize(
+    @for_each(
         "prompt",
         [
             "",
@@ -89,9 +90,7 @@ class TestUnchanged:
         assert (injection.prompt, injection.match) == (before, None)
         assert isinstance(prompt, str) or injection.prompt is not prompt
 
-    @pytest.mark.parametrize(
-        "prompt", [None, 5, b"bytes", ["text"], {1, 2}, {"role": "user", "content": 5}]
-    )
+    @for_each("prompt", [None, 5, b"bytes", ["text"], {1, 2}, {"role": "user", "content": 5}])
     def test_another_shape_is_wrong_use(self, prompt: Any) -> None:
         with pytest.raises(sy.InvalidInput):
             inject(prompt)

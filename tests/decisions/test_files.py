@@ -12,6 +12,7 @@ import pytest
 
 from skillyard.decisions.files import append_line, state_folder
 from tests.shared_data import PACKAGES
+from tests.tables import for_each
 
 
 def lines(path: Path) -> list[str]:
@@ -83,7 +84,7 @@ for number in range(400):
 """
 
 
-@pytest.mark.parametrize("most", [10**9, 100_000], ids=["one file", "renamed meanwhile"])
+@for_each("most", [10**9, 100_000], ids=["one file", "renamed meanwhile"])
 def test_processes_that_write_at_once_lose_no_line_and_mix_none(most: int, tmp_path: Path) -> None:
     path = tmp_path / "log"
     writers = [

@@ -13,6 +13,7 @@ from skillyard.decisions.reading import read_log
 from skillyard.errors import InvalidInput
 from tests.cli.conftest import Run, plain_surroundings, run
 from tests.cli.making import library
+from tests.tables import for_each
 
 __all__ = ["plain_surroundings", "run"]
 
@@ -45,9 +46,7 @@ def test_the_last_entries_are_shown_with_those_of_the_file_before(tmp_path: Path
     assert read_log(str(path), 0).entries == ()
 
 
-@pytest.mark.parametrize(
-    "line", [b"x", b"{", b"[]", b'{"schema": 3}', b'{"a": 1}', b"\xff", b"[" * 99_999]
-)
+@for_each("line", [b"x", b"{", b"[]", b'{"schema": 3}', b'{"a": 1}', b"\xff", b"[" * 99_999])
 def test_lines_that_are_no_entries_are_passed_over(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(lines(1).encode() + line + b"\n\n" + lines(2).encode())

@@ -15,6 +15,7 @@ import pytest
 
 from tests.deploy.files import DEPLOY
 from tests.deploy.shell import free_port
+from tests.tables import for_each
 
 ENTRY_POINT = DEPLOY / "container" / "entrypoint"
 HEALTHY = DEPLOY / "container" / "healthy.py"
@@ -61,7 +62,7 @@ def test_arguments_arrive_as_they_are_and_the_exit_code_comes_back() -> None:
     assert (done.returncode, done.stdout) == (7, "['a b', '*', '$HOME', '']\n")
 
 
-@pytest.mark.parametrize("content", [None, "", "\n"])
+@for_each("content", [None, "", "\n"])
 def test_a_secret_that_is_not_there_ends_it_by_name(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "token"
     if content is not None:
@@ -130,6 +131,6 @@ def test_nobody_there_is_not_healthy() -> None:
     assert said.startswith("no answer: ")
 
 
-@pytest.mark.parametrize("arguments", [(), ("a", "b"), ("ftp://127.0.0.1/",), ("http://",)])
+@for_each("arguments", [(), ("a", "b"), ("ftp://127.0.0.1/",), ("http://",)])
 def test_wrong_use_is_not_healthy(arguments: tuple[str, ...]) -> None:
     assert healthy(*arguments)[0] == (1 if len(arguments) == 1 else 2)

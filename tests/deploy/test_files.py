@@ -27,6 +27,7 @@ from tests.deploy.files import (
     service_commands,
 )
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 TEXTS = sorted(
     path
@@ -50,7 +51,7 @@ def nodes() -> list[Command]:
     return [command for command in service_commands() if command.arguments[0] == "serve"]
 
 
-@pytest.mark.parametrize("command", commands(), ids=_where)
+@for_each("command", commands(), ids=_where)
 def test_every_command_line_is_one_that_the_program_takes(command: Command) -> None:
     if command.arguments in (["--help"], ["--version"]):
         return
@@ -105,7 +106,7 @@ def test_everything_asks_for_probes_that_the_service_answers() -> None:
     assert {LIVE, READY} == set(PATHS)
 
 
-@pytest.mark.parametrize("path", [*TEXTS, GUIDE], ids=_name)
+@for_each("path", [*TEXTS, GUIDE], ids=_name)
 def test_every_file_names_the_version_that_there_is(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     versions = re.findall(r"skillyard:(\d[\w.]*)|VERSION=(\d[\w.]*)|newTag: (\d[\w.]*)", text)
@@ -125,7 +126,7 @@ def test_the_version_stands_where_it_should() -> None:
     assert len({re.split(r"[:-]", base)[1] for base in bases}) == 1
 
 
-@pytest.mark.parametrize("path", [*TEXTS, GUIDE], ids=_name)
+@for_each("path", [*TEXTS, GUIDE], ids=_name)
 def test_no_file_holds_a_secret(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert re.findall(r"://[^/\s:@\"']+:[^/\s@$]+@", text) == []  # a password in an address

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 DEPLOY = REPOSITORY / "deploy"
 NEEDED = os.environ.get("SKILLYARD_DEPLOY") == "1"
@@ -70,7 +71,7 @@ def test_the_compose_files() -> None:
     assert "ok" in passes(tool("check-jsonschema"), *schema, *found("compose/*.yaml"))
 
 
-@pytest.mark.parametrize("version", KUBERNETES)
+@for_each("version", KUBERNETES)
 def test_the_files_for_kubernetes(version: str) -> None:
     files = [path for path in found("kubernetes/*.yaml") if "kustomization" not in path]
     # Strict: a field that Kubernetes does not know is a fault.

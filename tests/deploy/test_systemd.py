@@ -11,6 +11,7 @@ import pytest
 
 from tests.deploy.files import DEPLOY, unit
 from tests.deploy.serving import TOKEN, asked, need, running, until
+from tests.tables import for_each
 
 UNITS = {"skillyard.service": "skillyard.service", "skillyard@.service": "skillyard@8766.service"}
 """Each file, and the name that it has when it runs."""
@@ -62,7 +63,7 @@ def test_the_unit_exposes_little(installed: Path) -> None:
     assert float(found[1]) <= EXPOSURE
 
 
-@pytest.mark.parametrize("name", sorted(UNITS))
+@for_each("name", sorted(UNITS))
 def test_a_unit_writes_where_it_may_and_has_the_time_to_stop(name: str) -> None:
     settings = dict(unit(name))
     (start,) = [value for key, value in unit(name) if key == "ExecStart"]

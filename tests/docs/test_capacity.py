@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.capacity import MEASURED, Costs, Machine, costs_of, plan, simulate, table
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 PAGE = REPOSITORY / "docs" / "concepts" / "capacity.md"
 MEASUREMENTS = json.loads(MEASURED.read_text(encoding="utf-8"))
@@ -21,7 +22,7 @@ def cells(text: str) -> set[tuple[str, ...]]:
     return {tuple(cell.strip() for cell in line.strip("|").split("|")) for line in rows}
 
 
-@pytest.mark.parametrize(("skills", "rate"), [(1_000_000, 1_000.0), (10_000_000, 10_000.0)])
+@for_each(("skills", "rate"), [(1_000_000, 1_000.0), (10_000_000, 10_000.0)])
 def test_the_page_has_the_table_that_the_simulation_prints(skills: int, rate: float) -> None:
     rows = {row for row in cells(PAGE.read_text(encoding="utf-8")) if len(row) == 3}
     place = 1 if skills == 1_000_000 else 2

@@ -7,12 +7,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pytest
-
 from skillyard.ranking.confidence import PatternMatcher
 from tests.docs.pages import headings, links, pages
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 BESIDE = sorted(REPOSITORY.glob("*.md"))
 
@@ -21,7 +20,7 @@ def _name(page: Path) -> str:
     return page.relative_to(REPOSITORY).as_posix()
 
 
-@pytest.mark.parametrize("page", sorted({*pages(), *BESIDE}), ids=_name)
+@for_each("page", sorted({*pages(), *BESIDE}), ids=_name)
 def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
     for link in links(page.read_text(encoding="utf-8")):
         path, _, anchor = link.partition("#")
@@ -39,7 +38,7 @@ def test_every_page_of_the_documentation_is_on_its_map() -> None:
     assert found - listed == set()
 
 
-@pytest.mark.parametrize("page", pages(), ids=_name)
+@for_each("page", pages(), ids=_name)
 def test_no_page_names_a_path_of_a_machine(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     places = (REPOSITORY, REPOSITORY.parent, Path.home(), tempfile.gettempdir(), sys.prefix)

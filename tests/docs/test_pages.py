@@ -13,6 +13,7 @@ import pytest
 from tests.docs.pages import blocks, pages
 from tests.docs.running import Shown, matches, run_page, updated
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 UPDATE = os.environ.get("SKILLYARD_UPDATE_GOLDEN") == "1"
 RUN = ("python", "console")
@@ -44,7 +45,7 @@ def _difference(page: Path, piece: Shown) -> str:
     )
 
 
-@pytest.mark.parametrize("page", pages(), ids=_name)
+@for_each("page", pages(), ids=_name)
 def test_every_block_is_closed_and_none_that_shows_a_command_escapes_being_run(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     lines = text.count("\n") + 1

@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import skillyard
 from skillyard.cli.grammar import COMMANDS, GLOBAL, Command
 from skillyard.context.catalogue import FORMATS
@@ -21,6 +19,7 @@ from skillyard.validation.catalogue import RULES
 from skillyard.validation.profiles import PROFILES
 from tests.docs.pages import blocks, pages, prose, written_pages
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 DOCS = REPOSITORY / "docs"
 FLAGS = {option.flag for command in COMMANDS for option in (*command.options, *GLOBAL)}
@@ -44,7 +43,7 @@ def test_the_generated_pages_say_what_the_code_says() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@for_each("command", COMMANDS, ids=lambda command: command.name)
 def test_a_page_written_by_hand_shows_every_command(command: Command) -> None:
     assert f"skillyard {command.name}" in _by_hand()
 
@@ -124,7 +123,7 @@ def _ours(text: str) -> str:
     return "\n".join(kept)
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+@for_each("page", pages(), ids=lambda page: page.relative_to(REPOSITORY).as_posix())
 def test_no_page_names_a_flag_or_a_public_name_that_does_not_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", _ours(text)))

@@ -17,6 +17,7 @@ from skillyard.embedding.protocol import checked, resolve_embedder
 from skillyard.errors import EmbedderFailed, InvalidInput
 from tests.docs.pages import blocks
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -172,7 +173,7 @@ def test_a_server_that_is_not_there_is_named(server: Server) -> None:
         HttpEmbedder(url, "m", sleep=lambda _: None).embed(["a"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url", ["", "localhost", "ftp://host/x", "file:///etc/passwd", "http:///x", "http://u:p@host/"]
 )
 def test_what_is_no_address_is_refused(url: str) -> None:

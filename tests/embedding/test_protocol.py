@@ -17,6 +17,7 @@ from skillyard.embedding.protocol import checked, embedder_names, resolve_embedd
 from skillyard.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
 from skillyard.ranking.registry import resolve
 from tests.embedding.letters import Letters
+from tests.tables import for_each
 
 
 def test_the_built_in_names_are_known() -> None:
@@ -45,7 +46,7 @@ def test_the_removed_minilm_names_what_replaces_it() -> None:
         resolve("hybrid+minilm")
 
 
-@pytest.mark.parametrize("wrong", [3, None, object(), Letters])
+@for_each("wrong", [3, None, object(), Letters])
 def test_what_is_no_embedder_is_refused(wrong: Any) -> None:
     with pytest.raises(InvalidInput):
         resolve_embedder(wrong)
@@ -69,7 +70,7 @@ class _Says:
         return self.said
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "what"),
     [
         ([[1.0]], "1 vectors for 2 texts"),
@@ -97,7 +98,7 @@ def test_unit_vectors_are_as_long_as_a_byte_reaches(values: list[float]) -> None
         assert all(a * b >= 0 for a, b in zip(stored, values, strict=True))
 
 
-@pytest.mark.parametrize("values", [[nan], [1.0, inf], [-inf, 0.0]])
+@for_each("values", [[nan], [1.0, inf], [-inf, 0.0]])
 def test_a_vector_of_no_numbers_is_refused(values: list[float]) -> None:
     with pytest.raises(InvalidInput, match="no finite number"):
         unit_bytes(values)

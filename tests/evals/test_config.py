@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from skillyard.evals.config import Config, Models, Paths, read_config
 from tests.evals.cases.making import one, written
+from tests.tables import for_each
 
 
 def test_a_file_that_says_nothing_keeps_every_default(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ profiles:
     assert found.profiles["small"]["temperature"] is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "says"),
     [
         ("a: 1\nprovder: openai\n", 2, "there is no field provder"),
@@ -122,7 +123,7 @@ def test_the_nearest_field_is_named(tmp_path: Path) -> None:
 KEY = "sk-ant-api03-A1b2C3d4"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"api_key: {KEY}\n",

@@ -9,9 +9,10 @@ import pytest
 
 import skillyard as sy
 from tests.shared_data import PACKAGES
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize("name", ["extract_json", "extract_summary", "invoke_judge", "remap"])
+@for_each("name", ["extract_json", "extract_summary", "invoke_judge", "remap"])
 def test_the_names_of_the_contract_are_there(name: str) -> None:
     assert getattr(sy.evals, name).__name__ == name
     assert name in sy.evals.__all__

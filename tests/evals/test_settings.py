@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from skillyard.errors import InvalidInput
 from skillyard.evals.config import Config, Models
 from skillyard.evals.settings import RunSettings
+from tests.tables import for_each
 
 CONFIG = Config(models=Models("gen", "judge", ("more",)))
 
@@ -87,7 +88,7 @@ HOSTILE: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("change", HOSTILE, ids=[f"{each}"[:60] for each in HOSTILE])
+@for_each("change", HOSTILE, ids=[f"{each}"[:60] for each in HOSTILE])
 def test_settings_that_nobody_kept_are_refused(change: dict[str, Any]) -> None:
     """An events file may come from anywhere: what it says is refused in words, never a crash."""
     kept = {**settings().to_dict(), **change} if change else {}

@@ -14,6 +14,7 @@ from skillyard.formats.agentskills import (
     parse_document,
     split_tools,
 )
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 
@@ -64,7 +65,7 @@ class TestFields:
         assert sy.parse_skill("p", text).hash == hashlib.sha256(text.encode()).hexdigest()
         assert len(content_digest("\ud800")) == 64
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("extra", "folder", "slug"),
         [
             ("", None, "acct"),
@@ -79,14 +80,14 @@ class TestFields:
     ) -> None:
         assert lenient(extra, folder=folder).skill.slug == slug
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("extra", "hint"),
         [("argument-hint: a\n", "a"), ("hint: h\nargument-hint: a\n", "h"), ("hint: ~\n", None)],
     )
     def test_the_hint_has_a_second_name(self, extra: str, hint: str | None) -> None:
         assert lenient(extra).skill.hint == hint
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("value", "user_invocable"),
         [("true", True), ("false", False), ("no", False), ("'false'", False), ("maybe", True)],
     )
@@ -97,7 +98,7 @@ class TestFields:
 
 
 class TestTools:
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "tools"),
         [
             ("", []),
@@ -123,7 +124,7 @@ class TestTools:
 
 
 class TestTriggers:
-    @pytest.mark.parametrize(
+    @for_each(
         ("extra", "triggers"),
         [
             ("triggers: [a, b]\n", sy.Triggers(phrases=("a", "b"))),
@@ -146,12 +147,12 @@ class TestTriggers:
         assert parsed.skill.triggers == triggers
         assert parsed.diagnostics == []
 
-    @pytest.mark.parametrize("phrase", ["*.py", "src/main.rs", "**/test_*"])
+    @for_each("phrase", ["*.py", "src/main.rs", "**/test_*"])
     def test_a_phrase_that_looks_like_a_file_pattern_is_warned_of_once(self, phrase: str) -> None:
         parsed = lenient(f"triggers: ['fine', '{phrase}', '{phrase}x']\n")
         assert codes(parsed) == [("trigger_looks_like_glob", "warning", 4)]
 
-    @pytest.mark.parametrize("phrase", ["2 * 3", "and/or", "v1.0", "read a/b.c"])
+    @for_each("phrase", ["2 * 3", "and/or", "v1.0", "read a/b.c"])
     def test_other_phrases_are_not(self, phrase: str) -> None:
         assert lenient(f"triggers: ['{phrase}']\n").diagnostics == []
 
@@ -174,7 +175,7 @@ class TestRepair:
         parsed = parse_document(Document("p"), self.BROKEN, strict=False)
         assert parsed.skill.frontmatter == "name: acct\ndescription: Use when: always\n"
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "code"),
         [
             ("---\nname: 'acct\n---\n", "yaml_invalid"),  # nothing to quote

@@ -8,12 +8,13 @@ import skillyard as sy
 from skillyard.formats.agentskills import Document
 from skillyard.formats.conventions import parse_convention
 from skillyard.formats.file_names import convention_of
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 BROKEN = "---\nname: acct\ndescription: Use when: always\n---\nBody.\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("file", "name", "tag"),
     [
         ("AGENTS.md", "agents", "agents-md"),
@@ -32,13 +33,13 @@ def test_a_convention_file_is_known_by_its_name_in_any_case(file: str, name: str
     assert skill.origin == "convention"
 
 
-@pytest.mark.parametrize("file", ["README.md", "AGENTS.txt", "XAGENTS.md", "agents", ""])
+@for_each("file", ["README.md", "AGENTS.txt", "XAGENTS.md", "agents", ""])
 def test_no_other_file_is_one(file: str) -> None:
     assert convention_of(file) is None
 
 
 class TestReader:
-    @pytest.mark.parametrize("path", [".skills/x.md", "a/.SKILLS/b/AGENTS.md", "a\\.skills\\x.md"])
+    @for_each("path", [".skills/x.md", "a/.SKILLS/b/AGENTS.md", "a\\.skills\\x.md"])
     def test_below_dot_skills_reading_is_strict(self, path: str) -> None:
         with pytest.raises(sy.SkillYamlError):
             sy.parse_instructions(path, BROKEN)
@@ -65,7 +66,7 @@ class TestConvention:
         assert (skill.name, skill.description, skill.body) == ("house", "Rules.", "Body.")
         assert skill.tags == ("own", "convention", "agents-md")
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "description"),
         [
             ("intro\n\n## The   rules ##\nmore", "The rules ##"),
@@ -95,7 +96,7 @@ class TestConvention:
         assert found.message.startswith("the frontmatter was left in the text")
         assert found.hint
 
-    @pytest.mark.parametrize("text", ["---\n\n# A rule above\n", "--- not a fence\nname\n"])
+    @for_each("text", ["---\n\n# A rule above\n", "--- not a fence\nname\n"])
     def test_a_rule_at_the_top_is_no_frontmatter(self, text: str) -> None:
         parsed = parse_convention(Document("AGENTS.md"), text)
         assert parsed.diagnostics == []

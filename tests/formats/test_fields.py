@@ -9,6 +9,7 @@ import pytest
 import skillyard as sy
 from skillyard.formats.fields import Fields
 from skillyard.formats.yaml_guard import read_mapping
+from tests.tables import for_each
 
 
 def fields(block: str, *, strict: bool = False, **caps: Any) -> Fields:
@@ -31,8 +32,8 @@ def test_a_field_is_there_or_not_and_has_its_line() -> None:
 
 
 class TestRequired:
-    @pytest.mark.parametrize("strict", [True, False])
-    @pytest.mark.parametrize(
+    @for_each("strict", [True, False])
+    @for_each(
         ("block", "code", "line"),
         [
             ("a: x\n", "name_missing", 1),
@@ -50,7 +51,7 @@ class TestRequired:
         assert (caught.value.field, caught.value.path) == ("name", "a/SKILL.md")
         assert caught.value.hint
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("block", "name"),
         [
             ("name: ' x '\n", "x"),
@@ -64,8 +65,8 @@ class TestRequired:
     def test_a_name_is_text_whatever_it_looks_like(self, block: str, name: str) -> None:
         assert fields(block).name() == name
 
-    @pytest.mark.parametrize("strict", [True, False])
-    @pytest.mark.parametrize("value", ["[a]", "{a: b}"])
+    @for_each("strict", [True, False])
+    @for_each("value", ["[a]", "{a: b}"])
     def test_a_list_or_map_in_place_of_text_is_refused(self, value: str, strict: bool) -> None:
         for field in ("name", "description"):
             read = fields(f"{field}: {value}\n", strict=strict)
@@ -73,7 +74,7 @@ class TestRequired:
                 read.name() if field == "name" else read.description()
             assert (caught.value.code, caught.value.line) == (f"{field}_not_string", 2)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("block", "code", "line"),
         [
             ("name: -rf\n", "name_edge_hyphen", 2),
@@ -97,7 +98,7 @@ class TestRequired:
         with pytest.raises(sy.InvalidFrontmatter, match="description is longer than 3"):
             read.description()
 
-    @pytest.mark.parametrize("strict", [True, False])
+    @for_each("strict", [True, False])
     def test_what_is_longer_than_the_specification_allows_is_warned_of(self, strict: bool) -> None:
         read = fields(
             "name: abcd\ndescription: abcd\n",
@@ -111,7 +112,7 @@ class TestRequired:
 
 
 class TestText:
-    @pytest.mark.parametrize(
+    @for_each(
         ("value", "read"),
         [("1.10", "1.10"), ("' x '", "x"), ("~", None), ("", None), ("'~'", "~"), ("''", "")],
     )
@@ -138,7 +139,7 @@ class TestTexts:
         block = "tags: [' a ', '', ~, b, '~', 1.10]\n"
         assert fields(block, strict=True).texts("tags") == ("a", "b", "~", "1.10")
 
-    @pytest.mark.parametrize("value", ["", "~", "[]"])
+    @for_each("value", ["", "~", "[]"])
     def test_nothing_is_an_empty_list(self, value: str) -> None:
         assert fields(f"tags: {value}\n", strict=True).texts("tags") == ()
 
@@ -155,9 +156,7 @@ class TestTexts:
         assert read.texts("tools", split=lambda text: text.split(" ")) == ("a", "b")
         assert read.diagnostics == []
 
-    @pytest.mark.parametrize(
-        ("value", "kept"), [("{a: b}", ()), ("[a, [b], {c: d}, e]", ("a", "e"))]
-    )
+    @for_each(("value", "kept"), [("{a: b}", ()), ("[a, [b], {c: d}, e]", ("a", "e"))])
     def test_what_is_no_list_of_text_is_refused_or_left_out(
         self, value: str, kept: tuple[str, ...]
     ) -> None:
@@ -181,8 +180,8 @@ class TestTexts:
 
 
 class TestFlag:
-    @pytest.mark.parametrize("strict", [True, False])
-    @pytest.mark.parametrize(
+    @for_each("strict", [True, False])
+    @for_each(
         ("value", "read"),
         [("true", True), ("TRUE", True), ("False", False), ("~", None), ("", None)],
     )
@@ -193,7 +192,7 @@ class TestFlag:
         assert found.flag("trigger") is read
         assert found.diagnostics == []
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("value", "read"),
         [("yes", True), ("'true'", True), ("On", True), ("1", True),
          ("no", False), ("'false'", False), ("OFF", False), ("0", False)],
@@ -207,7 +206,7 @@ class TestFlag:
         with pytest.raises(sy.SkillYamlError):
             fields(f"trigger: {value}\n", strict=True).flag("trigger")
 
-    @pytest.mark.parametrize("value", ["maybe", "[true]", "2"])
+    @for_each("value", ["maybe", "[true]", "2"])
     def test_anything_else_is_neither(self, value: str) -> None:
         found = fields(f"trigger: {value}\n")
         assert found.flag("trigger") is None
@@ -217,7 +216,7 @@ class TestFlag:
 
 
 class TestInteger:
-    @pytest.mark.parametrize(
+    @for_each(
         ("value", "read", "warned"),
         [
             ("80", 80, False),
@@ -249,7 +248,7 @@ class TestMetadata:
         read = fields("metadata:\n  version: 1.10\n  tested: true\n  by: [a, ~]\n")
         assert read.metadata() == {"version": 1.1, "tested": True, "by": ["a", None]}
 
-    @pytest.mark.parametrize("value", ["", "~"])
+    @for_each("value", ["", "~"])
     def test_nothing_is_an_empty_map(self, value: str) -> None:
         assert fields(f"metadata: {value}\n", strict=True).metadata() == {}
 

@@ -6,13 +6,14 @@ import pytest
 
 import skillyard as sy
 from skillyard.formats.frontmatter import decode, split, unify_lines
+from tests.tables import for_each
 
 
 class TestDecode:
     def test_utf8_is_read_and_a_byte_order_mark_dropped(self) -> None:
         assert decode("\ufeffé\n".encode(), "p") == "é\n"
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("data", "code", "line", "message"),
         [
             ("a\nb".encode("utf-16"), "encoding_not_utf8", 1, "UTF-16"),
@@ -44,7 +45,7 @@ def test_line_ends_and_the_byte_order_mark_are_made_uniform() -> None:
 
 
 class TestSplit:
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "block", "body"),
         [
             ("---\na: b\n---\nBody.\n", "a: b\n", "Body."),
@@ -63,7 +64,7 @@ class TestSplit:
         found = split(text, "p")
         assert (found.block, found.body, found.block_line) == (block, body, 2)
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("text", "hint"),
         [
             ("", "start the file"),
@@ -87,15 +88,13 @@ class TestSplit:
             split("x" * 100, "p")
         assert caught.value.found == "x" * 60
 
-    @pytest.mark.parametrize(
-        "text", ["---", "---\n", "---\na: b\n", "---\na: b\n ---\n", "---\n---x"]
-    )
+    @for_each("text", ["---", "---\n", "---\na: b\n", "---\na: b\n ---\n", "---\n---x"])
     def test_an_unclosed_block_is_refused(self, text: str) -> None:
         with pytest.raises(sy.InvalidFrontmatter) as caught:
             split(text, "p")
         assert caught.value.code == "frontmatter_unclosed"
 
-    @pytest.mark.parametrize(("char", "fits"), [("a", 20), ("é", 10)])
+    @for_each(("char", "fits"), [("a", 20), ("é", 10)])
     def test_the_size_of_a_block_is_counted_in_bytes(self, char: str, fits: int) -> None:
         limits = sy.DEFAULT_LIMITS._replace(frontmatter_bytes=21)
         assert split(f"---\n{char * fits}\n---\n", "p", limits).block == char * fits + "\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from skillyard.catalog import load_catalog
 from skillyard.errors import SkillError
 from skillyard.formats.frontmatter import joined, split, unify_lines
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 BLOCK = "name: a\ndescription: b\n"
 
@@ -20,9 +20,9 @@ def of(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-@pytest.mark.parametrize("start", ["", "\n", "\n\n"])
-@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
-@pytest.mark.parametrize("body", ["Body.", "# A\n\n---\n\nB ü", "\ud83d\ude00"])
+@for_each("start", ["", "\n", "\n\n"])
+@for_each("end", ["", "\n", "\n\n"])
+@for_each("body", ["Body.", "# A\n\n---\n\nB ü", "\ud83d\ude00"])
 def test_the_usual_ways_to_space_a_file_come_back_byte_for_byte(
     start: str, end: str, body: str
 ) -> None:
@@ -30,7 +30,7 @@ def test_the_usual_ways_to_space_a_file_come_back_byte_for_byte(
     assert joined(BLOCK, body, of(data)) == data
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+@for_each("end", ["", "\n", "\n\n"])
 def test_so_does_a_file_without_a_block(end: str) -> None:
     data = f"Be kind.{end}".encode()
     assert joined(None, "Be kind.", of(data)) == data

@@ -7,6 +7,7 @@ import pytest
 import skillyard as sy
 from skillyard.formats.agentskills import Document, Parsed
 from skillyard.formats.oasis import parse_key_skill
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 REQUIRED = {"id": "acct", "triggers": "[do bills]", "priority": "5"}
@@ -25,7 +26,7 @@ def test_a_file_with_every_field_is_in_the_registry() -> None:
     assert parsed.diagnostics == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "fields",
     [
         {"priority": "0"},
@@ -40,7 +41,7 @@ def test_unusual_values_of_the_right_type_keep_a_file_there(fields: dict[str, st
     assert parse(**fields).skill.origin == "oasis"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "missing"),
     [
         ({"id": ""}, "id"),

@@ -7,6 +7,7 @@ import pytest
 import skillyard as sy
 from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.formats.yaml_guard import read_mapping
+from tests.tables import for_each
 
 PLAIN = [
     "a: b\n",
@@ -95,7 +96,7 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize("block", PLAIN)
+@for_each("block", PLAIN)
 def test_plain_lines_are_what_the_parser_reads(block: str) -> None:
     plain = read_plain_lines(block, first_line=7)
     assert plain is not None
@@ -103,12 +104,12 @@ def test_plain_lines_are_what_the_parser_reads(block: str) -> None:
     assert list(plain[0]) == list(read_mapping(block, "p")[0])
 
 
-@pytest.mark.parametrize("block", OTHER)
+@for_each("block", OTHER)
 def test_everything_else_is_left_to_the_parser(block: str) -> None:
     assert read_plain_lines(block) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "cap", "block"),
     [
         ("yaml_keys", 2, "a: 1\nb: 2\nc: 3\n"),

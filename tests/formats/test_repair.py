@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 import yaml
 
 from skillyard.formats.repair import quote_plain_values
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("block", "read"),
     [
         ("description: Use when: always\n", {"description": "Use when: always"}),
@@ -34,7 +34,7 @@ def test_the_lines_that_changed_are_named() -> None:
     assert changed == (1, 3)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "block",
     [
         "",

@@ -9,6 +9,7 @@ import pytest
 import skillyard as sy
 from skillyard.formats import yaml_guard
 from skillyard.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
+from tests.tables import for_each
 
 
 def texts(node: Node) -> Any:
@@ -52,7 +53,7 @@ class TestRead:
         _, lines = read_mapping("a: b\n\nc: d\n", "p", first_line=10)
         assert lines == {"a": 10, "c": 12}
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("block", "code", "line"),
         [
             ("a: &x 1\n", "yaml_anchor", 2),
@@ -116,7 +117,7 @@ class TestRead:
             read_mapping("a: [1, 2, 3, 4, 5, 6, 7, 8, 9]\n", "p", limits)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("block", "hint"),
     [
         ("a: b: c\n", "in quotes"),
@@ -131,7 +132,7 @@ def test_a_fault_of_syntax_is_explained_and_its_line_shown(block: str, hint: str
     assert len(caught.value.found) <= 80
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("", None), ("~", None), ("null", None), ("nUll", "nUll"),

@@ -16,6 +16,7 @@ from skillyard.hook.refreshing import bring_up_to_date, main
 from skillyard.index.manifest import NAME
 from skillyard.index.place import index_folder
 from tests.hook.conftest import add_skill
+from tests.tables import for_each
 
 PLACE = library_place((), None)
 
@@ -99,7 +100,7 @@ def test_one_process_at_a_time(users_skill: Path) -> None:
     assert bring_up_to_date(PLACE) is True
 
 
-@pytest.mark.parametrize("arguments", [[], ["x"], ["3"], ["{"]])
+@for_each("arguments", [[], ["x"], ["3"], ["{"]])
 def test_roots_that_are_none_are_wrong_use(arguments: list[str]) -> None:
     assert main(arguments) == 2
 

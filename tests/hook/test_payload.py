@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from skillyard.hook.payload import ENDS_KEPT, MOST_BYTES, BadPayload, asked, read_payload
 from tests.hook.conftest import PAYLOADS, PROMPT
+from tests.tables import for_each
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
@@ -19,7 +20,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("path", sorted(PAYLOADS.glob("*.json")), ids=lambda path: path.stem)
+@for_each("path", sorted(PAYLOADS.glob("*.json")), ids=lambda path: path.stem)
 def test_the_payloads_of_both_hosts_are_understood(path: Any) -> None:
     assert read_payload(path.read_bytes()) == (PROMPT, "/home/user/app")
 
@@ -47,7 +48,7 @@ def test_fields_of_any_type_are_a_prompt_or_a_named_fault(shape: dict[str, Any])
         assert found.folder in ("", shape.get("cwd"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "what"),
     [
         (b"", "not JSON"),
@@ -66,7 +67,7 @@ def test_each_fault_has_its_words(data: bytes, what: str) -> None:
         read_payload(data)
 
 
-@pytest.mark.parametrize("cwd", [None, 1, "", "relative", "/a\0b", "/\ud800", ["/"]])
+@for_each("cwd", [None, 1, "", "relative", "/a\0b", "/\ud800", ["/"]])
 def test_a_folder_that_can_be_none_is_no_project_and_no_fault(cwd: object) -> None:
     data = json.dumps({"prompt": "x", "cwd": cwd}).encode()
     assert read_payload(data) == ("x", "")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import skillyard as sy
 from skillyard.errors import SkillError
 from tests.hostile.case import write
 from tests.hostile.reading import assert_helpful, below, load
 from tests.hostile.watchdog import hang_bound
+from tests.tables import for_each
 
 _FOUND = sorted(
     path for path in (Path(__file__).parent / "found").iterdir() if path.suffix == ".input"
@@ -23,7 +22,7 @@ def test_the_folder_holds_findings_with_names_that_say_the_verdict() -> None:
     assert {path.name.split("-", 1)[0] for path in _FOUND} <= {"reject", "load", "any"}
 
 
-@pytest.mark.parametrize("path", _FOUND, ids=lambda path: path.stem)
+@for_each("path", _FOUND, ids=lambda path: path.stem)
 def test_a_past_finding_gets_its_verdict(path: Path, tmp_path: Path) -> None:
     write(tmp_path / "pencil/SKILL.md", path.read_bytes())
     catalog = load(tmp_path)
@@ -34,7 +33,7 @@ def test_a_past_finding_gets_its_verdict(path: Path, tmp_path: Path) -> None:
     assert all(found.hint for found in errors)
 
 
-@pytest.mark.parametrize("path", _FOUND, ids=lambda path: path.stem)
+@for_each("path", _FOUND, ids=lambda path: path.stem)
 def test_a_past_finding_loads_or_is_named_in_every_layout(path: Path, tmp_path: Path) -> None:
     for place in _PLACES:
         write(tmp_path / place, path.read_bytes())
@@ -44,7 +43,7 @@ def test_a_past_finding_loads_or_is_named_in_every_layout(path: Path, tmp_path: 
     assert seen == set(_PLACES)
 
 
-@pytest.mark.parametrize("path", _FOUND, ids=lambda path: path.stem)
+@for_each("path", _FOUND, ids=lambda path: path.stem)
 def test_a_past_finding_never_escapes_the_strict_reader(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     with hang_bound():

@@ -21,6 +21,7 @@ from tests.hostile import tree
 from tests.hostile.case import skill_bytes, write
 from tests.hostile.reading import assert_helpful, below
 from tests.hostile.watchdog import hang_bound
+from tests.tables import for_each
 
 _MADE = int(os.environ.get("SKILLYARD_FUZZ", "10000"))
 """How many inputs of each kind; a nightly run sets 1,000,000."""
@@ -134,8 +135,8 @@ def test_what_loads_reads_the_same_with_another_reader() -> None:
     assert compared > _MADE // 50
 
 
-@pytest.mark.parametrize("separator", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
-@pytest.mark.parametrize("line", ["note: x{}trigger: true", "description: Good.{}license: MIT"])
+@for_each("separator", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+@for_each("line", ["note: x{}trigger: true", "description: Good.{}license: MIT"])
 def test_no_separator_smuggles_a_field_past_a_reader_of_lines(separator: str, line: str) -> None:
     """A person, git and a line tool see one line; YAML 1.1 sees two."""
     field = line.format(separator)

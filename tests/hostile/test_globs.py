@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import skillyard as sy
 from tests.hostile.conftest import Tree
 from tests.hostile.glob_bombs import BOMBS, PATHS
 from tests.hostile.reading import load
 from tests.hostile.watchdog import hang_bound
+from tests.tables import for_each
 
 
 def test_there_are_as_many_bombs_as_the_specification_lists() -> None:
@@ -18,7 +17,7 @@ def test_there_are_as_many_bombs_as_the_specification_lists() -> None:
     assert len(set(PATHS)) == 4
 
 
-@pytest.mark.parametrize("pattern", BOMBS, ids=lambda pattern: pattern[:12])
+@for_each("pattern", BOMBS, ids=lambda pattern: pattern[:12])
 def test_a_glob_bomb_is_answered_with_a_boolean(pattern: str) -> None:
     matcher = sy.PatternMatcher()
     with hang_bound():
@@ -29,7 +28,7 @@ def test_a_glob_bomb_is_answered_with_a_boolean(pattern: str) -> None:
     assert 0 < weight <= 1
 
 
-@pytest.mark.parametrize("pattern", BOMBS, ids=lambda pattern: pattern[:12])
+@for_each("pattern", BOMBS, ids=lambda pattern: pattern[:12])
 def test_one_bomb_beside_a_good_pattern_costs_the_good_one_nothing(pattern: str) -> None:
     skill = sy.Skill(
         name="pages",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import skillyard as sy
 from skillyard.errors import SkillError
 from skillyard.text import clean, escape_frame
 from tests.hostile.case import skill_text
+from tests.tables import for_each
 
 _RANGES = (
     (0x00AD, 0x00AD),
@@ -44,14 +43,14 @@ def _loads(name: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("place", ["canary{}", "can{}ary", "{}canary"])
+@for_each("place", ["canary{}", "can{}ary", "{}canary"])
 def test_no_invisible_character_hides_in_a_name(place: str) -> None:
     """``canary`` with one of them is not to be told from ``canary`` by any reader."""
     passed = [f"U+{ord(char):04X}" for char in _INVISIBLE if _loads(place.format(char))]
     assert not passed
 
 
-@pytest.mark.parametrize("tag", ["[{}/skill]", "[/sk{}ill]", "[/skill{}]", "[sk{}ill:admin]"])
+@for_each("tag", ["[{}/skill]", "[/sk{}ill]", "[/skill{}]", "[sk{}ill:admin]"])
 def test_no_invisible_character_smuggles_a_frame_tag(tag: str) -> None:
     missed = []
     for char in _INVISIBLE:

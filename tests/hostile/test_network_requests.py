@@ -18,6 +18,7 @@ from tests.http.running import LIBRARY, raw, until
 from tests.http.test_hostile import HEALTH, TELLING
 from tests.parity.trees import write_tree
 from tests.shared_data import PACKAGES
+from tests.tables import for_each
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: skillyard[serve]")
 pytest.importorskip("starlette", reason="starlette is not installed: skillyard[serve]")
@@ -83,7 +84,7 @@ def test_there_are_as_many_requests_as_the_specification_lists() -> None:
     assert len(set(REQUESTS)) == 21
 
 
-@pytest.mark.parametrize("name", REQUESTS)
+@for_each("name", REQUESTS)
 def test_a_hostile_request_gets_its_status_from_the_process(process: Process, name: str) -> None:
     sent, status = TELLING[name]
     answer = raw(process.port, sent)

@@ -21,6 +21,7 @@ from tests.hostile.conftest import Tree
 from tests.hostile.reading import assert_helpful, below, load
 from tests.hostile.resource_cases import EITHER, GUIDE, READ, REFUSE, REQUESTS, Request
 from tests.hostile.watchdog import hang_bound
+from tests.tables import for_each
 
 _SWAPS = int(os.environ.get("SKILLYARD_RACES", "4000"))
 """How often the racing thread swaps; a nightly run sets 100,000."""
@@ -126,7 +127,7 @@ def test_everything_listed_can_be_read_unless_it_is_too_large(pencil: Any) -> No
             assert len(read_resource(pencil, resource.path)) == resource.size
 
 
-@pytest.mark.parametrize("identity", ["fs-24-resources-5000", "fs-23-asset-64g"])
+@for_each("identity", ["fs-24-resources-5000", "fs-23-asset-64g"])
 def test_a_listing_is_bounded_and_reads_nothing(identity: str, hostile_tree: Tree) -> None:
     root = hostile_tree.root(identity)
     (skill,) = [skill for skill in load(root).skills if skill.name == "pencil"]

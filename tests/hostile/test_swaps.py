@@ -21,6 +21,7 @@ from skillyard.resources import list_resources, read_resource
 from tests.hostile.case import SECRET, skill_bytes, write
 from tests.hostile.resource_cases import GUIDE
 from tests.hostile.watchdog import hang_bound
+from tests.tables import for_each
 
 _LOOKS = ("open", "stat", "lstat", "fstat", "scandir", "listdir", "readlink", "access")
 _MOST = 400
@@ -107,7 +108,7 @@ def _every_swap(ground: _Ground, act: Callable[[], None]) -> int:
     return total
 
 
-@pytest.mark.parametrize("swapped", ["team", "team/pencil", "team/pencil/SKILL.md"])
+@for_each("swapped", ["team", "team/pencil", "team/pencil/SKILL.md"])
 def test_no_swap_makes_a_catalog_read_outside_its_root(swapped: str, tmp_path: Path) -> None:
     ground = _Ground(tmp_path, swapped)
 
@@ -118,7 +119,7 @@ def test_no_swap_makes_a_catalog_read_outside_its_root(swapped: str, tmp_path: P
     _every_swap(ground, act)
 
 
-@pytest.mark.parametrize("swapped", ["team/pencil/references", "team/pencil/references/guide.md"])
+@for_each("swapped", ["team/pencil/references", "team/pencil/references/guide.md"])
 def test_no_swap_makes_a_resource_come_from_outside(swapped: str, tmp_path: Path) -> None:
     ground = _Ground(tmp_path, swapped)
     (skill,) = sy.load_catalog(ground.root).skills
@@ -134,7 +135,7 @@ def test_no_swap_makes_a_resource_come_from_outside(swapped: str, tmp_path: Path
     assert outcomes == {GUIDE, b"refused"}
 
 
-@pytest.mark.parametrize("swapped", ["team/pencil/references", "team/pencil/references/guide.md"])
+@for_each("swapped", ["team/pencil/references", "team/pencil/references/guide.md"])
 def test_no_swap_makes_a_listing_show_what_is_outside(swapped: str, tmp_path: Path) -> None:
     ground = _Ground(tmp_path, swapped)
     (skill,) = sy.load_catalog(ground.root).skills

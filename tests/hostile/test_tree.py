@@ -14,6 +14,7 @@ from tests.hostile import tree
 from tests.hostile.case import CANARY_PATH, LOAD, REJECT, SKIP, Case
 from tests.hostile.conftest import Tree
 from tests.hostile.reading import below, load, mentions, names_file, unprivileged
+from tests.tables import for_each
 
 _CASES = tree.cases()
 _CANARY = "Sings while the air is good. Use to see that one bad skill costs no other."
@@ -92,7 +93,7 @@ def test_what_must_be_refused_is_absent_and_an_error_names_the_file(
     assert not case.codes or codes & case.codes, f"{codes} is none of {sorted(case.codes)}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "case",
     [case for case in _CASES if case.verdict == REJECT and case.area in ("yaml", "fence")],
     ids=lambda case: case.id,

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-import pytest
-
 import skillyard as sy
 from tests.hostile import tree
 from tests.hostile.case import REJECT, SKIP, Case
 from tests.hostile.conftest import Tree
 from tests.hostile.reading import load, names_file, unprivileged
 from tests.hostile.watchdog import hang_bound
+from tests.tables import for_each
 
 _CASES = tree.cases()
 
 
-@pytest.mark.parametrize("case", [case for case in _CASES if case.warned], ids=lambda case: case.id)
+@for_each("case", [case for case in _CASES if case.warned], ids=lambda case: case.id)
 def test_what_loads_with_a_fault_is_told_its_author(case: Case, hostile_tree: Tree) -> None:
     root = hostile_tree.root(case.id)
     said = [found for found in load(root).diagnostics if names_file(found, case.target, root)]
@@ -25,9 +24,7 @@ def test_what_loads_with_a_fault_is_told_its_author(case: Case, hostile_tree: Tr
     assert all(found.severity != "error" and found.hint for found in said), said
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in _CASES if case.verdict != SKIP], ids=lambda case: case.id
-)
+@for_each("case", [case for case in _CASES if case.verdict != SKIP], ids=lambda case: case.id)
 def test_validate_fails_on_rejects_and_not_on_what_loads(case: Case, hostile_tree: Tree) -> None:
     root = hostile_tree.root(case.id)
     sy.validate(hostile_tree.root("clean-01-control") / "pencil")  # import while we may read it
@@ -39,16 +36,14 @@ def test_validate_fails_on_rejects_and_not_on_what_loads(case: Case, hostile_tre
     assert {found.code for found in by_folder} >= {found.code for found in by_file}
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in _CASES if case.verdict == SKIP], ids=lambda case: case.id
-)
+@for_each("case", [case for case in _CASES if case.verdict == SKIP], ids=lambda case: case.id)
 def test_validate_never_fails_on_what_is_passed_over(case: Case, hostile_tree: Tree) -> None:
     with hang_bound():
         found = sy.validate(hostile_tree.root(case.id), profile="lenient")
     assert not [item for item in found if item.severity == "error"]
 
 
-@pytest.mark.parametrize("profile", ["lenient", "spec", "reference"])
+@for_each("profile", ["lenient", "spec", "reference"])
 def test_no_profile_crashes_hangs_or_stays_vague(profile: str, hostile_tree: Tree) -> None:
     for case in _CASES:
         root = hostile_tree.root(case.id)

@@ -19,6 +19,7 @@ from skillyard.hosting.options import ServiceOptions
 from skillyard.node.state import NodeState
 from tests.node.making import LIBRARY, Node, answers, in_memory, store_in
 from tests.store.skills import skill, skills
+from tests.tables import for_each
 
 
 def options_of(folder: Path, **changes: Any) -> ServiceOptions:
@@ -50,7 +51,7 @@ async def until(true: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("held_before", [False, True])
+@for_each("held_before", [False, True])
 def test_the_first_who_asks_waits_for_the_first_generation(
     tmp_path: Path, held_before: bool
 ) -> None:
@@ -184,7 +185,7 @@ def test_an_address_that_is_none_is_refused_at_the_start(tmp_path: Path) -> None
         FollowedCatalog(options_of(tmp_path, store="nothing"), Log("none"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [("store", 7), ("caller", None), ("state_dir", 1), ("max_stale_s", -1), ("max_stale_s", True),
      ("max_stale_s", float("nan")), ("max_stale_s", float("inf"))],

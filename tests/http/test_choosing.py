@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import skillyard as sy
 from skillyard.service import evaluate_skills, why_skill
 from tests.http.running import Running, running
 from tests.http.shapes import conforms
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 
@@ -20,7 +19,7 @@ def catalog_of(served: Running) -> sy.Catalog:
     return held.whole
 
 
-@pytest.mark.parametrize("scorer", ["hybrid", "overlap", "triggers", "confidence", "relevance"])
+@for_each("scorer", ["hybrid", "overlap", "triggers", "confidence", "relevance"])
 def test_a_ranking_is_the_engines_own(served: Running, scorer: str) -> None:
     asked = {"q": "write unit tests for the deploy", "scorer": scorer, "explain": "true"}
     answer = served.get("/rank", params=asked).json()
@@ -102,7 +101,7 @@ def test_why_explains_one_skill(served: Running) -> None:
     assert served.get("/why?q=x").json()["error"]["field"] == "name"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "body"),
     [
         ("/select", {"text": 5}),

@@ -7,11 +7,11 @@ import json
 import math
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.http.encoding import accepts_gzip, compressed, json_bytes, matches, tag_of
+from tests.tables import for_each
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -45,7 +45,7 @@ def test_text_is_utf8_and_half_a_pair_breaks_nothing() -> None:
     assert json_bytes("a\udc80b") == b'"a?b"'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "accepted"),
     [
         ("gzip", True), ("GZIP;q=0.5", True), ("br, gzip", True), ("*", True), ("x-gzip", True),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from skillyard.hosting.errors import Refused
 from skillyard.http.fields import Field, from_json, from_query
 from skillyard.http.parameters import EVALUATE, RANK, SEARCH, SEARCH_BODY, SELECT, WHY
+from tests.tables import for_each
 
 FIELDS = (
     Field("q", "text", "Words.", True, shortest=1, longest=20),
@@ -55,7 +56,7 @@ def test_a_body_says_the_same_with_second_names_and_null_for_not_given() -> None
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "where", "kind"),
     [
         ("", "q", "missing"),
@@ -88,7 +89,7 @@ def test_every_fault_of_a_query_names_its_field(text: str, where: str, kind: str
     assert caught.value.field.startswith(where)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "kind"),
     [
         (b"", "json_invalid"),

@@ -19,6 +19,7 @@ from tests.http.running import LIBRARY, Running, raw, request, running, until
 from tests.http.shapes import conforms
 from tests.node.making import Node, publish_tree, store_in
 from tests.store.skills import skill
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 FILES: dict[str, str | bytes] = {
@@ -52,7 +53,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Ru
         yield stored, filed
 
 
-@pytest.mark.parametrize("query", ["tables in a pdf", "deploy", "pytest", "nothing of the kind"])
+@for_each("query", ["tables in a pdf", "deploy", "pytest", "nothing of the kind"])
 def test_it_ranks_and_selects_as_from_files(both: tuple[Running, Running], query: str) -> None:
     one, other = (server.get("/rank", params={"q": query}).json() for server in both)
     conforms(one, "Ranked")

@@ -16,6 +16,7 @@ from skillyard.hosting.errors import Refused
 from skillyard.hosting.guards import Guard
 from skillyard.hosting.options import ServiceLimits, ServiceOptions, is_loopback
 from tests.http.running import Running, answer_of, raw, request, running
+from tests.tables import for_each
 
 JSON = "Content-Type: application/json"
 CHUNKED = "Transfer-Encoding: chunked"
@@ -128,7 +129,7 @@ TELLING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TELLING)
+@for_each("name", TELLING)
 def test_a_hostile_request_gets_its_status(attacked: Running, name: str) -> None:
     sent, status = TELLING[name]
     answer = raw(attacked.port, sent)

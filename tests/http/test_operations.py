@@ -14,6 +14,7 @@ from skillyard.http.routes import choosing
 from tests.http.running import Running, raw, request, running, until
 from tests.http.shapes import conforms
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 
 
 def test_health_says_what_there_is(served: Running) -> None:
@@ -129,7 +130,7 @@ def test_the_root_gives_names_and_links_that_work(served: Running) -> None:
     assert {(route.method, route.path) for route in served.service.routes} == listed
 
 
-@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/rank?q=deploy&explain=true"])
+@for_each("path", ["/openapi.json", "/docs", "/rank?q=deploy&explain=true"])
 def test_long_answers_are_compressed_where_that_is_accepted(served: Running, path: str) -> None:
     def asked(*headers: str) -> Any:
         sent = request("GET", path, "Connection: close", *headers, host="localhost")

@@ -11,9 +11,10 @@ from skillyard.errors import InvalidInput
 from skillyard.hosting.options import TOKEN, is_loopback
 from skillyard.http import ServiceLimits, ServiceOptions, create_app
 from tests.http.running import options_of
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.org", ""])
+@for_each("host", ["0.0.0.0", "::", "192.168.1.4", "example.org", ""])
 def test_an_address_beyond_this_machine_needs_a_token_and_the_error_says_what_to_set(
     host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -23,7 +24,7 @@ def test_an_address_beyond_this_machine_needs_a_token_and_the_error_says_what_to
     assert ServiceOptions(host=host, token="secret").token == "secret"
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost"])
+@for_each("host", ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost"])
 def test_this_machine_needs_none(host: str) -> None:
     assert is_loopback(host)
     assert ServiceOptions(host=host, token="").token == ""
@@ -38,7 +39,7 @@ def test_the_token_comes_from_the_environment_and_is_never_shown(
     assert "hunter2" not in repr(options)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"port": -1},

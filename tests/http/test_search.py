@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from skillyard.context.budget import estimate_tokens
 from skillyard.sources.settings import Settings
 from skillyard.standin import Upstreams, faults
@@ -14,6 +12,7 @@ from tests.http.running import LIBRARY, Running, running
 from tests.http.shapes import conforms
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 SKYLL = {
@@ -89,7 +88,7 @@ def test_a_scorer_and_an_explanation_can_be_asked_for(served: Running) -> None:
     assert first["explanation"]["value"] == first["relevance_score"]
 
 
-@pytest.mark.parametrize("name", ["nothing", "hybrid+http", "overlap+http"])
+@for_each("name", ["nothing", "hybrid+http", "overlap+http"])
 def test_a_scorer_that_is_unknown_or_asks_an_embedder_is_refused(
     served: Running, name: str
 ) -> None:

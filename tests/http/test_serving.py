@@ -23,6 +23,7 @@ from skillyard.http.serving import listening
 from tests.http.running import LIBRARY, answer_of, options_of, request, until
 from tests.parity.trees import write_tree
 from tests.shared_data import PACKAGES
+from tests.tables import for_each
 
 PROGRAM = """
 import sys
@@ -53,7 +54,7 @@ def port_of(log: IO[str]) -> int:
     return int(line["url"].rpartition(":")[2])
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@for_each("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_a_running_request_finish_and_ends_with_zero(
     tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from skillyard.sources.settings import Settings
 from skillyard.standin import Upstreams, faults
 from tests.http.running import LIBRARY, Running, running
 from tests.http.shapes import conforms
 from tests.http.test_search import fill
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 
@@ -40,13 +39,13 @@ def test_a_name_that_nobody_has_is_a_404_with_near_names_and_never_another_skill
     assert "pdf-tables" in answer.json()["error"]["hint"]
 
 
-@pytest.mark.parametrize("path", ["/skill/", "/skill/%20", "/skill/%20%09%20", "/skill//"])
+@for_each("path", ["/skill/", "/skill/%20", "/skill/%20%09%20", "/skill//"])
 def test_a_blank_name_is_a_400(served: Running, path: str) -> None:
     answer = served.get(path)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "blank_name")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "status"),
     [
         ("/skill/..%2f..%2fetc%2fpasswd", 404),

@@ -18,6 +18,7 @@ from skillyard.index.in_memory import segments_of
 from skillyard.index.opening import open_index
 from skillyard.index.writer import IndexWriter
 from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
+from tests.tables import for_each
 from tests.worked_examples.making import skill
 
 
@@ -115,7 +116,7 @@ def test_without_a_commit_nothing_happened(tmp_path: Path) -> None:
     assert [searcher.key(o) for o in searcher.ordinals()] == ["kept"]
 
 
-@pytest.mark.parametrize("count", [0, 1, 50, 1_500])
+@for_each("count", [0, 1, 50, 1_500])
 def test_segments_in_memory_answer_like_the_oracle(count: int) -> None:
     rng = random.Random(count)
     documents = [document(rng, f"k{number}") for number in range(count)]

@@ -21,6 +21,7 @@ from skillyard.index.checks import verify
 from skillyard.index.opening import open_index
 from skillyard.index.writer import IndexWriter
 from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
+from tests.tables import for_each
 
 KILLS = 50 if SOAK else 12
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -47,7 +48,7 @@ class Failing:
         return counted
 
 
-@pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC, errno.EACCES])
+@for_each("code", [errno.EIO, errno.ENOSPC, errno.EACCES])
 def test_every_system_call_of_a_change_may_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:

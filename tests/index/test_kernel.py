@@ -21,6 +21,7 @@ from skillyard.index.table import bundled
 from tests.index.making import DIMENSIONS, Asker, document, write
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.shared_data import PACKAGES, REPOSITORY
+from tests.tables import for_each
 
 pytestmark = pytest.mark.skipif(MAY_SKIP, reason=ABSENT)
 KERNEL: Any = kernel.KERNEL
@@ -147,7 +148,7 @@ def test_unread_documents_are_named_and_not_read() -> None:
     assert len(made.exact([BOTH], [1.0], [0, 1])[0]) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changed",
     [
         {"posting_impacts": bytes(2)},
@@ -167,7 +168,7 @@ def test_sections_that_do_not_fit_are_refused(changed: dict[str, Any]) -> None:
         engine(**changed)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "method", "arguments"),
     [
         ({}, "lexical", ([span(0, 0, 4)], [1.0], 10, 200)),
@@ -209,7 +210,7 @@ def test_no_list_of_postings_leads_out_of_the_sums(documents: list[int], limit: 
     assert {ordinal for ordinal, _ in found} <= {0, 1}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments"),
     [
         ("direction", (bytes(8), 4, [(1.0, [2], [1])], 6, 1.0, 1.0)),
@@ -233,7 +234,7 @@ def test_what_lies_outside_is_refused(name: str, arguments: tuple[Any, ...]) -> 
         getattr(KERNEL, name)(*arguments)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments"),
     [
         ("arrange", (STARTS, bytes(12), IMPACTS, array("I", [0, 1]))),
@@ -253,7 +254,7 @@ def test_what_is_of_another_kind_is_refused(name: str, arguments: tuple[Any, ...
         getattr(KERNEL, name)(*arguments)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "arguments"),
     [
         ("lexical", (["x"], [1.0], 10, 200)),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from skillyard.index import kernel, segment
 from tests.kernel_needed import ABSENT, MAY_SKIP
+from tests.tables import for_each
 
 pytestmark = pytest.mark.skipif(MAY_SKIP, reason=ABSENT)
 KERNEL: Any = kernel.KERNEL
@@ -35,7 +36,7 @@ class Term(str):
     __slots__ = ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments"),
     [
         ("numbered", ({}, ["a"])),
@@ -52,7 +53,7 @@ def test_documents_of_another_kind_are_refused(name: str, arguments: tuple[Any, 
         getattr(KERNEL, name)(*arguments)
 
 
-@pytest.mark.parametrize("number", [-1, 2**32, 2**64])
+@for_each("number", [-1, 2**32, 2**64])
 def test_a_number_that_no_term_can_have_is_refused(number: int) -> None:
     with pytest.raises(OverflowError):
         KERNEL.numbered({"a": number}, ("a",))

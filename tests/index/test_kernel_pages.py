@@ -14,6 +14,7 @@ from skillyard.index import kernel, reading
 from skillyard.index.segment import SegmentBuilder
 from tests.index.making import DIMENSIONS, document
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
+from tests.tables import for_each
 
 pytestmark = pytest.mark.skipif(MAY_SKIP, reason=ABSENT)
 KERNEL: Any = kernel.KERNEL
@@ -94,7 +95,7 @@ def test_a_list_that_leads_out_of_its_section_is_met_though_its_page_is_sound() 
 PAGES: tuple[Any, ...] = (bytes(20), array("I", [0, 0]), bytearray(2), 0, 4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         (*PAGES, -1, 0),
@@ -111,7 +112,7 @@ def test_pages_that_do_not_fit_their_file_are_refused(arguments: tuple[Any, ...]
         KERNEL.wrong_page(*arguments)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sections", "numbers"),
     [
         (((0, 3), (0, 1), (0, 1)), [0]),
@@ -153,7 +154,7 @@ def test_a_name_is_found_in_its_hash_table() -> None:
     assert KERNEL.look_up_name(*TABLE, *given[5:], b"c") == -1  # full, and yet it ends
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("slots", "offsets", "names", "found"),
     [
         ((0, 3), (16, 3), (28, 2), -2),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from skillyard.errors import InvalidInput
 from skillyard.ingest.partition import Partition, key_digest
 from skillyard.store.values import StoreKey
+from tests.tables import for_each
 
 _keys = st.builds(StoreKey, st.text(), st.text(), st.text(), st.text())
 
@@ -33,12 +34,12 @@ def test_the_part_of_a_key_never_changes() -> None:
     assert [n for n in range(1, 8) if Partition(n, 7).holds(key)] == [4]
 
 
-@pytest.mark.parametrize("text", ["1/1", "3/8", "10000/10000"])
+@for_each("text", ["1/1", "3/8", "10000/10000"])
 def test_a_partition_is_read_back_from_what_it_prints(text: str) -> None:
     assert str(Partition.parse(text)) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "1/10001", "a/b", "1 /2", "1/2\n", "１/2"],
 )

@@ -9,7 +9,6 @@ import warnings
 import zipfile
 from pathlib import PurePosixPath
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +27,7 @@ from tests.hostile.archive_cases import (
     tar_bytes,
 )
 from tests.install.archiving import EXECUTABLE, LONG, NOTE, SKILL_HEAD, code_of, zipped
+from tests.tables import for_each
 
 _GOOD_ZIP = zipped(
     ZipEntry(b"scripts/run.sh", NOTE, mode=EXECUTABLE),
@@ -111,7 +111,7 @@ def _read(data: bytes, kind: ArchiveKind) -> dict[str, bytes] | None:
         return None
 
 
-@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+@for_each("kind", ["zip", "tar.gz"])
 def test_damaged_archives_are_refused_or_read_as_the_standard_library_reads_them(
     kind: ArchiveKind,
 ) -> None:

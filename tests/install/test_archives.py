@@ -49,6 +49,7 @@ from tests.install.archiving import (
     tarred,
     zipped,
 )
+from tests.tables import for_each
 
 # --- honest archives ----------------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ def test_folders_leave_nothing_behind_and_bits_become_executable_or_not() -> Non
     assert read_archive(as_tar, "tar.gz") == tuple(files)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "kind"),
     [
         (zipped(comment=b"a commit's name"), "zip"),
@@ -361,14 +362,14 @@ TARS: list[tuple[str, Callable[[], bytes]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("code", "make"), ZIPS)
+@for_each(("code", "make"), ZIPS)
 def test_each_trick_of_a_zip_is_refused_by_its_own_code(
     code: str, make: Callable[[], bytes]
 ) -> None:
     assert code_of(make(), "zip") == code
 
 
-@pytest.mark.parametrize(("code", "make"), TARS)
+@for_each(("code", "make"), TARS)
 def test_each_trick_of_a_tar_is_refused_by_its_own_code(
     code: str, make: Callable[[], bytes]
 ) -> None:
@@ -403,7 +404,7 @@ _FIVE_TAR = [SKILL_HEAD, *(TarEntry(b"d/%d.md" % number, NOTE) for number in ran
 _SUM = len(SKILL) + 4 * len(NOTE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("limit", "enough", "code"),
     [
         ("entries", 5, "archive_too_many_entries"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from skillyard.install.collation import ASCII_ORDER, compare_key
 from tests.install.asking_node import NODE, Questions, ask, fresh, needs_node, stored
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 TABLE = "src/skillyard/install/data/collation.json"
 
@@ -74,7 +75,7 @@ def test_single_characters_of_all_scripts_compare_as_in_node() -> None:
     assert len(wrong(asked, ask(asked))) <= 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "why"),
     [
         (["_", "-", ",", ".", "/", "1", "a"], "punctuation, then digits, then letters"),
@@ -97,7 +98,7 @@ def test_every_printable_character_of_ascii_has_a_place() -> None:
     assert len(set(ASCII_ORDER)) == len(ASCII_ORDER)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("left", "right"),
     [("é", "e\u0301"), ("a\x00", "a"), ("", "\u200b"), ("각", "\u1100\u1161\u11a8")],
 )

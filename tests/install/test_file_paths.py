@@ -26,11 +26,12 @@ from skillyard.install.file_paths import (
 )
 from skillyard.resources import safe_parts
 from skillyard.text import find_hidden
+from tests.tables import for_each
 
 TOO_LONG = "/".join(["a" * 255, "b" * 255, "c"])  # each component fits, all together do not
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "checked"),
     [
         ("SKILL.md", "SKILL.md"),
@@ -88,9 +89,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("code", "path"), [(code, path) for code, paths in REFUSED.items() for path in paths]
-)
+@for_each(("code", "path"), [(code, path) for code, paths in REFUSED.items() for path in paths])
 def test_each_trick_is_refused_by_its_own_code(code: str, path: str) -> None:
     with pytest.raises(PathRefused) as caught:
         checked_path(path)
@@ -233,7 +232,7 @@ def _added(*paths: str) -> FilePaths:
     return taken
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "paths"),
     [
         ("path_duplicate", ["a", "a"]),

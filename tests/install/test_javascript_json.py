@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from skillyard.install.javascript_json import MAX_DEPTH, Json, key_order, parse, stringify
 from tests.install.asking_node import Questions, ask, fresh, needs_node, stored
+from tests.tables import for_each
 
 numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers()
 values: st.SearchStrategy[Json] = st.recursive(
@@ -58,7 +59,7 @@ def test_printing_is_a_fixed_point_and_is_json(value: Json) -> None:
         text.encode()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "", "{", "[1,]", "NaN", "Infinity", "-Infinity", "{'a':1}", '{"a":1,"a":1}',

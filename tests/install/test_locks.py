@@ -27,6 +27,7 @@ from skillyard.install.locks import (
     write_project_lock,
 )
 from tests.install.asking_node import Questions, fresh, needs_node, stored
+from tests.tables import for_each
 
 PDF = LockedSkill(
     "pdf", "anthropics/skills", "github", skill_path="skills/pdf/SKILL.md", computed_hash="ab" * 32
@@ -188,7 +189,7 @@ def test_a_skill_is_put_in_and_taken_out_by_name() -> None:
     assert changed.without("nothing") == changed
 
 
-@pytest.mark.parametrize(
+@for_each(
     "make",
     [
         lambda: LockedSkill(1, "a", "b"),  # type: ignore[arg-type]
@@ -237,7 +238,7 @@ def test_no_file_is_an_empty_lock(tmp_path: Path) -> None:
     assert read_user_lock(str(tmp_path / "none")) == Lock(version=3)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("read", "version", "word"),
     [(read_user_lock, 2, "older"), (read_user_lock, 1, "older"), (read_user_lock, 4, "newer"),
      (read_project_lock, 0, "older"), (read_project_lock, 3, "newer")],
@@ -269,7 +270,7 @@ DAMAGED: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("content", DAMAGED, ids=lambda content: str(content)[:40])
+@for_each("content", DAMAGED, ids=lambda content: str(content)[:40])
 def test_a_damaged_file_is_a_named_error_and_is_never_overwritten(
     tmp_path: Path, content: Any
 ) -> None:
@@ -293,7 +294,7 @@ def test_marks_of_a_merge_conflict_are_named(tmp_path: Path) -> None:
     assert caught.value.code == "lock_conflict"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "skill_path",
     ["../x/SKILL.md", "a/../../SKILL.md", "/etc/SKILL.md", "C:\\x\\SKILL.md", "..\\SKILL.md",
      "a\x00/SKILL.md", "~/SKILL.md", "file:///etc/SKILL.md", ".git/SKILL.md", "a/" * 500 + "b"],
@@ -335,7 +336,7 @@ def test_a_folder_name_is_one_plain_component(name: str) -> None:
     assert folder_name(folder) == folder or len(folder) == 255
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "folder"),
     [("pdf", "pdf"), ("My Skill!", "my-skill"), ("../../x", "x"), ("..", "unnamed-skill"),
      ("a_b.c", "a_b.c"), ("Ünï", "n"), ("日本", "unnamed-skill"),
@@ -361,7 +362,7 @@ def test_many_unknown_keys_are_read_in_time_linear_in_them(tmp_path: Path) -> No
     assert len(lock.skills[0].extra) == 40_000
 
 
-@pytest.mark.parametrize("make", ["link", "pipe", "folder"])
+@for_each("make", ["link", "pipe", "folder"])
 def test_what_is_no_plain_file_is_neither_read_nor_replaced(tmp_path: Path, make: str) -> None:
     target = Path(file_of(tmp_path, project(), "elsewhere.json"))
     path = tmp_path / "skills-lock.json"
@@ -391,7 +392,7 @@ def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path: Path) -> None:
     assert render_project_lock(read_project_lock(file_of(tmp_path, text))) == PDF_TEXT
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o644, 0o640, 0o664])
+@for_each("mode", [0o600, 0o644, 0o640, 0o664])
 def test_writing_keeps_the_permission_bits(tmp_path: Path, mode: int) -> None:
     path = file_of(tmp_path, project())
     os.chmod(path, mode)
@@ -417,7 +418,7 @@ def test_a_file_that_says_the_same_is_not_touched(tmp_path: Path) -> None:
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
 
-@pytest.mark.parametrize("step", ["fsync", "replace", "fchmod"])
+@for_each("step", ["fsync", "replace", "fchmod"])
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -442,7 +443,7 @@ def test_a_missing_folder_is_a_named_error(tmp_path: Path) -> None:
     assert caught.value.code == "lock_unwritable"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "wanted"),
     [("/p/skills", "./skills"), ("./skills", "./skills"), ("skills", "./skills"),
      (".skills/x/", "./.skills/x"), ("/p", "./"), (".", "./"), ("/p/../q", "../q"),
@@ -466,7 +467,7 @@ def test_writing_makes_local_sources_portable_and_only_these(tmp_path: Path) -> 
     assert source_folder(PDF, str(tmp_path)) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environment", "wanted"),
     [
         ({"HOME": "/h"}, "/h/.agents/.skill-lock.json"),

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard.install.look_alikes import FOLDED_CHARS, NEIGHBOUR_CHARS, KnownNames, look_alikes
+from tests.tables import for_each
 
 NAMES = (
     "pdf", "docx", "xlsx", "clawhub", "brainstorming", "code-review", "skill-creator",
@@ -111,7 +112,7 @@ def test_four_hundred_squats_of_twenty_names_by_eight_rules_are_all_said() -> No
     assert missed == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "known"),
     [
         ("clawhub1", "clawhub"),
@@ -134,7 +135,7 @@ def test_known_tricks_are_said(name: str, known: str) -> None:
     assert look_alikes(name, [known, "unrelated-name"]) == (known,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "known"),
     [
         ("pdf", "pdf"),

@@ -20,6 +20,7 @@ from skillyard.install.file_paths import PathRefused
 from skillyard.install.folder_hash import folder_hash
 from skillyard.install.placing import InstallRefused, check_files, content_digest, place
 from tests.shared_data import PACKAGES, REPOSITORY
+from tests.tables import for_each
 
 OLD = {"SKILL.md": b"---\nname: a\ndescription: Old.\n---\n\nOld.\n", "references/x.md": b"old"}
 NEW = {"SKILL.md": b"---\nname: a\ndescription: New.\n---\n\nNew.\n", "scripts/run.sh": b"new"}
@@ -61,7 +62,7 @@ def test_what_was_installed_is_replaced_whole(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
 
 
-@pytest.mark.parametrize("edit", ["changed", "added", "removed"])
+@for_each("edit", ["changed", "added", "removed"])
 def test_what_was_edited_is_kept(tmp_path: Path, edit: str) -> None:
     first = place(OLD, str(tmp_path), "a")
     match edit:
@@ -93,7 +94,7 @@ def test_what_nobody_installed_is_kept(tmp_path: Path) -> None:
     assert tree(tmp_path / "a") == {"SKILL.md": b"mine"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "files",
     [
         {"references/x.md": b"x"},
@@ -149,8 +150,8 @@ def in_two_renames(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placing, "_exchanged", lambda one, other: False)
 
 
-@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
-@pytest.mark.parametrize("call", ["open", "fsync", "rename", "mkdir", "makedirs", "chmod"])
+@for_each("exchange", [True, False], ids=["exchange", "two renames"])
+@for_each("call", ["open", "fsync", "rename", "mkdir", "makedirs", "chmod"])
 def test_every_failing_call_leaves_the_old_or_the_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, exchange: bool
 ) -> None:
@@ -217,7 +218,7 @@ placing.place(NEW, sys.argv[2], "a", installed_hash=folder_hash(OLD))
 """
 
 
-@pytest.mark.parametrize("way", ["exchange", "two renames"])
+@for_each("way", ["exchange", "two renames"])
 def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path, way: str) -> None:
     """A real process is killed at every call that touches the disk."""
     step = 1 if os.environ.get("SKILLYARD_SOAK") else 4

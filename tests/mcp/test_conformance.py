@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 FOLDER = REPOSITORY / "tools" / "conformance"
 
@@ -26,7 +27,7 @@ def gate() -> ModuleType:
     return found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("came", "lost"),
     [((8, 2), False), ((9, 2), False), ((9, 1), False), ((7, 2), True), ((9, 3), True)],
 )

@@ -24,6 +24,7 @@ from tests.mcp.running import (
     write_tree,
 )
 from tests.requirements import requirement
+from tests.tables import for_each
 
 EXTENSION = "io.modelcontextprotocol/skills"
 UNKNOWN = (
@@ -114,12 +115,12 @@ def test_older_clients_get_no_fields_of_the_newer_revision(served: Serving) -> N
     assert set(served.asked(work, "legacy")) == {"skills"}
 
 
-@pytest.mark.parametrize("uri", UNKNOWN)
+@for_each("uri", UNKNOWN)
 def test_a_uri_that_is_no_skill_is_invalid_params(served: Serving, uri: str) -> None:
     error_of(served, "skills/get", uri=uri)
 
 
-@pytest.mark.parametrize("params", [{}, {"uri": 7}, {"uri": None}, {"uri": ["skill://a"]}])
+@for_each("params", [{}, {"uri": 7}, {"uri": None}, {"uri": ["skill://a"]}])
 def test_parameters_of_another_kind_are_invalid_params(
     served: Serving, params: dict[str, Any]
 ) -> None:
@@ -127,7 +128,7 @@ def test_parameters_of_another_kind_are_invalid_params(
         assert error_of(served, method, **params).message == "Invalid request parameters"
 
 
-@pytest.mark.parametrize("cursor", ["x", "", "eyJhZnRlciI6MX0=", "é", "A" * 100_000])
+@for_each("cursor", ["x", "", "eyJhZnRlciI6MX0=", "é", "A" * 100_000])
 def test_a_cursor_that_nobody_gave_is_invalid_params(served: Serving, cursor: str) -> None:
     for method in ("skills/list", "resources/list", "prompts/list"):
         assert "cursor" in error_of(served, method, cursor=cursor).message
@@ -151,7 +152,7 @@ def test_reading_gives_exactly_the_bytes_of_the_digest(served: Serving) -> None:
     served.asked(work)
 
 
-@pytest.mark.parametrize("uri", NO_FILES)
+@for_each("uri", NO_FILES)
 def test_no_other_uri_reads_anything(served: Serving, uri: str) -> None:
     async def work(client: Client) -> object:
         return await client.read_resource(uri)
@@ -190,7 +191,7 @@ def test_a_directory_lists_its_direct_children(served: Serving) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "uri",
     [
         "skill://pdf-tables/SKILL.md", "skill://pdf-tables/", "skill://pdf-tables/none",
@@ -289,7 +290,7 @@ def test_a_nested_skill_lies_below_the_one_around_it_and_is_part_of_its_files(
     assert "folder" in told(tmp_path, "skill://another-name/SKILL.md")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "uri", "why"),
     [
         (document("Not A Name", "d"), "skill://Not A Name/SKILL.md", "name is not one"),

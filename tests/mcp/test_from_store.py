@@ -32,6 +32,7 @@ from tests.mcp.running import (
 )
 from tests.node.making import publish_tree, store_in
 from tests.store.skills import skill, skills
+from tests.tables import for_each
 
 FILES: dict[str, str | bytes] = {
     **LIBRARY,
@@ -60,7 +61,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, Se
             assert [line for line in server.lines() if line["event"] == "failure"] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "arguments"),
     [
         ("skill_evaluate", {"text": "extract tables from a pdf"}),
@@ -223,7 +224,7 @@ def test_subscribers_hear_which_skill_changed(tmp_path: Path) -> None:
             server.asked(work)
 
 
-@pytest.mark.parametrize(("count", "named"), [(40, 40), (600, 0)])
+@for_each(("count", "named"), [(40, 40), (600, 0)])
 def test_names_of_few_skills_alone_are_offered_by_the_tools(
     tmp_path: Path, count: int, named: int
 ) -> None:

@@ -29,6 +29,7 @@ from skillyard.mcp.host import (
 )
 from skillyard.mcp.host.entries import entry_of
 from tests.mcp.running import Serving, connected, document, run
+from tests.tables import for_each
 
 URI = "skill://acme/refunds/SKILL.md"
 FILES: dict[str, bytes] = {
@@ -137,7 +138,7 @@ def test_files_are_read_late_verified_and_only_when_listed() -> None:
     assert "skill://acme/refunds/new.md" not in session.read
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [FILES[URI] + b" ", FILES[URI][:-1] + b"X", b"", document("refunds", "Other.").encode()],
 )
@@ -146,7 +147,7 @@ def test_a_tampered_file_never_loads(data: bytes) -> None:
         loaded(host(Session(files={**FILES, URI: data})))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"description": "Another."}, {"version": "2"}, {"extra": 1}, {"version": True},
@@ -160,7 +161,7 @@ def test_frontmatter_other_than_the_files_never_loads(changes: dict[str, Any]) -
         loaded(host(session))
 
 
-@pytest.mark.parametrize("version", [1.0, 1, "1.0"])
+@for_each("version", [1.0, 1, "1.0"])
 def test_a_number_may_be_typed_by_any_schema_of_yaml(version: object) -> None:
     told = entry(frontmatter={**FRONTMATTER, "version": version})
     assert loaded(host(Session({"skills": [told]})))
@@ -256,7 +257,7 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("changes", WRONG)
+@for_each("changes", WRONG)
 def test_an_entry_that_breaks_a_rule_is_left_out_and_told(changes: dict[str, Any]) -> None:
     fine = entry()
     listed = run(host(Session({"skills": [entry(**changes), fine]})).listing())
@@ -281,9 +282,7 @@ def test_no_entry_raises_anything_else(member: str, value: Any) -> None:
     assert len(told) < 1_500
 
 
-@pytest.mark.parametrize(
-    "page", [{}, {"skills": None}, {"skills": {}}, {"skills": [], "nextCursor": 7}]
-)
+@for_each("page", [{}, {"skills": None}, {"skills": {}}, {"skills": [], "nextCursor": 7}])
 def test_an_answer_that_is_no_listing_is_refused(page: dict[str, Any]) -> None:
     with pytest.raises(HostRefused):
         run(host(Session(page)).listing())
@@ -346,9 +345,7 @@ def test_labels_and_uris_never_share_a_folder(tmp_path: Path) -> None:
     assert len(paths) == 16
 
 
-@pytest.mark.parametrize(
-    "folder", [".claude/skills/x", ".agents/skills", "a/skills/b", ".skills/c", "key_skills"]
-)
+@for_each("folder", [".claude/skills/x", ".agents/skills", "a/skills/b", ".skills/c", "key_skills"])
 def test_a_cache_where_skills_are_looked_for_is_refused(tmp_path: Path, folder: str) -> None:
     with pytest.raises(InvalidInput, match="looked for"):
         SkillCache(str(tmp_path / folder))
@@ -368,7 +365,7 @@ def test_approvals_live_in_a_file_that_only_the_user_reads(tmp_path: Path) -> No
         Approvals(str(path))
 
 
-@pytest.mark.parametrize("label", ["", " ", "a\nb", "x" * 101, "a\u202eb"])
+@for_each("label", ["", " ", "a\nb", "x" * 101, "a\u202eb"])
 def test_a_label_is_one_plain_line(label: str) -> None:
     with pytest.raises(InvalidInput):
         SkillHost(label, Session(), Approvals())

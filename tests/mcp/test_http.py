@@ -30,6 +30,7 @@ from tests.mcp.running import (
     until,
 )
 from tests.requirements import requirement
+from tests.tables import for_each
 
 # The SDK leaves the streams of an answer that nobody reads to the garbage collector, which says so.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -49,7 +50,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     gc.collect()
 
 
-@pytest.mark.parametrize("era", ERAS)
+@for_each("era", ERAS)
 def test_both_eras_are_served_side_by_side(served: Serving, era: str) -> None:
     async def work() -> None:
         async with (
@@ -64,7 +65,7 @@ def test_both_eras_are_served_side_by_side(served: Serving, era: str) -> None:
     run(work())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "host", "status"),
     [
         ((), "evil.example", 403),
@@ -134,7 +135,7 @@ REQUESTS: dict[str, tuple[bytes, int]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REQUESTS)
+@for_each("name", REQUESTS)
 def test_a_request_that_is_none_gets_its_status(attacked: Serving, name: str) -> None:
     request, status = REQUESTS[name]
     answer = raw(attacked.port, request)

@@ -35,6 +35,7 @@ from tests.mcp.running import (
     shows,
     write_tree,
 )
+from tests.tables import for_each
 
 WITHIN_S = 1.0
 """The promise."""
@@ -210,7 +211,7 @@ def test_what_never_loaded_is_named_with_the_reason(tmp_path: Path) -> None:
 KINDS = ["resources", "prompts", "tools"]
 
 
-@pytest.mark.parametrize("where", ["http", "stdio"])
+@for_each("where", ["http", "stdio"])
 def test_older_clients_are_told_that_the_lists_changed(tmp_path: Path, where: str) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
 
@@ -240,7 +241,7 @@ def test_older_clients_are_told_that_the_lists_changed(tmp_path: Path, where: st
         run(work(served.url))
 
 
-@pytest.mark.parametrize("where", ["http", "stdio"])
+@for_each("where", ["http", "stdio"])
 def test_newer_clients_hear_on_the_stream_that_they_opened(tmp_path: Path, where: str) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
 

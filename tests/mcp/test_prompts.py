@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
 from tests.mcp.running import called, document, in_process, run, write_tree
+from tests.tables import for_each
 
 FILES = {
     "plain/SKILL.md": document("plain", "A plain one.", "Do it plainly."),
@@ -57,7 +58,7 @@ def test_a_prompt_is_the_framed_skill_and_what_the_user_wrote(tmp_path: Path) ->
     assert said == "a.txt\\u{202e}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments", "told"),
     [
         ("nope", None, "No prompt is called 'nope'"),

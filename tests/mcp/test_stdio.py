@@ -33,6 +33,7 @@ from tests.mcp.running import (
     write_tree,
 )
 from tests.shared_data import PACKAGES
+from tests.tables import for_each
 
 PING = {"jsonrpc": "2.0", "id": "last", "method": "ping"}
 
@@ -272,7 +273,7 @@ def ends(kind: str) -> tuple[int, int]:
     return left.detach(), right.detach()
 
 
-@pytest.mark.parametrize("kind", ["pipe", "socket"])
+@for_each("kind", ["pipe", "socket"])
 def test_lines_longer_than_what_the_system_holds_arrive_whole_and_in_order(kind: str) -> None:
     reading, writing = ends(kind)
     texts = ["a" * 10 + "\n", "é" * 1_000_000 + "\n", "\n", "b" * 4_097 + "\n"]
@@ -299,7 +300,7 @@ def read_all(descriptor: int) -> bytes:
     return bytes(found)
 
 
-@pytest.mark.parametrize("kind", ["pipe", "socket"])
+@for_each("kind", ["pipe", "socket"])
 def test_a_reader_that_does_not_read_holds_up_nothing_else(kind: str) -> None:
     reading, writing = ends(kind)
 
@@ -320,7 +321,7 @@ def test_a_reader_that_does_not_read_holds_up_nothing_else(kind: str) -> None:
         os.close(writing)
 
 
-@pytest.mark.parametrize("kind", ["pipe", "socket"])
+@for_each("kind", ["pipe", "socket"])
 def test_a_reader_that_has_gone_is_told_as_a_broken_pipe(kind: str) -> None:
     reading, writing = ends(kind)
     os.close(reading)

@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from skillyard.mcp.schemas import ARGUMENTS, RESULTS, in_outline
 from skillyard.mcp.tools import TOOLS
 from tests.mcp.running import SECRET, Serving, run, shows
+from tests.tables import for_each
 
 DOCUMENTED = {
     "skill_evaluate": ["files", "text", "recentActivity", "threshold", "limit", "showDetails"],
@@ -54,7 +55,7 @@ def test_every_tool_has_what_a_model_needs_to_follow_it(served: Serving) -> None
             assert argument["description"], f"{tool.name}.{name}"
 
 
-@pytest.mark.parametrize(("tool", "arguments"), DOCUMENTED.items())
+@for_each(("tool", "arguments"), DOCUMENTED.items())
 def test_the_documented_parameters_are_there_in_their_order(
     tool: str, arguments: list[str]
 ) -> None:
@@ -71,7 +72,7 @@ def test_the_names_of_a_small_library_are_in_the_schema_of_what_loads_them(
     assert found["enum"] == ["deploy", "pdf-tables", "unit-tests"]
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@for_each("tool", TOOLS)
 def test_a_result_is_what_its_schema_says(served: Serving, tool: str) -> None:
     assert set(WORKING) == set(TOOLS)
     Draft202012Validator(ARGUMENTS[tool]).validate(WORKING[tool])
@@ -81,7 +82,7 @@ def test_a_result_is_what_its_schema_says(served: Serving, tool: str) -> None:
     assert shows(result)
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@for_each("tool", TOOLS)
 def test_clients_are_given_the_names_and_types_of_items_and_check_none_of_them(tool: str) -> None:
     """The SDK's client takes longer to check a page of cards than the server takes to make it."""
     for name, whole in RESULTS[tool]["properties"].items():
@@ -100,7 +101,7 @@ def test_clients_are_given_the_names_and_types_of_items_and_check_none_of_them(t
         assert [each for each in told if not each.endswith("?")] == item["required"]
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@for_each("tool", TOOLS)
 def test_a_result_fits_what_clients_are_given_and_one_without_a_name_does_not(
     served: Serving, tool: str
 ) -> None:
@@ -141,7 +142,7 @@ def test_skill_evaluate_without_a_match_says_so(served: Serving) -> None:
     assert result.structured_content == {"results": [], "message": shows(result)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "told"),
     [
         ({}, "files or text"),
@@ -189,7 +190,7 @@ WRONG = "invalid_argument"
 ABSENT = "skill_not_found"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tool", "arguments", "told", "code"),
     [
         ("search_skills", {}, "needs the argument 'query'", WRONG),
@@ -235,7 +236,7 @@ TRICKS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("path", TRICKS)
+@for_each("path", TRICKS)
 def test_no_path_leads_out_of_the_skills_folder(served: Serving, path: str) -> None:
     result = served.call("read_skill_file", {"name": "pdf-tables", "path": path})
     text = shows(result)
@@ -267,7 +268,7 @@ def test_search_gives_cards_with_scores_and_bodies_within_a_budget(served: Servi
     assert "Use a ruler." in shows(bodies)
 
 
-@pytest.mark.parametrize(("limit", "count"), [(0, 0), (-5, 0), (1, 1), (10_000, 3)])
+@for_each(("limit", "count"), [(0, 0), (-5, 0), (1, 1), (10_000, 3)])
 def test_the_limit_of_a_search_is_taken_into_its_range(
     served: Serving, limit: int, count: int
 ) -> None:

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +23,7 @@ from skillyard.resources import list_resources
 from skillyard.skill import Skill
 from skillyard.text import clean, escape_elements, escape_frame
 from tests.mcp.running import called, document, in_process, run, shows, write_tree
+from tests.tables import for_each
 
 TAG = re.compile(r"<\s*/?\s*skill_", re.IGNORECASE)
 CLOSERS = (
@@ -53,7 +53,7 @@ def test_a_file_is_between_its_own_tags_and_no_others(text: str, path: str) -> N
     assert TAG.search("\n".join(framed.split("\n")[1:-1])) is None
 
 
-@pytest.mark.parametrize("closer", CLOSERS)
+@for_each("closer", CLOSERS)
 def test_every_way_to_write_a_tag_is_escaped(closer: str) -> None:
     assert safe_text(f"a {closer} b") != f"a {closer} b"
 
@@ -87,7 +87,7 @@ def test_escaping_twice_is_escaping_once(text: str) -> None:
     assert escape_elements(escape_elements(text)) == escape_elements(text)
 
 
-@pytest.mark.parametrize("text", ["<b>bold</b>", "a < b", "<!-- note -->", "x <skil", "`<div>`"])
+@for_each("text", ["<b>bold</b>", "a < b", "<!-- note -->", "x <skil", "`<div>`"])
 def test_other_mark_up_stays_as_it_was_written(text: str) -> None:
     assert escape_elements(text) == text
 

@@ -25,6 +25,7 @@ from tests.kernel_needed import without_kernel
 from tests.node.making import Node, answers, store_in
 from tests.node.making import in_memory as in_memory_of
 from tests.store.skills import key, skill, skills
+from tests.tables import for_each
 
 KERNELS = [pytest.param(False, id="python")]
 if kernel.KERNEL is not None:
@@ -48,7 +49,7 @@ def opened(folder: Path | str, before: SegmentSearcher | None = None) -> Segment
     return found
 
 
-@pytest.mark.parametrize("with_kernel", KERNELS)
+@for_each("with_kernel", KERNELS)
 def test_hundreds_of_generations_of_one_skill_leave_few_segments(
     tmp_path: Path, with_kernel: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

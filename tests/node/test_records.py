@@ -29,6 +29,7 @@ from skillyard.skill import STORED, Origin, Skill, Triggers
 from skillyard.store.converting import COLUMNS, row_of, version_of
 from skillyard.store.values import FileDigest, StoreKey, Submission, Version
 from tests.store.skills import any_submissions, skill
+from tests.tables import for_each
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -111,7 +112,7 @@ def test_keys_that_share_their_letters_stay_apart() -> None:
     assert len({path_of(key) for key in close}) == len(close)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "flags"),
     [
         ({}, 0),
@@ -169,7 +170,7 @@ def test_files_and_their_digests_stay_with_a_skill() -> None:
     assert (told.commit, told.url) == ("c0ffee", "https://x.example")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "record",
     [
         b"",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.nodes.checking import Past, backwards, lost, untrue, wrong
 from tests.nodes.clients import Seen
 from tests.nodes.journal import FAMILIES, MEMBERS, Entry, State
+from tests.tables import for_each
 
 AMBER, BASIL = FAMILIES
 ALL = frozenset(f"amber-{member}" for member in range(MEMBERS + 1))
@@ -41,7 +40,7 @@ def seen(
     return told._replace(**{"names": frozenset(names), **more})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "one",
     [
         seen(1, {1}),
@@ -55,7 +54,7 @@ def test_an_answer_that_is_its_generation_is_right(one: Seen) -> None:
     assert list(wrong(PAST, [one], {})) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "one",
     [
         seen(1, {1, 2}),  # a mixture

@@ -21,6 +21,7 @@ from tests.parity.rows import (
 )
 from tests.parity.trees import relative, write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 
 SUITE = "adk_parsing"
 Register = Callable[[str, str, bool], None]
@@ -75,7 +76,7 @@ def compared(reading: Mapping[str, Any], left_out: list[str]) -> dict[str, objec
 
 
 @requirement("parsing:strict:parity", "parsing:convention:parity")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_a_file_parses_to_the_documented_fields_or_error(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
     left_out = case.get("not_compared", [])
@@ -88,7 +89,7 @@ STRICT = [case["id"] for case in load(SUITE) if case["title"].startswith(("stric
 
 
 @requirement("parsing:strict:same-function")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_a_strict_path_parses_as_the_strict_function_does(case: Case) -> None:
     if case["id"] not in STRICT:
         case = case | {"path": ".skills/" + PurePosixPath(case["path"]).name}
@@ -98,7 +99,7 @@ def test_a_strict_path_parses_as_the_strict_function_does(case: Case) -> None:
 
 
 @requirement("discovery:tree:parity", "catalog:order", "catalog:id")
-@pytest.mark.parametrize("case", rows(SUITE, "tree_cases"))
+@for_each("case", rows(SUITE, "tree_cases"))
 def test_a_tree_loads_to_the_documented_documents_in_order(
     case: Case, parity: Register, tmp_path: Path
 ) -> None:

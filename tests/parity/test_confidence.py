@@ -20,6 +20,7 @@ from skillyard.ranking.confidence import ConfidenceScorer, PatternMatcher
 from skillyard.ranking.confidence.message import markdown
 from tests.parity.rows import Case, rows
 from tests.requirements import requirement
+from tests.tables import for_each
 
 PATTERNS = "confidence_patterns"
 SCORING = "confidence_scoring"
@@ -86,7 +87,7 @@ def check(case: Case, shared: Path) -> None:
 
 
 @requirement("confidence:globs", "confidence:glob-rules", "confidence:pattern-weights")
-@pytest.mark.parametrize("case", rows(PATTERNS))
+@for_each("case", rows(PATTERNS))
 def test_every_pattern_matches_and_weighs_as_recommended(
     case: Case, parity: Register, shared: Path
 ) -> None:
@@ -98,7 +99,7 @@ def test_every_pattern_matches_and_weighs_as_recommended(
 
 
 @requirement("confidence:glob-linear")
-@pytest.mark.parametrize("case", rows(PATTERNS, "slow_cases"))
+@for_each("case", rows(PATTERNS, "slow_cases"))
 def test_every_pathological_pattern_is_answered_within_its_limit(
     case: Case, parity: Register, shared: Path
 ) -> None:
@@ -107,14 +108,14 @@ def test_every_pathological_pattern_is_answered_within_its_limit(
 
 
 @requirement("confidence:combination", "confidence:tool-response", "confidence:preprocessing")
-@pytest.mark.parametrize("case", rows(SCORING))
+@for_each("case", rows(SCORING))
 def test_every_scoring_case_holds(case: Case, parity: Register, shared: Path) -> None:
     parity(SCORING, case["id"], case["ambiguous"])
     check(case, shared)
 
 
 @requirement("confidence:combination")
-@pytest.mark.parametrize("case", rows(SCORING))
+@for_each("case", rows(SCORING))
 def test_an_open_combination_is_the_documented_formula(case: Case) -> None:
     # The ruling: exactly the formula, although a guard would be allowed.
     if case["kind"] == "combine" and case["ambiguous"]:

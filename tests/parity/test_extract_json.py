@@ -9,6 +9,7 @@ import pytest
 
 import skillyard as sy
 from tests.parity.rows import EXPECTED, Case, Ruling, load, rows, stale
+from tests.tables import for_each
 
 SUITE = "extract_json"
 Register = Callable[[str, str, bool], None]
@@ -35,7 +36,7 @@ def exact(value: Any) -> Any:
     return [exact(item) for item in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_the_object_is_the_documented_one(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
     assert exact(sy.evals.extract_json(case["text"])) == exact(case["expected"])

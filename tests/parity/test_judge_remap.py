@@ -9,6 +9,7 @@ import pytest
 
 import skillyard as sy
 from tests.parity.rows import EXPECTED, Case, Ruling, load, rows, stale
+from tests.tables import for_each
 
 SUITE = "judge_remap"
 TOLERANCE = 1e-6
@@ -30,7 +31,7 @@ def near(value: Any) -> Any:
     return pytest.approx(value, abs=TOLERANCE) if isinstance(value, float) else value
 
 
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_the_outcome_is_the_documented_one(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
     given = {key: case[key] for key in case if key not in {"expected", "alternatives", "note"}}

@@ -19,6 +19,7 @@ from tests.parity.rows import (
     stale,
 )
 from tests.requirements import requirement
+from tests.tables import for_each
 
 SUITE = "overlap_selection"
 SCORE_TOLERANCE = 0.001
@@ -57,7 +58,7 @@ def accepted_answers(case: Case) -> list[list[tuple[str, str, Any]]]:
 
 
 @requirement("overlap:parity")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_the_documented_skills_are_selected_in_order_with_their_scores(
     case: Case, parity: Register
 ) -> None:
@@ -70,7 +71,7 @@ def test_the_documented_skills_are_selected_in_order_with_their_scores(
 
 
 @requirement("overlap:permutation")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_the_order_in_which_skills_arrive_changes_nothing(case: Case) -> None:
     policy = sy.SelectionPolicy(**case["policy"])
     turned = case | {"skills": list(reversed(case["skills"]))}
@@ -82,7 +83,7 @@ def test_the_order_in_which_skills_arrive_changes_nothing(case: Case) -> None:
 
 
 @requirement("explain:score-is-value")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_every_overlap_score_is_the_value_of_its_explanation(case: Case) -> None:
     for match in sy.rank(catalog_of(case), case["query"], scorer="overlap", limit=None):
         assert match.explanation.value == match.score
@@ -93,7 +94,7 @@ def parts_of(texts: Sequence[str]) -> list[dict[str, str]]:
 
 
 @requirement("inject:parity")
-@pytest.mark.parametrize("case", rows(SUITE, "injection_cases"))
+@for_each("case", rows(SUITE, "injection_cases"))
 def test_the_block_reaches_the_message_as_documented(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
     prompt = [{"role": case["role"], "content": parts_of(case["text_parts"])}]
@@ -136,7 +137,7 @@ STRATEGIES: dict[str, Callable[[str], Any]] = {
 
 
 @requirement("coordinator:parity")
-@pytest.mark.parametrize("case", rows(SUITE, "resolution_cases"))
+@for_each("case", rows(SUITE, "resolution_cases"))
 def test_strategies_cascade_to_the_documented_context(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
     config = sy.CoordinatorConfig(

@@ -13,6 +13,7 @@ import pytest
 import skillyard as sy
 from tests.parity.rows import Case, load, rows
 from tests.requirements import requirement
+from tests.tables import for_each
 
 SUITE = "relevance_ranking"
 SIGNALS = ("content", "references", "query_match", "popularity", "curated_boost")
@@ -45,7 +46,7 @@ def ranked(case: Case) -> list[sy.Match]:
 
 
 @requirement("relevance:parity")
-@pytest.mark.parametrize("case", rows(SUITE, None, "name"))
+@for_each("case", rows(SUITE, None, "name"))
 def test_every_signal_gives_its_documented_points(case: Case, parity: Register) -> None:
     parity(SUITE, case["name"], case["ambiguous"])
     (match,) = ranked(case)
@@ -56,7 +57,7 @@ def test_every_signal_gives_its_documented_points(case: Case, parity: Register) 
 
 
 @requirement("relevance:sum", "explain:score-is-value")
-@pytest.mark.parametrize("case", rows(SUITE, None, "name"))
+@for_each("case", rows(SUITE, None, "name"))
 def test_the_score_is_the_sum_of_the_five_signals(case: Case) -> None:
     (match,) = ranked(case)
     assert match.score == pytest.approx(sum(match.signals[name] for name in SIGNALS), abs=1e-9)

@@ -11,6 +11,7 @@ import pytest
 import skillyard as sy
 from tests.parity.rows import EXPECTED, Case, Ruling, load, readings, rows, stale
 from tests.requirements import requirement
+from tests.tables import for_each
 
 SUITE = "spec_validation"
 Register = Callable[[str, str, bool], None]
@@ -54,7 +55,7 @@ def agrees(verdict: dict[str, Any], codes: set[str]) -> bool:
 
 
 @requirement("validate:reference:parity")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_the_reference_profile_gives_the_documented_verdict(
     case: Case, parity: Register, tmp_path: Path
 ) -> None:
@@ -66,7 +67,7 @@ def test_the_reference_profile_gives_the_documented_verdict(
 
 
 @requirement("validate:profiles:diagnostics")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_every_profile_answers_with_complete_diagnostics(case: Case, tmp_path: Path) -> None:
     folder = written(case, tmp_path)
     for profile in ("lenient", "spec", "reference"):

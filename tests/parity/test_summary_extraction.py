@@ -10,6 +10,7 @@ import skillyard as sy
 from skillyard.evals.conditions.sizes import size_of
 from skillyard.evals.conditions.summary import parts
 from tests.parity.rows import EXPECTED, Case, Ruling, load, rows, stale
+from tests.tables import for_each
 
 SUITE = "summary_extraction"
 Register = Callable[[str, str, bool], None]
@@ -28,18 +29,18 @@ RULINGS = {
 """All open cases follow the specification, with one line feed as the joint."""
 
 
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_the_summary_is_the_documented_one(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
     assert sy.evals.extract_summary(case["input"]) == case["summary"]
 
 
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_description_and_scope_are_the_documented_ones(case: Case) -> None:
     assert tuple(parts(case["input"])) == (case["description"], case["scope"])
 
 
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_the_size_is_the_documented_one(case: Case) -> None:
     assert size_of(sy.evals.extract_summary(case["input"]) or "").bytes == case["bytes"]
 

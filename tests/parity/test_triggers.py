@@ -20,6 +20,7 @@ from tests.parity.rows import (
 )
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 
 SUITE = "triggers_selection"
 Register = Callable[[str, str, bool], None]
@@ -64,7 +65,7 @@ def catalog_of(case: Case) -> sy.Catalog:
 
 
 @requirement("triggers:parity")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_the_documented_skill_is_selected(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
     selected = sy.select(catalog_of(case), case["request"], scorer="triggers").selected
@@ -74,7 +75,7 @@ def test_the_documented_skill_is_selected(case: Case, parity: Register) -> None:
 
 
 @requirement("triggers:parity")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_every_skill_has_the_points_of_the_recommended_reading(case: Case) -> None:
     matches = sy.rank(catalog_of(case), case["request"], scorer="triggers", limit=None)
     found = {match.skill.slug: match.score for match in matches}
@@ -85,7 +86,7 @@ def test_every_skill_has_the_points_of_the_recommended_reading(case: Case) -> No
 
 
 @requirement("triggers:permutation")
-@pytest.mark.parametrize("case", rows(SUITE))
+@for_each("case", rows(SUITE))
 def test_the_order_in_which_skills_arrive_changes_nothing(case: Case) -> None:
     turned = case | {"skills": list(reversed(case["skills"]))}
     first, second = (
@@ -100,7 +101,7 @@ def warned(catalog: sy.Catalog) -> bool:
 
 
 @requirement("oasis:registry:parity")
-@pytest.mark.parametrize("case", rows(SUITE, "registry_cases"))
+@for_each("case", rows(SUITE, "registry_cases"))
 def test_the_registry_holds_the_documented_ids(
     case: Case, parity: Register, tmp_path: Path
 ) -> None:
@@ -115,7 +116,7 @@ def test_the_registry_holds_the_documented_ids(
 
 
 @requirement("summary:parity")
-@pytest.mark.parametrize("case", rows(SUITE, "summary_cases"))
+@for_each("case", rows(SUITE, "summary_cases"))
 def test_the_summary_has_the_documented_lines(case: Case, parity: Register) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
     lines = sy.summary(catalog_of(case), format="lines").splitlines()

@@ -14,6 +14,7 @@ from skillyard.ranking.hybrid import HYBRID, Calibration, Fusion, Hybrid
 from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION
 from skillyard.ranking.hybrid.question import MOST_TERMS, TRANSLATED_WEIGHT, question
 from skillyard.ranking.scorer import Explanation
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
 
 LIBRARY = catalog(
@@ -32,7 +33,7 @@ def best(query: str, skills: Any = LIBRARY, **more: Any) -> sy.Match:
 
 
 class TestFinding:
-    @pytest.mark.parametrize(
+    @for_each(
         ("request_", "name"),
         [
             ("which change broke our tests?", "git-bisect"),
@@ -45,14 +46,14 @@ class TestFinding:
     def test_a_skill_is_found_by_other_words_than_its_own(self, request_: str, name: str) -> None:
         assert best(request_).skill.name == name
 
-    @pytest.mark.parametrize(
+    @for_each(
         "request_",
         ["hello there", "thanks, that was great!", "what is the capital of France?", "42"],
     )
     def test_small_talk_chooses_nothing(self, request_: str) -> None:
         assert sy.select(LIBRARY, request_).abstained
 
-    @pytest.mark.parametrize("request_", ["", " ", "?!", "the of and", "\ud800", "\x00\x01"])
+    @for_each("request_", ["", " ", "?!", "the of and", "\ud800", "\x00\x01"])
     def test_a_request_without_words_chooses_nothing(self, request_: str) -> None:
         assert sy.rank(LIBRARY, request_) == []
         assert sy.select(LIBRARY, request_).abstained
@@ -271,7 +272,7 @@ class TestReranker:
             assert match.explanation.value == match.score
         assert any("LikesShortNames" in node.note for node in found[0].explanation.raw().parts)
 
-    @pytest.mark.parametrize("said", [[], [1.0], [float("nan")] * 6, ["x"] * 6])
+    @for_each("said", [[], [1.0], [float("nan")] * 6, ["x"] * 6])
     def test_what_is_no_opinion_is_refused(self, said: list[Any]) -> None:
         class Wrong:
             def rerank(self, query: sy.Query, candidates: Any) -> list[Any]:

@@ -13,6 +13,7 @@ from skillyard.ranking.hybrid import HYBRID, Hybrid
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import resolve
 from tests.embedding.letters import Letters
+from tests.tables import for_each
 
 SKILLS = [
     sy.Skill("zebra-quiz", "Zigzag quiz about zebras.", "# Zebra\n\nJazz."),
@@ -92,7 +93,7 @@ def test_tags_hold_for_the_embedder_too() -> None:
     assert [match.skill.name for match in found] == ["zebra-quiz"]
 
 
-@pytest.mark.parametrize("text", ["", "   ", "12", "???"])
+@for_each("text", ["", "   ", "12", "???"])
 def test_a_request_without_direction_is_answered_as_ever(text: str) -> None:
     catalog = sy.Catalog.from_skills(SKILLS)
     plain = sy.rank(catalog, text)

@@ -9,6 +9,7 @@ import pytest
 from skillyard.ranking.hybrid import HYBRID
 from skillyard.ranking.hybrid.calibration import USUAL, Facts
 from skillyard.ranking.query import Query
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
 LIBRARY = catalog(
@@ -52,7 +53,7 @@ class TestInNames:
     def test_mere_talk_names_none(self) -> None:
         assert facts("test").in_names == 0.0 < facts("git test").in_names
 
-    @pytest.mark.parametrize("number", [3, 30])
+    @for_each("number", [3, 30])
     def test_more_names_than_are_usual_say_no_more(self, number: int) -> None:
         many = catalog(*(skill(f"git-{place}", "Does something.") for place in range(number)))
         found = HYBRID.bind(many).prepare(Query("git")).facts
@@ -68,7 +69,7 @@ class TestWordsAndMeaning:
     def test_nothing_missing_is_near_nothing(self) -> None:
         assert facts("commit").lacking == 0.0
 
-    @pytest.mark.parametrize("text", ["which commit broke the build", "csv", "git commit", ""])
+    @for_each("text", ["which commit broke the build", "csv", "git commit", ""])
     def test_agreement_is_a_share(self, text: str) -> None:
         found = HYBRID.bind(LIBRARY).prepare(Query(text)).found
         assert 0.0 <= found.agreed <= 1.0

@@ -15,6 +15,7 @@ from skillyard.ranking.match import Pair, eligible, in_order, score_query
 from skillyard.ranking.registry import resolve
 from skillyard.ranking.scorer import Scored
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, document, names, skill
 
 SCORERS = ["confidence", "hybrid", "overlap", "relevance", "triggers"]
@@ -67,7 +68,7 @@ class TestOrder:
         ]
         assert [one.name for one, _ in in_order(pairs, Given())] == ["low", "top", "mid"]
 
-    @pytest.mark.parametrize("tiered", [True, False])
+    @for_each("tiered", [True, False])
     def test_a_limit_gives_the_head_of_the_whole_order(self, tiered: bool) -> None:
         pairs = [
             (skill(f"s{number}", priority=number % 3), float(number % 7)) for number in range(60)
@@ -125,12 +126,12 @@ class TestCandidates:
 
 
 class TestRank:
-    @pytest.mark.parametrize("limit", [-1, 1.5, True, "10"])
+    @for_each("limit", [-1, 1.5, True, "10"])
     def test_a_limit_is_a_count_or_none(self, limit: Any) -> None:
         with pytest.raises(sy.InvalidInput, match="limit"):
             sy.rank([], "x", limit=limit)
 
-    @pytest.mark.parametrize(
+    @for_each(
         "fields", [{"files": "a.py"}, {"recent_activity": 5}, {"include_tags": "x"}, {"text": None}]
     )
     def test_a_wrong_type_is_refused(self, fields: dict[str, Any]) -> None:
@@ -183,7 +184,7 @@ class TestMatch:
         assert match != "deploy"
 
 
-@pytest.mark.parametrize("name", SCORERS)
+@for_each("name", SCORERS)
 def test_one_bound_scorer_answers_many_threads_alike(name: str) -> None:
     words = ["deploy", "review", "data", "clean", "report", "test", "code", "audit", "bill"]
     skills = [

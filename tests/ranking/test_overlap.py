@@ -9,6 +9,7 @@ import pytest
 import skillyard as sy
 from skillyard.ranking.overlap import OVERLAP, Overlap, tokens
 from skillyard.ranking.scorer import Scored
+from tests.tables import for_each
 from tests.worked_examples.making import skill
 
 
@@ -16,7 +17,7 @@ def score(query: str, *skills: sy.Skill, scorer: Overlap = OVERLAP) -> Scored:
     return scorer.bind(skills).prepare(sy.Query(query))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("", []),
@@ -55,7 +56,7 @@ def test_each_part_is_the_product_of_what_stands_below_it() -> None:
         assert product == pytest.approx(part.value, abs=1e-12)
 
 
-@pytest.mark.parametrize("body", [None, "", "…"])
+@for_each("body", [None, "", "…"])
 def test_a_body_without_tokens_divides_by_one(body: str | None) -> None:
     one = skill("deploy", "x", body)
     assert score("deploy", one).scores() == [(one, 4.0)]

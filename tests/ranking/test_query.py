@@ -8,6 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.ranking.query import invokes, text_items
+from tests.tables import for_each
 from tests.worked_examples.making import skill
 
 
@@ -22,7 +23,7 @@ def test_equal_questions_are_equal_values() -> None:
     assert hash(sy.Query("x")) == hash(sy.Query("x"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "empty"),
     [
         (sy.Query(), True),
@@ -37,7 +38,7 @@ def test_a_query_is_empty_without_text_and_files(query: sy.Query, empty: bool) -
     assert query.empty is empty
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "named"),
     [
         ({"text": None}, "text must be a string, not NoneType"),
@@ -61,7 +62,7 @@ def test_items_are_taken_from_any_iterable_of_strings() -> None:
 
 
 class TestInvokes:
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         [
             "@deploy-app",
@@ -79,7 +80,7 @@ class TestInvokes:
     def test_a_sign_before_the_name_or_slug_calls_a_skill(self, text: str) -> None:
         assert invokes(text, skill("deploy-app", slug="own"))
 
-    @pytest.mark.parametrize(
+    @for_each(
         "text",
         [
             "deploy-app",

@@ -7,6 +7,7 @@ import pytest
 import skillyard as sy
 from skillyard.ranking.relevance import RELEVANCE, Relevance, terms
 from skillyard.ranking.scorer import Scored
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
 
 
@@ -27,7 +28,7 @@ def made(
     return skill("n", description, body, slug=slug, title=title)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found"),
     [
         ("", []),
@@ -47,7 +48,7 @@ def test_terms_are_folded_words_and_pairs_of_unspaced_scripts(text: str, found: 
 
 
 class TestMatch:
-    @pytest.mark.parametrize(
+    @for_each(
         ("query", "fields", "value"),
         [
             ("gpt  researcher", {"slug": "gpt-researcher"}, 1.0),
@@ -108,13 +109,13 @@ class TestSignals:
         assert dict(score("", one).scores())[one] == 40.0
         assert dict(score("", one, references=True).scores())[one] == 55.0
 
-    @pytest.mark.parametrize("body", [None, "", " \n"])
+    @for_each("body", [None, "", " \n"])
     def test_a_skill_without_content_has_no_content_points(self, body: str | None) -> None:
         one = skill("deep", "x", body)
         assert dict(score("", one).scores())[one] == 0.0
         assert score("", one).explain(one).parts[0].note == "no content"
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("installs", "points"),
         [(-5, 0.0), (0, 0.0), (9, 3.75), (99, 7.5), (999, 11.25), (9_999, 15.0), (10**9, 15.0)],
     )
@@ -135,7 +136,7 @@ class TestSignals:
         ]
         assert (part.op, part.note) == ("max", "query is the id")
 
-    @pytest.mark.parametrize("query", ["", "  ", "!?", "unheard"])
+    @for_each("query", ["", "  ", "!?", "unheard"])
     def test_without_a_term_that_matches_no_rule_applies(self, query: str) -> None:
         part = score(query, made()).explain(made()).parts[2]
         assert [(leaf.label, leaf.value) for leaf in part.parts] == [("no match", 0.0)]

@@ -15,6 +15,7 @@ from skillyard.ranking.overlap import OVERLAP, BoundOverlap, Overlap
 from skillyard.ranking.ranker import RankerScorer
 from skillyard.ranking.registry import bind, resolve
 from skillyard.ranking.scorer import Level, Scored, level_of
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
 LEAF = sy.Explanation("name", 2.0, (), "leaf", "a b")
@@ -66,7 +67,7 @@ def test_without_a_word_from_the_scorer_skills_share_a_tier_and_a_tie() -> None:
     assert (Fixed().tier(skill()), Fixed().tie_break(skill()), Fixed.tiered) == (0, (), False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("score", "level"), [(5.0, "high"), (4.99, "mid"), (1.0, "mid"), (0.5, "low"), (-1.0, "low")]
 )
 def test_a_level_holds_from_its_floor_upwards(score: float, level: str) -> None:
@@ -100,7 +101,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> list[Point]:
 
 
 class TestNames:
-    @pytest.mark.parametrize("name", ["confidence", "overlap", "relevance", "triggers"])
+    @for_each("name", ["confidence", "overlap", "relevance", "triggers"])
     def test_a_built_in_name_gives_its_scorer(self, name: str) -> None:
         scorer = resolve(name)
         assert isinstance(scorer, sy.Scorer)
@@ -141,7 +142,7 @@ class TestNames:
         assert resolve(OVERLAP) is OVERLAP
         assert isinstance(resolve(Backwards()), RankerScorer)
 
-    @pytest.mark.parametrize("wrong", [None, 5, object()])
+    @for_each("wrong", [None, 5, object()])
     def test_anything_else_is_refused(self, wrong: object) -> None:
         with pytest.raises(sy.InvalidInput, match="scorer must be a name"):
             resolve(wrong)
@@ -159,7 +160,7 @@ class TestBind:
         assert bind(skills, OVERLAP) is not bind(skills, Overlap(name_weight=1.0))
         assert bind(catalog(skill("a")), OVERLAP) is not bind(skills, OVERLAP)
 
-    @pytest.mark.parametrize("scorer", ["confidence", "hybrid", "overlap", "relevance", "triggers"])
+    @for_each("scorer", ["confidence", "hybrid", "overlap", "relevance", "triggers"])
     def test_what_was_bound_goes_with_its_catalog(self, scorer: str) -> None:
         skills = catalog(skill("a"))
         sy.rank(skills, "x", scorer=scorer)

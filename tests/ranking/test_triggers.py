@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 import skillyard as sy
 from skillyard.ranking.scorer import Scored
 from skillyard.ranking.triggers import FUNCTION_WORDS, TRIGGERS, TriggerPhrases, normalise
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
 
 
@@ -22,7 +21,7 @@ def points(query: str, one: sy.Skill) -> float:
     return dict(score(query, one).scores()).get(one, 0.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("", []),
@@ -37,7 +36,7 @@ def test_words_are_lower_case_without_punctuation_and_symbols(text: str, words: 
 
 
 class TestPhrases:
-    @pytest.mark.parametrize(
+    @for_each(
         ("phrase", "query", "hit"),
         [
             ("review code", "please review code", True),

@@ -15,6 +15,7 @@ from skillyard.sources.settings import Settings
 from skillyard.standin import Upstreams
 from tests.search.asking import by_id, ids, searched, settings_of, skill_text
 from tests.search.memory import Memory, hit
+from tests.tables import for_each
 
 HIT = Hit("acme/skills", "pdf", "memory", name="pdf", description="Said by the listing")
 FIRST, LAST = "First words of the body.", "Last words of the body."
@@ -74,7 +75,7 @@ class TestGoodFiles:
         assert lines(skill.body) == lines(BODY)
         assert "references/b.md" in [reference.path for reference in skill.references]
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("tools", "expected"),
         [
             ("Bash(git:*) Read", ("Bash(git:*)", "Read")),
@@ -130,14 +131,14 @@ ODD: dict[str, bytes] = {
 
 
 class TestOddFiles:
-    @pytest.mark.parametrize("what", ODD)
+    @for_each("what", ODD)
     def test_the_body_is_kept(self, what: str) -> None:
         content = read(ODD[what])
         assert FIRST in plain(content.skill.body)
         # what is longer than a skill may be is cut, never without a word
         assert LAST in plain(content.skill.body) or (what == "2 MiB" and content.diagnostics)
 
-    @pytest.mark.parametrize("what", ODD)
+    @for_each("what", ODD)
     def test_it_is_still_the_skill_that_was_found(self, what: str) -> None:
         skill = read(ODD[what]).skill
         assert (skill.slug, skill.source) == ("pdf", "acme/skills")
@@ -145,7 +146,7 @@ class TestOddFiles:
         assert skill.name != "unknown"
         assert isinstance(skill.description, str)
 
-    @pytest.mark.parametrize("what", ["byte order mark", "CRLF", "a number as version", "a date"])
+    @for_each("what", ["byte order mark", "CRLF", "a number as version", "a date"])
     def test_a_block_that_can_be_understood_is_read(self, what: str) -> None:
         skill = read(ODD[what]).skill
         assert (skill.name, skill.description) == ("pdf", "Extract tables")
@@ -157,7 +158,7 @@ class TestOddFiles:
     def test_a_version_that_is_a_number_is_kept_as_it_is_written(self) -> None:
         assert read(ODD["a number as version"]).skill.version == "1.0"
 
-    @pytest.mark.parametrize(
+    @for_each(
         "what", ["no frontmatter", "an empty block", "invalid YAML", "a list as description",
                  "no description", "a tag"],
     )  # fmt: skip
@@ -168,16 +169,14 @@ class TestOddFiles:
         if what != "a list as description":
             assert skill.description == "Said by the listing"
 
-    @pytest.mark.parametrize(
+    @for_each(
         "what", ["an unclosed fence", "invalid YAML", "a tag", "an alias", "a duplicate name",
                  "NUL in the block", "a map as description", "UTF-16"],
     )  # fmt: skip
     def test_what_could_not_be_read_is_said(self, what: str) -> None:
         assert read(ODD[what]).diagnostics
 
-    @pytest.mark.parametrize(
-        "what", ["CRLF", "tag characters in the body", "an escape in the body"]
-    )
+    @for_each("what", ["CRLF", "tag characters in the body", "an escape in the body"])
     def test_what_is_stored_is_what_came(self, what: str) -> None:
         assert read(ODD[what]).raw.encode() == ODD[what]
 
@@ -186,7 +185,7 @@ class TestOddFiles:
         assert (skill.name, skill.description) == ("pdf", "Extract tables")
         assert not skill.body
 
-    @pytest.mark.parametrize("data", [b"", b"\n\n", b"---\nname: pdf\ndescription: d\n---\n\n"])
+    @for_each("data", [b"", b"\n\n", b"---\nname: pdf\ndescription: d\n---\n\n"])
     def test_an_empty_body_is_no_content(self, data: bytes) -> None:
         assert not (read(data).skill.body or "").strip()
 
@@ -258,7 +257,7 @@ class TestPointers:
 
 
 class TestThroughASearch:
-    @pytest.mark.parametrize("what", ODD)
+    @for_each("what", ODD)
     def test_one_odd_file_never_costs_another_skill(self, what: str) -> None:
         hits = [hit("odd", description="Said by the listing"), hit("canary")]
         canary = skill_text("canary", "Sings", "It sings.")
@@ -297,7 +296,7 @@ class TestThroughASearch:
         assert large.failure is not None
         assert large.failure.code == "too_large"
 
-    @pytest.mark.parametrize("data", [b"", b"---\nname: empty\ndescription: empty\n---\n\n"])
+    @for_each("data", [b"", b"---\nname: empty\ndescription: empty\n---\n\n"])
     def test_an_empty_body_counts_as_none_in_the_score_and_for_the_client(
         self, data: bytes
     ) -> None:

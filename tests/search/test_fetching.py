@@ -18,6 +18,7 @@ from tests.search.asking import (
     skill_text,
 )
 from tests.search.memory import Memory, hit
+from tests.tables import for_each
 
 BARE = Settings(shipped_registry=False)
 
@@ -33,7 +34,7 @@ class TestContents:
         assert pointer.failure is not None
         assert pointer.failure.code == "not_found"
 
-    @pytest.mark.parametrize("ranker", sorted({"relevance", "hybrid", "overlap", "confidence"}))
+    @for_each("ranker", sorted({"relevance", "hybrid", "overlap", "confidence"}))
     def test_no_ranker_drops_or_lifts_a_skill_without_content(self, ranker: str) -> None:
         hits = [hit("pdf", description="pdf", install_count=9000), hit("tax"), hit("form-kit")]
         texts = {"tax": skill_text("tax", "Help with tax"), "form-kit": skill_text("form-kit")}
@@ -53,7 +54,7 @@ class TestContents:
         result = searched("pdf", settings=BARE, sources=[source], ranker=Dropping())
         assert ids(result) == ["tax", "pdf"]
 
-    @pytest.mark.parametrize(
+    @for_each(
         "error",
         [SourceFailed("timeout", "late"), ValueError("odd"), OSError("x")],
         ids=["SourceFailed", "ValueError", "OSError"],
@@ -160,7 +161,7 @@ class TestSameNames:
         result = searched("pdf", settings=BARE, sources=[source])
         assert sorted(ids(result)) == ["pdf", "pdf-copy"]
 
-    @pytest.mark.parametrize("ranker", ["relevance", "hybrid"])
+    @for_each("ranker", ["relevance", "hybrid"])
     def test_copies_keep_their_own_installs(self, ranker: str) -> None:
         hits = [hit("pdf", f"owner-{n}/skills", install_count=n) for n in range(4)]
         result = searched("pdf", settings=BARE, sources=[Memory(hits)], ranker=ranker)

@@ -29,6 +29,7 @@ from tests.search.asking import settings_of, skill_text, transport_of
 from tests.search.keeping import REPOSITORY, Counted, Keeping, listed, said
 from tests.search.memory import Memory, hit
 from tests.sources.clients import Clock
+from tests.tables import for_each
 
 T = TypeVar("T")
 BARE = Settings(enabled=(), shipped_registry=False)
@@ -93,7 +94,7 @@ def test_another_catalog_in_its_place_is_seen(tmp_path: Path) -> None:
     assert gathered == 3
 
 
-@pytest.mark.parametrize("how", [{"include_references": True}, {}], ids=["references", "no body"])
+@for_each("how", [{"include_references": True}, {}], ids=["references", "no body"])
 def test_files_that_are_read_from_this_machine_are_read_every_time(
     tmp_path: Path, how: dict[str, Any]
 ) -> None:

@@ -17,6 +17,7 @@ from skillyard.standin import Upstreams
 from tests.parity.rows import Case, load, rows
 from tests.search.asking import by_id, ids, searched, settings_of, skill_text, status_of
 from tests.search.memory import Memory, hit
+from tests.tables import for_each
 
 SUITE = "search_pipeline"
 AREAS = {"ordering", "pipeline", "dedup", "resilience", "registry_file"}
@@ -79,7 +80,7 @@ def source_of(skills: list[dict[str, Any]]) -> Memory:
     return Memory(hits, texts, references=references)
 
 
-@pytest.mark.parametrize("case", of_area("ordering", "skills", "query", "include_references"))
+@for_each("case", of_area("ordering", "skills", "query", "include_references"))
 def test_skills_come_in_the_documented_order(case: Case, parity: Register) -> None:
     parity(SUITE, case["name"], case["ambiguous"])
     given = case["given"]
@@ -93,7 +94,7 @@ def test_skills_come_in_the_documented_order(case: Case, parity: Register) -> No
     assert ids(result) in orders
 
 
-@pytest.mark.parametrize("case", of_area("pipeline", "limit"))
+@for_each("case", of_area("pipeline", "limit"))
 def test_each_source_is_asked_for_twice_the_number(case: Case, parity: Register) -> None:
     parity(SUITE, case["name"], case["ambiguous"])
     sources = [Memory(name="one"), Memory(name="two")]
@@ -116,7 +117,7 @@ class Alphabetical:
         return sorted(skills, key=lambda skill: skill.relevance_score, reverse=True)
 
 
-@pytest.mark.parametrize("case", of_area("pipeline", "limit", "ranked"))
+@for_each("case", of_area("pipeline", "limit", "ranked"))
 def test_trimming_comes_after_ranking(case: Case, parity: Register) -> None:
     parity(SUITE, case["name"], case["ambiguous"])
     given = case["given"]
@@ -132,7 +133,7 @@ def test_trimming_comes_after_ranking(case: Case, parity: Register) -> None:
     assert result.count == case["expected"]["count"]
 
 
-@pytest.mark.parametrize("case", of_area("dedup"))
+@for_each("case", of_area("dedup"))
 def test_a_duplicate_is_one_record(case: Case, parity: Register) -> None:
     parity(SUITE, case["name"], case["ambiguous"])
     given, expected = case["given"], case["expected"]
@@ -191,7 +192,7 @@ def test_one_malformed_skill_breaks_nothing(case: Case, up: Upstreams, parity: R
     assert by_id(result)["bad"].skill.body == "Bad body."
 
 
-@pytest.mark.parametrize("case", of_area("registry_file", "text"))
+@for_each("case", of_area("registry_file", "text"))
 def test_a_registry_file_is_read_as_documented(case: Case, parity: Register) -> None:
     parity(SUITE, case["name"], case["ambiguous"])
     registry = parse_registry(case["given"]["text"], "registry.md")

@@ -15,6 +15,7 @@ from tests.search.asking import (
     skill_text,
 )
 from tests.search.memory import Memory, hit
+from tests.tables import for_each
 
 BARE = Settings(shipped_registry=False)
 
@@ -125,7 +126,7 @@ class TestRankers:
             result = searched("pdf", settings=settings, sources=[Memory(self.HITS)], ranker=named)
             assert ids(result) == ["x", "pdf", "pdf-extraction"]
 
-    @pytest.mark.parametrize("where", ["constructor", "settings"])
+    @for_each("where", ["constructor", "settings"])
     def test_an_unknown_name_is_refused_with_the_known_ones(self, where: str) -> None:
         settings = BARE._replace(ranker="best" if where == "settings" else "relevance")
         ranker = "best" if where == "constructor" else None

@@ -26,12 +26,13 @@ from tests.search.asking import (
     with_service,
 )
 from tests.search.memory import Memory, hit
+from tests.tables import for_each
 
 BARE = Settings(shipped_registry=False)
 
 
 class TestOverFetch:
-    @pytest.mark.parametrize(
+    @for_each(
         ("limit", "floor", "wanted"),
         [(1, 15, 15), (7, 15, 15), (8, 15, 16), (10, 15, 20), (3, 0, 6), (1, 0, 2), (10, 40, 40),
          (50, 15, 100), (100, 15, 200)],
@@ -58,7 +59,7 @@ class TestOverFetch:
 
 
 class TestTrim:
-    @pytest.mark.parametrize("limit", [1, 2, 5, 100])
+    @for_each("limit", [1, 2, 5, 100])
     def test_the_answer_holds_up_to_the_limit(self, limit: int) -> None:
         result = searched("pdf", limit, settings=BARE, sources=[Memory([hit(c) for c in "abcde"])])
         assert result.count == len(result.skills) == min(limit, 5)
@@ -71,14 +72,14 @@ class TestTrim:
         result = searched("pdf", 3, settings=BARE, sources=[Generous()])
         assert result.count == 3
 
-    @pytest.mark.parametrize("limit", [0, -1, 101, True, 2.0, "3", None])
+    @for_each("limit", [0, -1, 101, True, 2.0, "3", None])
     def test_a_limit_out_of_range_is_refused_before_anything_is_asked(self, limit: Any) -> None:
         source = Memory()
         with pytest.raises(InvalidInput, match="limit"):
             searched("pdf", limit, settings=BARE, sources=[source])
         assert not source.asked
 
-    @pytest.mark.parametrize("query", ["", "   ", "\n", None, 7])
+    @for_each("query", ["", "   ", "\n", None, 7])
     def test_a_blank_query_is_refused_before_anything_is_asked(self, query: Any) -> None:
         source = Memory([hit("pdf")])
         with pytest.raises(InvalidInput):
@@ -160,7 +161,7 @@ class TestSources:
         result = searched("pdf", settings=settings, sources=[*sources, Memory([hit("pdf")])])
         assert [status.code for status in result.sources] == ["timeout"] * 3 + [""]
 
-    @pytest.mark.parametrize(
+    @for_each(
         "failure",
         [
             SourceFailed("rate_limited", "the quota is spent", retry_after_s=7.0, status=429),
@@ -178,9 +179,7 @@ class TestSources:
         assert ids(result) == ["pdf"]
         assert result.partial
 
-    @pytest.mark.parametrize(
-        "error", [ValueError("odd"), OSError(5, "x")], ids=["ValueError", "OSError"]
-    )
+    @for_each("error", [ValueError("odd"), OSError(5, "x")], ids=["ValueError", "OSError"])
     def test_an_error_in_somebody_elses_source_is_its_failure_alone(self, error: Exception) -> None:
         sources = [Memory(name="broken", search_fails=error), Memory([hit("pdf")])]
         result = searched("pdf", settings=BARE, sources=sources)
@@ -189,7 +188,7 @@ class TestSources:
         assert status_of(result, "broken").code
         assert status_of(result, "broken").message
 
-    @pytest.mark.parametrize("answer", [None, ["pdf"]], ids=["None", "words"])
+    @for_each("answer", [None, ["pdf"]], ids=["None", "words"])
     def test_an_answer_that_is_none_is_its_sources_failure_alone(self, answer: Any) -> None:
         class Odd(Memory):
             async def search(self, query: str, limit: int) -> Sequence[Hit]:

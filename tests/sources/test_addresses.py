@@ -21,6 +21,7 @@ from skillyard.sources.transport import Host, Transport
 from skillyard.standin import Answer
 from tests.property.strategies import few, hostile_text
 from tests.sources.clients import Dialled, Network, count_dialling, resolve
+from tests.tables import for_each
 
 REFUSED = {
     # IPv4
@@ -102,22 +103,22 @@ def test_there_are_as_many_as_the_specification_counts() -> None:
     assert len(REFUSED) == 43
 
 
-@pytest.mark.parametrize("address", [*REFUSED, *MORE_REFUSED])
+@for_each("address", [*REFUSED, *MORE_REFUSED])
 def test_an_address_that_is_not_everybodys_is_not_public(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", PUBLIC)
+@for_each("address", PUBLIC)
 def test_an_address_on_the_internet_is_public(address: str) -> None:
     assert is_public(address)
 
 
-@pytest.mark.parametrize("address", CARRIERS_OF_PUBLIC)
+@for_each("address", CARRIERS_OF_PUBLIC)
 def test_an_address_that_carries_a_public_one_is_what_that_one_is(address: str) -> None:
     assert is_public(address)
 
 
-@pytest.mark.parametrize("text", NO_ADDRESS)
+@for_each("text", NO_ADDRESS)
 def test_what_is_no_plain_address_is_not_public(text: str) -> None:
     assert not is_public(text)
 
@@ -193,7 +194,7 @@ def test_a_name_gives_its_public_addresses(monkeypatch: pytest.MonkeyPatch) -> N
     assert sorted(addresses("public.test")) == ["2606:4700:4700::1111", "8.8.8.8"]
 
 
-@pytest.mark.parametrize("address", [a for a in REFUSED if "%" not in a])
+@for_each("address", [a for a in REFUSED if "%" not in a])
 def test_a_name_that_resolves_to_a_private_address_gives_none(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
@@ -201,7 +202,7 @@ def test_a_name_that_resolves_to_a_private_address_gives_none(
     assert addresses("rebound.test") == []
 
 
-@pytest.mark.parametrize("order", [("8.8.8.8", "10.0.0.1"), ("10.0.0.1", "8.8.8.8")])
+@for_each("order", [("8.8.8.8", "10.0.0.1"), ("10.0.0.1", "8.8.8.8")])
 def test_one_private_address_among_public_ones_refuses_the_name(
     monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
 ) -> None:

@@ -20,6 +20,7 @@ from skillyard.standin import Answer, Budget, faults
 from skillyard.standin.faults import Fault
 from tests.property.strategies import few
 from tests.sources.clients import Network, count_dialling, skill
+from tests.tables import for_each
 
 PDF = skill("pdf", "Extract tables from PDF files.")
 FILES: dict[str, str | bytes] = {
@@ -483,12 +484,12 @@ def test_several_huge_trees_are_not_all_held(site: Network) -> None:
 # --- names of repositories ---
 
 
-@pytest.mark.parametrize("text", ["a/b", "acme/skills", "A-1/b.c_d-e", "a/b.js", "0/1"])
+@for_each("text", ["a/b", "acme/skills", "A-1/b.c_d-e", "a/b.js", "0/1"])
 def test_owner_and_repository_are_a_name(text: str) -> None:
     assert is_repository(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "a", "a/", "/b", "a/b/c", "a//b", "../b", "a/..", "a/.", "./b", "a/b\n", "\na/b", "a /b",
      "a/b ", "a/b?x=1", "a/b#x", "a/%2e%2e", "a\\b", "https://github.com/a/b", "a/b@main", "a/b:c",

@@ -26,6 +26,7 @@ from skillyard.standin import faults
 from tests.property.strategies import few, hostile_text, many
 from tests.shared_data import MISSING, cases
 from tests.sources.clients import Network, python, skill
+from tests.tables import for_each
 
 # --- the published cases ---
 
@@ -40,7 +41,7 @@ def published() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("case", published())
+@for_each("case", published())
 def test_a_published_case(case: dict[str, Any]) -> None:
     text = case["given"]["text"]
     hits = parse_registry(text).hits
@@ -85,7 +86,7 @@ def test_entries_come_in_order_with_their_categories() -> None:
     assert {hit.found_by for hit in registry.hits} == {"registry"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("heading", "category"),
     [("## \U0001f4c4 Documents", "Documents"), ("##  \u2728\ufe0f  AI & ML", "AI & ML"),
      ("## 3D printing", "3D printing"), ("## \u00c9tudes", "\u00c9tudes"),
@@ -116,7 +117,7 @@ def test_prose_is_not_reported() -> None:
     assert parse_registry(text).diagnostics == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["```\n{}\n```\n", "~~~\n{}\n~~~\n", "````\n```\n{}\n```\n````\n", "```md\n{}\n```\n",
      "   ```\n{}\n   ```\n", "```\n{}\n", "<!-- {} -->\n", "<!--\n{}\n-->\n", "<!--\n{}\n",
@@ -126,7 +127,7 @@ def test_examples_are_no_entries(text: str) -> None:
     assert ids(text.format(LINE)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["```\nx\n```\n{}\n", "<!-- x -->\n{}\n", "```\n<!--\n```\n{}\n", "~~~\n```\n~~~\n{}\n"],
 )  # fmt: skip
@@ -134,7 +135,7 @@ def test_what_follows_an_example_is_an_entry(text: str) -> None:
     assert ids(text.format(LINE)) == ["pdf"]
 
 
-@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@for_each("ending", ["\n", "\r\n", "\r"])
 def test_any_line_ending_will_do(ending: str) -> None:
     text = f"## Documents\n\n{LINE}\n- x | o/r | | y\n".replace("\n", ending)
     registry = parse_registry(text)
@@ -150,7 +151,7 @@ def test_a_byte_order_mark_hides_nothing(net: Network, tmp_path: Path) -> None:
     assert [hit.id for hit in search(net, "pdf", path)] == ["pdf"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     ["-pdf|acme/skills|skills/pdf|Work", "*  pdf | acme/skills | skills/pdf | Work",
      "  - pdf | acme/skills | skills/pdf | Work", "-\tpdf\t|\tacme/skills\t|\tskills/pdf\t|\tWork"],
@@ -176,7 +177,7 @@ ODD_ENTRIES = {
 }
 
 
-@pytest.mark.parametrize("name", ODD_ENTRIES)
+@for_each("name", ODD_ENTRIES)
 def test_an_odd_entry_is_reported_or_harmless_and_costs_no_other(name: str) -> None:
     registry = parse_registry(f"{ODD_ENTRIES[name]}\n- good | a/b | skills/good | y\n")
     assert registry.hits[-1].id == "good"
@@ -217,9 +218,7 @@ def test_what_is_written_is_read(entries: list[tuple[str, str]]) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "piece", ["<!--", "```\n", "- | ", "|", "- a | b/c | d | e\n", "<!-- -->", "## ", "-->"]
-)
+@for_each("piece", ["<!--", "```\n", "- | ", "|", "- a | b/c | d | e\n", "<!-- -->", "## ", "-->"])
 def test_no_pattern_takes_more_than_its_length(piece: str) -> None:
     def seconds(size: int) -> float:
         text = (piece * (size // len(piece) + 1))[:size]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from skillyard.sources.repository import (
     skill_path,
 )
 from tests.property.strategies import few, hostile_text, many
+from tests.tables import for_each
 
 
 def holding(*folders: str) -> list[str]:
@@ -61,7 +61,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("why", WRONG)
+@for_each("why", WRONG)
 def test_the_body_of_another_skill_is_never_the_answer(why: str) -> None:
     skill_id, repository, paths = WRONG[why]
     assert skill_path(paths, repository, skill_id) is None
@@ -96,14 +96,14 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("why", RIGHT)
+@for_each("why", RIGHT)
 def test_the_folder_that_is_named_like_the_skill_is_the_answer(why: str) -> None:
     skill_id, paths, expected = RIGHT[why]
     for order in (paths, paths[::-1], sorted(paths)):
         assert skill_path(order, "acme/kit", skill_id) == expected
 
 
-@pytest.mark.parametrize("vendor", ["vercel", "anthropic", "openai", "claude"])
+@for_each("vendor", ["vercel", "anthropic", "openai", "claude"])
 def test_every_known_vendor_may_stand_in_front(vendor: str) -> None:
     assert skill_path(holding("skills/x"), "acme/kit", f"{vendor}-x") == "skills/x"
 
@@ -122,7 +122,7 @@ REGISTERED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("why", REGISTERED)
+@for_each("why", REGISTERED)
 def test_a_registered_path_is_the_truth_if_it_is_there(why: str) -> None:
     skill_id, paths, registered, expected = REGISTERED[why]
     assert skill_path(paths, "acme/kit", skill_id, registered) == expected
@@ -241,12 +241,12 @@ OUTSIDE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", INSIDE)
+@for_each("path", INSIDE)
 def test_a_plain_relative_path_is_inside(path: str) -> None:
     assert is_inside(path)
 
 
-@pytest.mark.parametrize("path", OUTSIDE)
+@for_each("path", OUTSIDE)
 def test_any_other_path_is_not(path: str) -> None:
     assert not is_inside(path)
 

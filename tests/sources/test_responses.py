@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from skillyard.sources.responses import ResponseCache, Stored
 from tests.property.strategies import few
 from tests.sources.clients import Network, python
+from tests.tables import for_each
 
 NOW = 1_800_000_000.0
 MUTATIONS = 5_000
@@ -339,7 +340,7 @@ def test_a_cache_of_another_version_is_not_read_and_does_no_harm(tmp_path: Path)
     assert found is None or found.body == b"new"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "table",
     ["create table responses (key blob, body blob)", "create table other (x)",
      "create view responses as select 1 as key"],

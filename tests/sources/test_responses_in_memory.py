@@ -19,6 +19,7 @@ from skillyard.sources.database import Database
 from skillyard.sources.responses import MemoryCache, ResponseCache, Stored
 from tests.sources.clients import python
 from tests.sources.test_responses import NOW, bodies, database, filled, key, stored
+from tests.tables import for_each
 
 MOMENT_NS = 600 * 10**9
 """A moment that no test outlasts."""
@@ -212,7 +213,7 @@ def test_another_list_in_its_place_is_the_one_that_counts(tmp_path: Path, settle
     assert cache.get(key(0), NOW) is None
 
 
-@pytest.mark.parametrize("damage", [b"", b"no database at all, whatever it was" * 200])
+@for_each("damage", [b"", b"no database at all, whatever it was" * 200])
 def test_a_list_that_is_overwritten_while_it_is_open_heals(tmp_path: Path, damage: bytes) -> None:
     cache = warm(tmp_path, settled=False)
     database(tmp_path).write_bytes(damage)
@@ -229,7 +230,7 @@ def test_age_is_looked_at_every_time(tmp_path: Path, settled: bool) -> None:
     assert cache.get(key(1), NOW) is None
 
 
-@pytest.mark.parametrize("where", ["disk", "memory"])
+@for_each("where", ["disk", "memory"])
 def test_its_state_is_another_one_after_every_change(tmp_path: Path, where: str) -> None:
     cache = ResponseCache(str(tmp_path)) if where == "disk" else MemoryCache()
     states = []
@@ -293,7 +294,7 @@ def test_the_memory_is_bounded_by_bytes(tmp_path: Path) -> None:
     assert 1 <= len(cache._known) <= 4
 
 
-@pytest.mark.parametrize("where", ["disk", "memory"])
+@for_each("where", ["disk", "memory"])
 def test_nobody_can_change_what_others_get(tmp_path: Path, where: str) -> None:
     cache = ResponseCache(str(tmp_path)) if where == "disk" else MemoryCache()
     headers = {"etag": '"1"'}

@@ -22,6 +22,7 @@ from skillyard.sources.registry import (
 from skillyard.sources.settings import Settings, config_path, load_settings
 from tests.property.strategies import few
 from tests.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, skill
+from tests.tables import for_each
 
 FILE = """
 [sources]
@@ -82,7 +83,7 @@ def loaded(tmp_path: Path, text: str, **environment: str) -> Settings:
 # --- the file ---
 
 
-@pytest.mark.parametrize("field", EVERY_KEY)
+@for_each("field", EVERY_KEY)
 def test_every_key_of_the_file_is_read(tmp_path: Path, field: str) -> None:
     settings = loaded(tmp_path, FILE)
     assert getattr(settings, field) == EVERY_KEY[field]
@@ -110,7 +111,7 @@ def test_without_a_file_there_are_the_documented_defaults() -> None:
     assert (settings.github_token, settings.skills_sh_token) == ("", "")
 
 
-@pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "[sources]\n", "[cache]\n[search]\n"])
+@for_each("text", ["", "\n", "# nothing\n", "[sources]\n", "[cache]\n[search]\n"])
 def test_an_empty_file_changes_nothing(tmp_path: Path, text: str) -> None:
     assert loaded(tmp_path, text) == Settings()
 
@@ -146,7 +147,7 @@ WRONG_TYPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("line", WRONG_TYPES)
+@for_each("line", WRONG_TYPES)
 def test_a_value_of_the_wrong_type_is_an_error_that_names_key_and_file(
     tmp_path: Path, line: str
 ) -> None:
@@ -169,7 +170,7 @@ OUT_OF_RANGE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", OUT_OF_RANGE)
+@for_each("line", OUT_OF_RANGE)
 def test_a_value_that_cannot_be_is_refused_when_it_is_read_or_used(
     tmp_path: Path, line: str
 ) -> None:
@@ -195,7 +196,7 @@ UNKNOWN_KEYS = {
 }
 
 
-@pytest.mark.parametrize("text", UNKNOWN_KEYS)
+@for_each("text", UNKNOWN_KEYS)
 def test_an_unknown_key_is_an_error_that_says_what_there_is(tmp_path: Path, text: str) -> None:
     wrong, right = UNKNOWN_KEYS[text]
     with pytest.raises(InvalidInput) as caught:
@@ -215,9 +216,7 @@ def test_an_unknown_source_is_an_error_that_lists_the_known_ones(tmp_path: Path)
     assert "skills.sh" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "data", [b"[sources", b"a = ", b"\xff\xfe", b"[a]\n[a]\n", b"x = 1\nx = 2\n", b"\x00"]
-)
+@for_each("data", [b"[sources", b"a = ", b"\xff\xfe", b"[a]\n[a]\n", b"x = 1\nx = 2\n", b"\x00"])
 def test_what_is_no_toml_is_an_error_that_names_the_file(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "config.toml"
     path.write_bytes(data)
@@ -285,7 +284,7 @@ VARIABLES: dict[str, tuple[str, str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", VARIABLES)
+@for_each("name", VARIABLES)
 def test_every_variable_stands_over_the_file(tmp_path: Path, name: str) -> None:
     field, text, value = VARIABLES[name]
     without = FILE.replace("offline = true", "offline = false")
@@ -293,12 +292,12 @@ def test_every_variable_stands_over_the_file(tmp_path: Path, name: str) -> None:
     assert getattr(loaded(tmp_path, without, **{name: text}), field) == value
 
 
-@pytest.mark.parametrize("name", VARIABLES)
+@for_each("name", VARIABLES)
 def test_an_empty_variable_is_none(tmp_path: Path, name: str) -> None:
     assert loaded(tmp_path, FILE, **{name: ""}) == loaded(tmp_path, FILE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "offline"),
     [("1", True), ("true", True), ("yes", True), ("on", True), ("TRUE", True), ("0", False),
      ("false", False), ("no", False), ("off", False), (" False ", False)],
@@ -317,7 +316,7 @@ def test_the_projects_own_token_comes_first() -> None:
         environment.popitem()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ['[sources.github]\ntoken = "stolen"', '[sources.skills_sh]\ntoken = "stolen"',
      'github_token = "stolen"', '[sources]\ngithub_token = "stolen"',

@@ -27,6 +27,7 @@ from tests.sources.clients import (
     unless,
     with_files,
 )
+from tests.tables import for_each
 
 
 @pytest.fixture
@@ -245,7 +246,7 @@ def test_a_path_never_leads_to_another_host(site: Network, name: str) -> None:
     assert site.up.count("other") == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path", [".evil.test/x", "@evil.test/x", ":81@evil.test/x", "x.evil.test/x", "\\@evil.test/x",
              "\t.evil.test/x", "%2eevil.test/x", "//evil.test/x", "/\\evil.test/x", "evil.test"],
 )  # fmt: skip
@@ -298,7 +299,7 @@ def test_what_is_no_address_of_the_web_is_refused_when_it_is_added(net: Network,
         origin_of(url)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "origin"),
     [("https://a.test/x?y#z", "https://a.test"), ("http://A.test", "http://a.test"),
      ("https://a.test:443/x", "https://a.test"), ("https://a.test:8443", "https://a.test:8443")],

@@ -423,7 +423,7 @@ def zipped(*members: tuple[str, bytes], deep: bool = True) -> bytes:
 
 BODY = skill("odd").encode()
 GOOD_TAR: tuple[str, bytes, dict[str, Any]] = ("SKILL.md", BODY, {})
-HOSTILE: dict[str, bytes] = {
+HOSTILE: dict[str, bytes | Callable[[], bytes]] = {
     "tar above": tarred(GOOD_TAR, ("../evil.md", b"x", {})),
     "tar absolute": tarred(GOOD_TAR, ("/tmp/evil.md", b"x", {})),
     "tar link out": tarred(GOOD_TAR, ("a", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc"})),
@@ -441,12 +441,12 @@ HOSTILE: dict[str, bytes] = {
     "tar pipe": tarred(GOOD_TAR, ("p", b"", {"type": tarfile.FIFOTYPE})),
     "tar device": tarred(GOOD_TAR, ("d", b"", {"type": tarfile.CHRTYPE})),
     "tar git hook": tarred(GOOD_TAR, (".git/hooks/post-checkout", b"x", {"mode": 0o755})),
-    "tar bomb": gzip.compress(b"\0" * (64 * 2**20)),
+    "tar bomb": lambda: gzip.compress(b"\0" * (64 * 2**20)),
     "zip above": zipped(("SKILL.md", BODY), ("../evil.md", b"x")),
     "zip absolute": zipped(("SKILL.md", BODY), ("/tmp/evil.md", b"x")),
     "zip backslash": zipped(("SKILL.md", BODY), ("..\\evil.md", b"x")),
-    "zip bomb": zipped(("SKILL.md", BODY), ("big.md", b" " * (256 * 2**20))),
-    "zip of too many": zipped(("SKILL.md", BODY), *((f"f{n}", b"") for n in range(20_000))),
+    "zip bomb": lambda: zipped(("SKILL.md", BODY), ("big.md", b" " * (256 * 2**20))),
+    "zip of too many": lambda: zipped(("SKILL.md", BODY), *((f"f{n}", b"") for n in range(20_000))),
     "zip cut": zipped(("SKILL.md", BODY), ("a.md", b"a" * 500))[:-40],
     "tar cut": tarred(GOOD_TAR)[:-20],
     "no archive": b"hello",
@@ -466,9 +466,9 @@ def test_a_hostile_archive_is_refused_or_gives_its_good_files_alone(
     net: Network, name: str
 ) -> None:
     ending = "zip" if name.startswith("zip") else "tar.gz"
-    net.up.add_well_known(
-        "odd", {"SKILL.md": BODY}, "archive", ending=ending, artifact=HOSTILE[name]
-    )
+    archive = HOSTILE[name]
+    artifact = archive() if callable(archive) else archive  # bombs are made when they are needed
+    net.up.add_well_known("odd", {"SKILL.md": BODY}, "archive", ending=ending, artifact=artifact)
     hit = named(net, "odd")
     codes = ("bad_answer", "refused", "too_large", "not_found")
     found = unless(codes, lambda: fetch(net, hit, whole=True))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from skillyard.standin import Budget, Upstreams
 from tests.property.strategies import few
 from tests.standin.asking import Got, ask
+from tests.tables import for_each
 
 
 class Clock:
@@ -30,7 +31,7 @@ def left(got: Got) -> int:
     return int(got.headers["x-ratelimit-remaining"])
 
 
-@pytest.mark.parametrize("status", [403, 429])
+@for_each("status", [403, 429])
 def test_github_refuses_when_the_budget_is_used_up(status: int) -> None:
     clock = Clock()
     with Upstreams(clock=clock) as up:

@@ -12,6 +12,7 @@ from skillyard.errors import InvalidInput
 from skillyard.standin.git_objects import FILE, FOLDER, Entry, blob_sha, commit_sha, tree_sha
 from skillyard.standin.snapshots import ManyFiles, Snapshot
 from tests.property.strategies import few
+from tests.tables import for_each
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -57,7 +58,7 @@ def test_entries_stand_in_gits_order_with_folders_among_them() -> None:
     assert snapshot.content("a") is None
 
 
-@pytest.mark.parametrize("path", ["", "/a", "a/", "a//b"])
+@for_each("path", ["", "/a", "a/", "a//b"])
 def test_paths_with_empty_parts_are_refused(path: str) -> None:
     with pytest.raises(InvalidInput, match="without empty parts"):
         Snapshot({path: b""}, {}, {})
@@ -131,7 +132,7 @@ def test_many_files_are_a_mapping_that_keeps_none_of_them() -> None:
     assert not any(isinstance(value, bytes) for value in vars(files).values())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     ["", "skills", "skills/skill-00003/SKILL.md", "skills/skill-00002/references/part-5.md",
      "skills/skill-x/SKILL.md", "skills/skill-0/SKILL.md",

@@ -17,6 +17,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.values import FileDigest, Position, StoreKey, Submission, Version
 from tests.shared_data import REPOSITORY
 from tests.store.skills import any_skills, any_submissions, skill
+from tests.tables import for_each
 
 
 def selected(row: StoredRow, **others: object) -> list[object]:
@@ -131,7 +132,7 @@ def test_frontmatter_is_kept_parsed_for_queries_and_raw_for_the_skill() -> None:
     assert row_of(skill("a"), tenant="acme").frontmatter is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("column", "value"),
     [
         ("document", "{"),
@@ -155,9 +156,7 @@ def test_what_is_no_file_digest_is_invalid() -> None:
         row_of(Submission(skill("a"), files=(("x", "", 1),)), tenant="acme")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "1", "x.y", "1.2.3", "-1.a", "1.a.2.b.3.4.x", "٣.a", "1" * 300]
-)
+@for_each("text", ["", "1", "x.y", "1.2.3", "-1.a", "1.a.2.b.3.4.x", "٣.a", "1" * 300])
 def test_what_is_no_position_is_invalid(text: str) -> None:
     with pytest.raises(InvalidInput):
         Position.parse(text)

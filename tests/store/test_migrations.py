@@ -21,6 +21,7 @@ from skillyard.store.values import Grant, Version
 from tests.store.releasing import RELEASED, fill
 from tests.store.servers import Server
 from tests.store.skills import key, skill
+from tests.tables import for_each
 
 BACKENDS = ("sqlite", "postgresql")
 PINNED = {
@@ -72,14 +73,14 @@ def known(version: Version) -> tuple[Any, ...]:
     )
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@for_each("backend", BACKENDS)
 def test_a_released_step_is_what_it_was(backend: str) -> None:
     for step in migrations(backend):
         name = f"{backend}/{step.number:04}_{step.name}"
         assert PINNED.get(name) == sha256(step.sql.encode()).hexdigest()[:16], name
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@for_each("backend", BACKENDS)
 def test_every_released_schema_but_the_newest_has_a_fixture(backend: str) -> None:
     expected = {f"{backend}-{number}" for number in range(1, latest(backend))}
     assert expected <= set(FIXTURES)

@@ -22,6 +22,7 @@ from skillyard.store.backend import Options
 from skillyard.store.opening import open_store, store_names
 from skillyard.store.protocol import CatalogStore
 from tests.store.skills import skill
+from tests.tables import for_each
 
 
 def test_the_kinds_are_listed_and_another_is_named() -> None:
@@ -61,7 +62,7 @@ def test_a_path_is_relative_or_absolute_and_may_be_escaped(
         store.publish([skill("a")], tenant="acme", publisher="ci")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     ["", "store.db", "sqlite:", "sqlite:///", "sqlite://x", "sqlite:///a?mode=ro", "sqlite:///\0"],
 )
@@ -72,7 +73,7 @@ def test_what_is_no_address_is_invalid(url: str) -> None:
         open_store(None)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "options",
     [
         {"connections": 0}, {"connections": True}, {"connections": "4"}, {"caller": ""},

@@ -17,6 +17,7 @@ from tests.store.conftest import need_server
 from tests.store.following import Follower, texts
 from tests.store.servers import Server
 from tests.store.skills import key, skill
+from tests.tables import for_each
 
 SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
 STREAMING = (
@@ -205,7 +206,7 @@ def test_a_promoted_standby_has_every_synchronous_publish_and_followers_start_af
 
 
 @pytest.mark.skipif(not SOAK, reason="takes minutes: set SKILLYARD_SOAK=1")
-@pytest.mark.parametrize("round_", range(6))
+@for_each("round_", range(6))
 def test_whenever_the_primary_dies_what_was_acknowledged_is_on_the_standby(round_: int) -> None:
     pair = made_pair()
     chance = random.Random(round_)

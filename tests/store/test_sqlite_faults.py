@@ -26,6 +26,7 @@ from skillyard.store.sqlite import SqliteBackend, failure_of
 from skillyard.store.values import Grant
 from tests.shared_data import PACKAGES
 from tests.store.skills import skill, skills
+from tests.tables import for_each
 
 
 @pytest.fixture
@@ -186,7 +187,7 @@ def test_a_log_that_was_torn_anywhere_leaves_whole_generations(
     assert len(seen) >= 4
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "kind"),
     [
         ("FULL", StoreUnavailable), ("IOERR_WRITE", StoreUnavailable), ("BUSY", StoreUnavailable),

@@ -11,6 +11,7 @@ import pytest
 import skillyard as sy
 from skillyard.errors import Diagnostic
 from skillyard.validation import library_rules, validate
+from tests.tables import for_each
 from tests.validation.making import codes, text, tree
 
 
@@ -34,12 +35,12 @@ def _files(*patterns: str) -> sy.Triggers:
     return sy.Triggers(files=patterns)
 
 
-@pytest.mark.parametrize("pattern", ["*", "**", "**/*", "*.*", "./**", "**/**", " * ", "**/*.*"])
+@for_each("pattern", ["*", "**", "**/*", "*.*", "./**", "**/**", " * ", "**/*.*"])
 def test_a_pattern_for_every_file_is_told(pattern: str) -> None:
     assert _told(_skill("one", triggers=_files("*.py", pattern))) == [("pattern_generic", "one")]
 
 
-@pytest.mark.parametrize("pattern", ["*.py", "src/**", "**/.*", ".*", "a*", "", "Makefile", "?.?"])
+@for_each("pattern", ["*.py", "src/**", "**/.*", ".*", "a*", "", "Makefile", "?.?"])
 def test_a_pattern_that_leaves_something_out_is_not_told(pattern: str) -> None:
     assert _told(_skill("one", triggers=_files(pattern))) == []
 
@@ -91,7 +92,7 @@ def test_chinese_descriptions_are_compared_by_their_letters() -> None:
     assert _told(first, second, third) == [("descriptions_confusable", "second")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "two"),
     [
         ("clawhub", "clawhub1"),
@@ -112,7 +113,7 @@ def test_names_that_are_taken_for_one_another_are_told_at_both(one: str, two: st
     assert sorted(told) == sorted([("name_lookalike", one), ("name_lookalike", two)])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "two"),
     [
         ("pdf", "pdb"),
@@ -141,7 +142,7 @@ def test_a_tool_that_does_not_exist_is_told_when_the_tools_are_known() -> None:
     assert "did you mean `Read`?" in [each.hint for each in found]
 
 
-@pytest.mark.parametrize("tools", ["Read", b"Read", [1]])
+@for_each("tools", ["Read", b"Read", [1]])
 def test_tools_of_a_wrong_kind_are_invalid_input(tools: Any) -> None:
     with pytest.raises(sy.InvalidInput):
         library_rules(sy.Catalog.from_skills([]), tools=tools)

@@ -9,6 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.validation import PROFILES
+from tests.tables import for_each
 from tests.validation.making import codes, text, tree
 
 
@@ -24,9 +25,7 @@ def test_a_skill_a_file_and_a_root_give_the_same_finding(tmp_path: Path) -> None
         assert found == sy.validate(path.parent, profile) == sy.validate(path, profile)
 
 
-@pytest.mark.parametrize(
-    "given", [".", "./", "SKILL.md", "./SKILL.md", "", "../pencil", "..//pencil/SKILL.md"]
-)
+@for_each("given", [".", "./", "SKILL.md", "./SKILL.md", "", "../pencil", "..//pencil/SKILL.md"])
 def test_the_folder_is_known_also_from_inside(
     given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,7 +64,7 @@ def test_any_other_file_is_read_as_a_strict_document(tmp_path: Path) -> None:
     assert codes(sy.validate(root / "notes.md", "reference")) == ["skill_md_missing"]
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@for_each("profile", PROFILES)
 def test_a_place_without_a_skill_is_an_error(profile: str, tmp_path: Path) -> None:
     root = tree(tmp_path, {"README.md": text()})
     (found,) = sy.validate(root, profile)
@@ -73,7 +72,7 @@ def test_a_place_without_a_skill_is_an_error(profile: str, tmp_path: Path) -> No
     assert found.hint
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@for_each("profile", PROFILES)
 def test_a_misnamed_skill_file_is_named_in_the_error(profile: str, tmp_path: Path) -> None:
     found = sy.validate(tree(tmp_path, {"pencil/Skill.md": text()}), profile)
     assert [(each.code, each.severity) for each in found] == [("skill_md_missing", "error")]
@@ -128,7 +127,7 @@ def test_a_path_that_is_not_there_is_an_invalid_root(tmp_path: Path) -> None:
             sy.validate(name)
 
 
-@pytest.mark.parametrize("path", [None, 3, b"x", ["x"], "a\0b"])
+@for_each("path", [None, 3, b"x", ["x"], "a\0b"])
 def test_a_path_of_a_wrong_kind_is_invalid_input(path: object) -> None:
     with pytest.raises(sy.InvalidInput):
         sy.validate(path)  # type: ignore[arg-type]

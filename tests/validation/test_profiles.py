@@ -11,6 +11,7 @@ import skillyard as sy
 from skillyard.errors import Diagnostic
 from skillyard.validation import PROFILES, RULES
 from skillyard.validation.profiles import RENAMED, regraded
+from tests.tables import for_each
 from tests.validation.making import check, codes, text, tree
 
 MIXED: dict[str, str | bytes] = {
@@ -43,7 +44,7 @@ def test_the_errors_of_lenient_are_exactly_what_does_not_load(tmp_path: Path) ->
     assert set(catalog.diagnostics) <= set(found)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@for_each("profile", PROFILES)
 def test_no_profile_hides_that_a_file_does_not_load(profile: str, tmp_path: Path) -> None:
     root = tree(tmp_path, {name: content for name, content in MIXED.items() if "/SKILL" in name})
     unread = {path for path, _ in _errors(list(sy.load_catalog(root).diagnostics))}
@@ -79,7 +80,7 @@ def test_valid_yaml_is_asked_for_under_spec_and_repaired_under_lenient(tmp_path:
     assert codes(check(tmp_path, content, "reference"), "error") == ["yaml_invalid"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "code"),
     [
         ("license: &a MIT", "yaml_anchor"),
@@ -96,7 +97,7 @@ def test_finer_yaml_codes_are_one_code_under_reference(
     assert codes(check(tmp_path, content, "reference"), "error") == ["yaml_invalid"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "valid"),
     [
         (text(extra="license: [MIT]\n"), False),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from skillyard.validation.prose import comments, links, named_paths
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "targets"),
     [
         ("[a](b.md)", ["b.md"]),

@@ -14,6 +14,7 @@ import pytest
 from skillyard.errors import Diagnostic, UnknownName
 from skillyard.text import find_hidden
 from skillyard.validation import report
+from tests.tables import for_each
 
 _GOLDEN = Path(__file__).parent / "golden"
 FOUND = [
@@ -43,7 +44,7 @@ HOSTILE = Diagnostic(
 )
 
 
-@pytest.mark.parametrize("form", sorted(report.FORMATS))
+@for_each("form", sorted(report.FORMATS))
 def test_each_format_reads_as_the_file_that_was_reviewed(form: str) -> None:
     path = _GOLDEN / f"{form}.txt"
     text = report.render(FOUND, form)
@@ -126,7 +127,7 @@ def test_a_hostile_finding_stays_on_its_line_and_starts_no_command() -> None:
         assert find_hidden(rendered) is None
 
 
-@pytest.mark.parametrize("form", sorted(report.FORMATS))
+@for_each("form", sorted(report.FORMATS))
 def test_every_format_can_be_written_as_utf_8(form: str) -> None:
     report.render([HOSTILE], form).encode("utf-8")
 

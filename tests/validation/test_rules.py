@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 import skillyard as sy
 from skillyard.errors import Diagnostic
 from skillyard.validation.catalogue import CHECKS
 from skillyard.validation.profiles import PROFILES
+from tests.tables import for_each
 from tests.validation.making import BODY, codes, text, tree
 
 Files = Mapping[str, str]
@@ -169,7 +168,7 @@ def _found(root: Path, files: Files, sample: Sample) -> list[Diagnostic]:
     return [each for each in sy.validate(path, sample.profile) if each.code == sample.code]
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=_IDS)
+@for_each("sample", SAMPLES, ids=_IDS)
 def test_a_broken_rule_is_found_at_its_line_with_a_hint(sample: Sample, tmp_path: Path) -> None:
     found = _found(tmp_path, sample.bad, sample)
     assert len(found) == 1, found
@@ -179,7 +178,7 @@ def test_a_broken_rule_is_found_at_its_line_with_a_hint(sample: Sample, tmp_path
     assert found[0].severity == PROFILES[sample.profile][sample.code]
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=_IDS)
+@for_each("sample", SAMPLES, ids=_IDS)
 def test_what_only_looks_like_it_is_left_alone(sample: Sample, tmp_path: Path) -> None:
     assert not _found(tmp_path, sample.good, sample)
 
@@ -200,7 +199,7 @@ def test_a_misspelt_field_is_told_the_right_one(tmp_path: Path) -> None:
     assert found[0].hint == "did you mean `license`?"
 
 
-@pytest.mark.parametrize("line", ['"lic\\u0065nces": x', "? licences\n: x", "' licences': x"])
+@for_each("line", ['"lic\\u0065nces": x', "? licences\n: x", "' licences': x"])
 def test_a_field_is_seen_however_its_key_is_written(line: str, tmp_path: Path) -> None:
     assert "unexpected_fields" in codes(sy.validate(tree(tmp_path, _extra(line)) / "pencil"))
 
@@ -259,7 +258,7 @@ def test_a_link_below_the_folder_is_not_followed_to_see_what_is_there(tmp_path: 
     assert sy.validate(root / "pencil") == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         "[a](" * 20_000,

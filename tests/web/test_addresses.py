@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from skillyard.web.addresses import (
     skill_address,
 )
 from skillyard.web.markup import tag
+from tests.tables import for_each
 from tests.web.reading import harm, read
 
 names = st.text(min_size=1, max_size=30)
@@ -40,7 +40,7 @@ def test_a_skill_s_address_names_it_and_can_stand_in_a_link(
     assert parse_qsl(parts.query, keep_blank_values=True) == ([("q", kept)] if query else [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "skill_id"),
     [("local", ".."), ("local", ""), ("local", "a/b"), ("", "a"), ("a/../b", "c"), ("//x", "c")],
 )
@@ -58,7 +58,7 @@ def test_addresses_hold_no_more_than_what_was_asked() -> None:
     assert place_of(Hit("acme/skills", "a", "github")) == "acme/skills"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "skill_id", "line"),
     [
         ("acme/skills", "pdf", "skillyard add acme/skills/pdf"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import time
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard.text import clean
 from skillyard.web.markdown import LONGEST, rendered, source_block
+from tests.tables import for_each
 from tests.web.reading import harm, read
 
 ALLOWED = {
@@ -103,7 +103,7 @@ def test_one_long_address_meant_by_many_links_does_not_grow_into_a_huge_page() -
     assert len(shown.html) < 200_000
 
 
-@pytest.mark.parametrize(
+@for_each(
     "piece",
     ["[", "[a](", "![", "*a ", "**", "`a", "> ", "- ", "<!--", "_a", "](", "&a", "\\", "a***b",
      "[x]: /u\n", "```\n", "|a|\n", "## Scope\n", "<a", "[[a]]", "aB"],

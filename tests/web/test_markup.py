@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from skillyard.text import clean
 from skillyard.web.markup import Markup, escaped, joined, outward, tag
+from tests.tables import for_each
 from tests.web.reading import harm, read
 
 texts = st.text(max_size=60) | st.sampled_from(
@@ -59,7 +60,7 @@ def test_attributes_that_are_false_or_none_are_left_out() -> None:
     assert made == '<input type="checkbox" checked tabindex="0">'
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "attributes"),
     [
         ("iframe", {}), ("img", {"src": "/x"}), ("p", {"onclick": "x"}), ("p", {"style": "x"}),
@@ -75,7 +76,7 @@ def test_what_no_page_has_is_refused(name: str, attributes: dict[str, str]) -> N
         tag(name, **attributes)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "good"),
     [
         ("https://a.example/b?c=d#e", True), ("http://a.example", True), (None, False), ("", False),

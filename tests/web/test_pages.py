@@ -10,7 +10,6 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from skillyard.web.layout import bare_policy
 from skillyard.web.search_page import Offer, Question, found_page, home_page
 from skillyard.web.skill_page import SkillView, skill_page
 from tests.hostile import tree
+from tests.tables import for_each
 from tests.web.making import OFFER, example, pages_of
 from tests.web.reading import harm, read
 
@@ -62,7 +62,7 @@ def test_no_text_in_any_field_can_act_and_it_is_still_there(text: str) -> None:
         assert clean_line(text)[:100] in shown
 
 
-@pytest.mark.parametrize("area", ["html", "inject", "term", "uni", "scan"])
+@for_each("area", ["html", "inject", "term", "uni", "scan"])
 def test_the_hostile_skills_are_shown_harmlessly(area: str, tmp_path: Path) -> None:
     seen = 0
     for case in tree.cases(area):

@@ -17,6 +17,7 @@ from tests.hostile import tree
 from tests.hostile.case import LOAD
 from tests.http.conftest import settings, up
 from tests.http.running import Running, running
+from tests.tables import for_each
 from tests.web.reading import harm, read
 from tests.worked_examples.making import document
 
@@ -45,7 +46,7 @@ PAGES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("path", PAGES)
+@for_each("path", PAGES)
 def test_every_page_is_harmless_and_its_policy_allows_nothing_from_elsewhere(
     served: Running, path: str
 ) -> None:
@@ -70,7 +71,7 @@ def test_every_page_is_harmless_and_its_policy_allows_nothing_from_elsewhere(
             assert served.get(address).status_code == 200
 
 
-@pytest.mark.parametrize("path", PAGES)
+@for_each("path", PAGES)
 def test_a_page_has_a_tag_and_head_is_answered_like_get(served: Running, path: str) -> None:
     got = page(served, path)
     again = page(served, path, **{"If-None-Match": got.headers["etag"]})
@@ -91,7 +92,7 @@ def test_browsers_get_the_page_and_programs_the_names_and_links(served: Running)
     assert "Accept" in answer.headers["vary"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("accept", "html", "page_route"),
     [
         ("text/html", True, True), ("*/*", False, True), ("", False, True),
@@ -141,7 +142,7 @@ def test_a_trial_shows_confidences_and_the_choice(served: Running) -> None:
     assert "None of the 3 skills in this catalog fits" in none
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "status", "said"),
     [
         ("/nothing", 404, "There is nothing here"),

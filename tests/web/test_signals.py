@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 import skillyard as sy
 from skillyard.ranking.scorer import Explanation
 from skillyard.web.signals import MOST_NODES, bar, score_badge, signal_bars, strongest, tree
+from tests.tables import for_each
 from tests.web.reading import harm, read
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("share", "width"),
     [(0.0, "0%"), (0.5, "50%"), (1.0, "100%"), (7.0, "100%"), (-1.0, "0%"), (1 / 3, "33.3%"),
      (float("nan"), "0%"), (float("inf"), "0%")],

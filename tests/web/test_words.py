@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 import skillyard as sy
 from skillyard.ranking.query import Query
 from skillyard.search import SourceStatus
 from skillyard.selection import SelectionPolicy
 from skillyard.service import Selected, select_skills
 from skillyard.web.words import chosen_words, failure_words, number, percent, sentence, status_words
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "said"),
     [
         (0.0, "0"), (0.126, "0.13"), (0.0004, "< 0.001"), (0.004, "0.004"),
@@ -28,7 +27,7 @@ def test_a_share_is_said_in_percent() -> None:
     assert [percent(0.45), percent(1.0), percent(float("nan"))] == ["45%", "100%", "–"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "said"),
     [
         (SourceStatus("a", "ok", 1), "1 skill found"),

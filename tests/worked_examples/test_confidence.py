@@ -8,6 +8,7 @@ import pytest
 
 import skillyard as sy
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
 
@@ -18,7 +19,7 @@ def scorer(*skills: sy.Skill) -> sy.ConfidenceScorer:
 
 
 @requirement("confidence:combination")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "keyword", "combined"),
     [
         (0.6, 0.8, 0.3 + 0.4 + 0.06),
@@ -132,7 +133,7 @@ def confidence(one: sy.Skill, context: dict[str, Any], **options: Any) -> float:
 
 
 @requirement("confidence:levels")
-@pytest.mark.parametrize(
+@for_each(
     ("one", "context", "level"),
     [
         (skill("zzz", "About kubernetes."), {"text": "kubernetes"}, "low"),
@@ -152,7 +153,7 @@ ACCESSIBILITY = {"files": ["src/Button.tsx"], "text": "Add accessibility"}
 
 
 @requirement("confidence:activity")
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "activity", "factor"),
     [
         ({"tags": ["a11y"]}, ["accessibility", "a11y"], 1.2),
@@ -283,7 +284,7 @@ def test_details_are_added_when_asked_for() -> None:
 
 
 @requirement("confidence:no-match", "confidence:empty-context")
-@pytest.mark.parametrize("context", [{}, {"text": "bread oven flour"}, {"files": ["x.zig"]}])
+@for_each("context", [{}, {"text": "bread oven flour"}, {"files": ["x.zig"]}])
 def test_without_a_match_the_message_is_one_sentence(context: dict[str, Any]) -> None:
     answer = sy.evaluate(catalog(REACT_TESTING), **context)
     assert answer == {"results": [], "message": "No skills matched the current context."}
@@ -291,7 +292,7 @@ def test_without_a_match_the_message_is_one_sentence(context: dict[str, Any]) ->
 
 
 @requirement("confidence:options")
-@pytest.mark.parametrize("wrong", [{"threshold": -0.1}, {"threshold": "x"}, {"limit": -1}])
+@for_each("wrong", [{"threshold": -0.1}, {"threshold": "x"}, {"limit": -1}])
 def test_a_wrong_option_is_an_error_that_names_it(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         sy.evaluate(SKILLS, text="test", **wrong)

@@ -9,6 +9,7 @@ import pytest
 import skillyard as sy
 from tests.parity.trees import relative, write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 
@@ -66,7 +67,7 @@ def test_a_soul_file_counts_in_the_root_only(tmp_path: Path) -> None:
 
 
 @requirement("discovery:heavy-folders")
-@pytest.mark.parametrize("heavy", [".git", "target", "node_modules", "dist", "build", ".next"])
+@for_each("heavy", [".git", "target", "node_modules", "dist", "build", ".next"])
 def test_heavy_folders_are_not_entered(tmp_path: Path, heavy: str) -> None:
     root = write_tree(
         tmp_path / "p",
@@ -80,7 +81,7 @@ def test_heavy_folders_are_not_entered(tmp_path: Path, heavy: str) -> None:
 
 
 @requirement("discovery:relative-parts")
-@pytest.mark.parametrize("place", ["agents", "scripts", "references", "build", "node_modules"])
+@for_each("place", ["agents", "scripts", "references", "build", "node_modules"])
 def test_where_the_project_lies_does_not_matter(tmp_path: Path, place: str) -> None:
     files = {".skills/a.md": document("a"), "b/SKILL.md": document("b"), "AGENTS.md": "# Rules\n"}
     for root in (tmp_path / place / "project", tmp_path / "other" / place):
@@ -102,9 +103,7 @@ def test_every_folder_with_a_skill_file_is_a_skill(tmp_path: Path) -> None:
 
 
 @requirement("discovery:inside-skill")
-@pytest.mark.parametrize(
-    "folder", ["references", "scripts", "assets", "resources", "docs", "examples"]
-)
+@for_each("folder", ["references", "scripts", "assets", "resources", "docs", "examples"])
 def test_what_lies_in_the_side_folders_of_a_skill_is_no_skill(tmp_path: Path, folder: str) -> None:
     root = write_tree(
         tmp_path / "p",
@@ -136,7 +135,7 @@ def test_markdown_beside_a_skill_file_in_dot_skills_is_no_skill(tmp_path: Path) 
 
 
 @requirement("discovery:exact-name")
-@pytest.mark.parametrize("name", ["Skill.md", "sKILL.md", "MYSKILL.md", "SKILL.md.bak"])
+@for_each("name", ["Skill.md", "sKILL.md", "MYSKILL.md", "SKILL.md.bak"])
 def test_no_other_name_makes_a_folder_a_skill(tmp_path: Path, name: str) -> None:
     root = write_tree(tmp_path / "p", {f"pdf/{name}": document("pdf")})
     assert loaded(root) == []

@@ -12,6 +12,7 @@ import pytest
 import skillyard as sy
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, document, message, skill
 
 SEARCH = skill("search", "Find code.", "Use rg first.")
@@ -27,7 +28,7 @@ def test_the_block_stands_before_the_text_of_a_string_prompt() -> None:
 
 
 @requirement("inject:forms")
-@pytest.mark.parametrize(
+@for_each(
     ("prompt", "expected"),
     [
         (message("find code"), message(f"{BLOCK}\n\nfind code")),
@@ -59,7 +60,7 @@ def test_the_current_user_turn_is_the_one_that_gets_the_block() -> None:
 
 
 @requirement("inject:user-only")
-@pytest.mark.parametrize("role", ["assistant", "system", "tool", "User", "model"])
+@for_each("role", ["assistant", "system", "tool", "User", "model"])
 def test_no_other_role_is_changed(role: str) -> None:
     injection = sy.inject([message("find code", role=role)], catalog(SEARCH))
     assert injection.prompt == [message("find code", role=role)]
@@ -101,7 +102,7 @@ def test_the_body_is_cut_to_two_thousand_characters_by_default() -> None:
 
 
 @requirement("inject:no-match")
-@pytest.mark.parametrize("text", ["weather on mars", "", "  \n "])
+@for_each("text", ["weather on mars", "", "  \n "])
 def test_without_a_match_the_prompt_comes_back_as_it_was(text: str) -> None:
     injection = sy.inject([message(text)], catalog(SEARCH))
     assert injection == sy.Injection([message(text)], None)
@@ -120,7 +121,7 @@ def frames(text: str, sign: str) -> int:
 
 
 @requirement("inject:frame")
-@pytest.mark.parametrize("max_chars", [*range(len(HOSTILE) + 2), 2000])
+@for_each("max_chars", [*range(len(HOSTILE) + 2), 2000])
 def test_a_body_can_neither_close_its_frame_nor_open_another(max_chars: int) -> None:
     hostile = skill("search", "Find code.", HOSTILE)
     policy = sy.SelectionPolicy(min_score=0.01)

@@ -9,6 +9,7 @@ import pytest
 
 import skillyard as sy
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
 
@@ -32,7 +33,7 @@ def saturated(total: float) -> float:
 
 
 @requirement("confidence:sources")
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "weight"),
     [
         ({"name": "kubernetes"}, 0.40),
@@ -86,9 +87,7 @@ def test_a_repeated_word_counts_by_the_logarithm_of_its_number() -> None:
 
 
 @requirement("confidence:frequency")
-@pytest.mark.parametrize(
-    ("others", "damping"), [(7, 1.0), (8, 1 + 0.5 * log(9 / 8)), (15, 1 + 0.5 * log(2))]
-)
+@for_each(("others", "damping"), [(7, 1.0), (8, 1 + 0.5 * log(9 / 8)), (15, 1 + 0.5 * log(2))])
 def test_beyond_eight_distinct_words_a_long_text_counts_a_little_less(
     others: int, damping: float
 ) -> None:
@@ -105,7 +104,7 @@ def test_more_matching_metadata_never_lowers_the_score() -> None:
 
 
 @requirement("confidence:preprocessing")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "keyword"),
     [
         ("HOOKS", "hooks"),
@@ -129,7 +128,7 @@ def test_text_is_normalised_and_split_before_words_are_compared(text: str, keywo
 
 
 @requirement("confidence:preprocessing")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "keyword"),
     [("with the and", "the"), ("help me please", "help"), ("ui go", "ui"), ("2048", "2048")],
 )
@@ -138,7 +137,7 @@ def test_stop_words_short_tokens_and_bare_numbers_are_dropped(text: str, keyword
 
 
 @requirement("confidence:no-prefix")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "keyword"),
     [
         ("javascript", "java"),

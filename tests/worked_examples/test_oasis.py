@@ -9,6 +9,7 @@ import pytest
 import skillyard as sy
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, document, names, skill
 
 EXAMPLE = """---
@@ -128,16 +129,14 @@ def test_points_come_before_priority() -> None:
 
 
 @requirement("triggers:normalise")
-@pytest.mark.parametrize(
-    "text", ["ROLL OUT", "roll-out!", "please (roll\tout), now", "“Roll… out”", "roll_out"]
-)
+@for_each("text", ["ROLL OUT", "roll-out!", "please (roll\tout), now", "“Roll… out”", "roll_out"])
 def test_case_and_punctuation_of_the_request_do_not_matter(text: str) -> None:
     one = catalog(trained(phrases=("Roll out",)))
     assert names(sy.select(one, text, scorer="triggers").selected) == ["Zed"]
 
 
 @requirement("triggers:normalise")
-@pytest.mark.parametrize("text", ["rolling outside", "out, roll", "roll it out", "scroll out"])
+@for_each("text", ["rolling outside", "out, roll", "roll it out", "scroll out"])
 def test_a_phrase_hits_as_adjacent_whole_words_only(text: str) -> None:
     one = catalog(trained(phrases=("roll out",)))
     assert sy.select(one, text, scorer="triggers").abstained
@@ -154,7 +153,7 @@ def test_the_summary_line_has_the_suggested_format(example: sy.Catalog) -> None:
 
 
 @requirement("oasis:required")
-@pytest.mark.parametrize("field", ["id", "name", "description", "triggers", "priority"])
+@for_each("field", ["id", "name", "description", "triggers", "priority"])
 def test_a_file_that_lacks_a_required_field_is_not_in_the_registry(
     tmp_path: Path, field: str
 ) -> None:
@@ -168,7 +167,7 @@ def test_a_file_that_lacks_a_required_field_is_not_in_the_registry(
 
 
 @requirement("oasis:required")
-@pytest.mark.parametrize("priority", ["true", "80.5", "high", '""', "[1]"])
+@for_each("priority", ["true", "80.5", "high", '""', "[1]"])
 def test_a_priority_that_is_no_integer_keeps_a_file_out(tmp_path: Path, priority: str) -> None:
     content = EXAMPLE.replace("priority: 80", f"priority: {priority}")
     root = write_tree(tmp_path / "project", {PATH: content})

@@ -9,6 +9,7 @@ import pytest
 
 import skillyard as sy
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, ranked, skill
 
 
@@ -52,7 +53,7 @@ def test_tokens_are_ascii_letters_and_digits_in_lower_case() -> None:
 
 
 @requirement("overlap:normalisation")
-@pytest.mark.parametrize("unique", [1, 2, 4, 9, 100])
+@for_each("unique", [1, 2, 4, 9, 100])
 def test_the_raw_score_is_divided_by_the_root_of_the_unique_body_tokens(unique: int) -> None:
     body = " ".join(f"w{number}" for number in range(unique))
     assert score("invoice", name="invoice", body=f"{body}. {body}") == pytest.approx(
@@ -61,7 +62,7 @@ def test_the_raw_score_is_divided_by_the_root_of_the_unique_body_tokens(unique: 
 
 
 @requirement("overlap:normalisation")
-@pytest.mark.parametrize("body", ["", None, "…"])
+@for_each("body", ["", None, "…"])
 def test_a_body_without_tokens_divides_by_one(body: str | None) -> None:
     assert score("invoice", name="invoice", body=body) == pytest.approx(4.0)
 
@@ -70,7 +71,7 @@ SIXTEEN_WORDS = " ".join(f"w{number}" for number in range(16))
 
 
 @requirement("overlap:bands")
-@pytest.mark.parametrize(
+@for_each(
     ("query", "fields", "raw", "level"),
     [
         ("invoice", {"body": "send the invoice today"}, 0.5, "trace"),
@@ -125,7 +126,7 @@ def test_ties_are_ordered_by_name_then_by_path() -> None:
 
 
 @requirement("overlap:empty-query")
-@pytest.mark.parametrize("query", ["", "  \n", "?!…", "数据库"])
+@for_each("query", ["", "  \n", "?!…", "数据库"])
 def test_a_query_without_tokens_selects_nothing_at_the_default_floor(query: str) -> None:
     selection = sy.select(catalog(skill("deploy")), query, scorer="overlap")
     assert selection.selected == ()

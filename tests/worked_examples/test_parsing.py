@@ -9,6 +9,7 @@ import pytest
 import skillyard as sy
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 ZENITH = """---
@@ -70,8 +71,8 @@ def test_all_other_fields_default_to_empty_or_none() -> None:
 
 
 @requirement("parsing:strict:required", "errors:kinds", "errors:place")
-@pytest.mark.parametrize("value", ["", '""', '"  "', None])
-@pytest.mark.parametrize("field", ["name", "description"])
+@for_each("value", ["", '""', '"  "', None])
+@for_each("field", ["name", "description"])
 def test_a_strict_file_without_a_required_field_is_an_error_naming_it(
     field: str, value: str | None
 ) -> None:
@@ -97,7 +98,7 @@ def test_a_strict_file_without_any_field_lacks_its_name(block: str) -> None:
 
 
 @requirement("errors:kinds", "errors:place")
-@pytest.mark.parametrize(
+@for_each(
     ("content", "kind"),
     [
         ("# No frontmatter\n", "InvalidFrontmatter"),
@@ -124,7 +125,7 @@ def test_a_yaml_error_names_the_line_in_the_file() -> None:
 
 
 @requirement("errors:kinds")
-@pytest.mark.parametrize(
+@for_each(
     ("error", "kind"),
     [
         ("SkillIoError", "Io"),
@@ -174,7 +175,7 @@ CONVENTIONS = {
 
 
 @requirement("parsing:convention:names")
-@pytest.mark.parametrize("path", CONVENTIONS)
+@for_each("path", CONVENTIONS)
 def test_a_convention_file_is_named_and_tagged_after_its_file(path: str) -> None:
     found = sy.parse_instructions(path, "# House rules\n\nBe kind.\n")
     assert found.name == path.removesuffix(".md").lower()
@@ -199,14 +200,14 @@ def test_valid_frontmatter_of_a_convention_file_is_used() -> None:
 
 
 @requirement("parsing:convention:frontmatter")
-@pytest.mark.parametrize("text", ["---\nSome text\n---\nMore", "---\nname: a\n", "", "---"])
+@for_each("text", ["---\nSome text\n---\nMore", "---\nname: a\n", "", "---"])
 def test_anything_else_in_a_convention_file_is_plain_instructions(text: str) -> None:
     found = sy.parse_instructions("CLAUDE.md", text)
     assert (found.name, found.body) == ("claude", text.strip())
 
 
 @requirement("parsing:allowed-tools")
-@pytest.mark.parametrize(
+@for_each(
     ("value", "tools"),
     [
         ("Read Bash(git:*)", ("Read", "Bash(git:*)")),
@@ -229,7 +230,7 @@ def test_known_fields_keep_their_text() -> None:
 
 
 @requirement("parsing:bom-crlf")
-@pytest.mark.parametrize("path", ["a/SKILL.md", ".skills/a.md", "key_skills/a/SKILL.md"])
+@for_each("path", ["a/SKILL.md", ".skills/a.md", "key_skills/a/SKILL.md"])
 def test_a_byte_order_mark_and_crlf_load(tmp_path: Path, path: str) -> None:
     text = "\ufeff" + document("a", body="One.\nTwo.").replace("\n", "\r\n")
     (found,) = sy.load_catalog(write_tree(tmp_path / "p", {path: text})).skills
@@ -264,7 +265,7 @@ triggers:
 
 
 @requirement("parsing:trigger-phrases")
-@pytest.mark.parametrize("path", ["a/SKILL.md", ".skills/a.md", "key_skills/a/SKILL.md"])
+@for_each("path", ["a/SKILL.md", ".skills/a.md", "key_skills/a/SKILL.md"])
 def test_a_list_of_triggers_is_phrases_in_every_layout(tmp_path: Path, path: str) -> None:
     text = document("a", extra='id: a\npriority: 1\ntriggers: [find bugs, "*.test.ts"]\n')
     loaded = sy.load_catalog(write_tree(tmp_path / "p", {path: text}))

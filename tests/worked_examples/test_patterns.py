@@ -6,6 +6,7 @@ import pytest
 
 import skillyard as sy
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
 
@@ -14,7 +15,7 @@ def matches(path: str, pattern: str) -> bool:
 
 
 @requirement("confidence:globs")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "path"),
     [
         ("*.ts", "app.ts"),
@@ -35,7 +36,7 @@ def test_a_documented_pattern_matches_its_example(pattern: str, path: str) -> No
 
 
 @requirement("confidence:globs")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "path"),
     [
         ("*.ts", "app.tsx"),
@@ -50,7 +51,7 @@ def test_a_documented_pattern_matches_nothing_else(pattern: str, path: str) -> N
 
 
 @requirement("confidence:glob-rules")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "path"),
     [
         ("config/app.json", "config/app.json"),
@@ -79,7 +80,7 @@ def test_folders_sets_and_signs_match_as_specified(pattern: str, path: str) -> N
 
 
 @requirement("confidence:glob-rules")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "path"),
     [
         ("src/**", "src"),
@@ -101,7 +102,7 @@ def test_folders_sets_and_signs_do_not_match_beyond_it(pattern: str, path: str) 
 
 
 @requirement("confidence:glob-linear")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "path"),
     [
         ("*a" * 6 + "b", "a" * 200),
@@ -124,7 +125,7 @@ def test_no_pattern_can_hang_or_fail_a_call(pattern: str, path: str) -> None:
 
 
 @requirement("confidence:pattern-weights")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "weight"),
     [
         ("package.json", 0.35),
@@ -159,7 +160,7 @@ def test_the_documented_call_answers_names_confidence_and_patterns() -> None:
 
 
 @requirement("confidence:pattern-score")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "files", "confidence"),
     [
         ("package.json", ["package.json"], 0.61),

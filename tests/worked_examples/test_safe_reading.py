@@ -11,6 +11,7 @@ import pytest
 import skillyard as sy
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import document, names
 
 CANARY = {"canary/SKILL.md": document("canary", "Sings.")}
@@ -35,7 +36,7 @@ def refused(loaded: sy.Catalog, path: str = "bad/SKILL.md") -> sy.Diagnostic:
 
 
 @requirement("security:yaml-features")
-@pytest.mark.parametrize(
+@for_each(
     "extra",
     [
         "license: &a MIT\n",
@@ -60,14 +61,14 @@ def test_a_merge_bomb_of_a_few_hundred_bytes_is_refused_at_once(tmp_path: Path) 
 
 
 @requirement("security:yaml-duplicates")
-@pytest.mark.parametrize("extra", ["name: other\n", "metadata:\n  a: b\n  a: c\n"])
+@for_each("extra", ["name: other\n", "metadata:\n  a: b\n  a: c\n"])
 def test_a_second_key_of_the_same_name_is_refused_with_its_line(tmp_path: Path, extra: str) -> None:
     found = refused(beside_canary(tmp_path, document("bad", extra=extra)))
     assert found.line == 3 + extra.count("\n")
 
 
 @requirement("security:yaml-depth")
-@pytest.mark.parametrize(
+@for_each(
     "extra",
     [
         "metadata: " + "[" * 500 + "]" * 500 + "\n",
@@ -82,7 +83,7 @@ def test_deep_nesting_is_refused(tmp_path: Path, extra: str) -> None:
 
 
 @requirement("security:yaml-scalars")
-@pytest.mark.parametrize("value", ["2024-99-99", "9" * 4_000, ".nan", "12:30:45", "0755", "no"])
+@for_each("value", ["2024-99-99", "9" * 4_000, ".nan", "12:30:45", "0755", "no"])
 def test_no_scalar_can_make_reading_fail(tmp_path: Path, value: str) -> None:
     loaded = beside_canary(tmp_path, document("odd", extra=f"version: {value}\n"), "odd/SKILL.md")
     assert loaded.get("odd").version == value
@@ -121,7 +122,7 @@ def test_frontmatter_over_sixteen_kibibytes_is_refused(tmp_path: Path) -> None:
 
 
 @requirement("security:encoding")
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [
         document("bad").encode("utf-16"),
@@ -136,11 +137,11 @@ def test_text_that_is_not_utf_8_is_refused(tmp_path: Path, content: bytes) -> No
 
 
 @requirement("security:any-bytes")
-@pytest.mark.parametrize(
+@for_each(
     "content",
     [b"", b"---", b"\x7fELF\x01\x02", b"\n" * 20_000, b"---\n" * 5_000, b"\xff" * 100, b"---\r"],
 )
-@pytest.mark.parametrize("path", ["bad/SKILL.md", ".skills/bad.md", "key_skills/bad/SKILL.md"])
+@for_each("path", ["bad/SKILL.md", ".skills/bad.md", "key_skills/bad/SKILL.md"])
 def test_any_bytes_give_a_diagnostic_and_never_another_exception(
     tmp_path: Path, content: bytes, path: str
 ) -> None:
@@ -149,7 +150,7 @@ def test_any_bytes_give_a_diagnostic_and_never_another_exception(
 
 @requirement("security:special-files")
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFO")
-@pytest.mark.parametrize("path", ["pipe/SKILL.md", ".skills/pipe.md", "AGENTS.md"])
+@for_each("path", ["pipe/SKILL.md", ".skills/pipe.md", "AGENTS.md"])
 def test_a_fifo_in_the_place_of_a_skill_is_never_opened(tmp_path: Path, path: str) -> None:
     root = write_tree(tmp_path / "project", CANARY)
     (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -208,8 +209,8 @@ HIDDEN = {
 
 
 @requirement("security:hidden-text")
-@pytest.mark.parametrize("sign", HIDDEN.values(), ids=HIDDEN)
-@pytest.mark.parametrize("field", ["name", "description"])
+@for_each("sign", HIDDEN.values(), ids=HIDDEN)
+@for_each("field", ["name", "description"])
 def test_invisible_text_in_name_or_description_refuses_a_skill(
     tmp_path: Path, field: str, sign: str
 ) -> None:
@@ -227,7 +228,7 @@ def test_a_body_keeps_its_invisible_text_and_says_so(tmp_path: Path) -> None:
 
 
 @requirement("security:hidden-text")
-@pytest.mark.parametrize("text", ["👩‍👩‍👧 family", "تحليل البيانات", "分析数据", "naïve café"])
+@for_each("text", ["👩‍👩‍👧 family", "تحليل البيانات", "分析数据", "naïve café"])
 def test_honest_text_of_other_scripts_is_no_finding(tmp_path: Path, text: str) -> None:
     loaded = beside_canary(tmp_path, document("odd", text, text), "odd/SKILL.md")
     assert loaded.get("odd").description == text
@@ -245,9 +246,7 @@ def test_a_description_over_its_length_is_warned_of_and_far_over_it_refused(
 
 
 @requirement("security:name-paths")
-@pytest.mark.parametrize(
-    "name", ["..", "../../evil", "/tmp/evil", "'..\\..\\evil'", "a/b", "'a\\nb'", '"a\\nb"']
-)
+@for_each("name", ["..", "../../evil", "/tmp/evil", "'..\\..\\evil'", "a/b", "'a\\nb'", '"a\\nb"'])
 def test_a_name_that_is_a_way_out_of_a_folder_does_not_load(tmp_path: Path, name: str) -> None:
     refused(beside_canary(tmp_path, document(name)))
 

@@ -10,6 +10,7 @@ import pytest
 
 import skillyard as sy
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
 SCORERS = ["overlap", "triggers", "confidence", "relevance"]
@@ -44,7 +45,7 @@ def matches(scorer: str) -> list[sy.Match]:
 
 
 @requirement("match:fields")
-@pytest.mark.parametrize("scorer", SCORERS)
+@for_each("scorer", SCORERS)
 def test_a_match_carries_everything_that_a_caller_may_show(scorer: str) -> None:
     for match in matches(scorer):
         assert match.skill in SKILLS.skills
@@ -57,7 +58,7 @@ def test_a_match_carries_everything_that_a_caller_may_show(scorer: str) -> None:
 
 
 @requirement("explain:score-is-value")
-@pytest.mark.parametrize("scorer", SCORERS)
+@for_each("scorer", SCORERS)
 def test_the_score_is_the_value_of_the_explanation(scorer: str) -> None:
     for match in matches(scorer):
         assert match.explanation.value == match.score
@@ -77,7 +78,7 @@ def wrong_nodes(node: Any) -> list[str]:
 
 
 @requirement("explain:parts-add-up")
-@pytest.mark.parametrize("scorer", SCORERS)
+@for_each("scorer", SCORERS)
 def test_the_parts_of_every_explanation_make_its_value(scorer: str) -> None:
     for match in matches(scorer):
         assert match.explanation.label
@@ -86,7 +87,7 @@ def test_the_parts_of_every_explanation_make_its_value(scorer: str) -> None:
 
 
 @requirement("explain:ranking-complete")
-@pytest.mark.parametrize("scorer", SCORERS)
+@for_each("scorer", SCORERS)
 def test_a_ranking_is_in_order_and_cut_by_limit_only(scorer: str) -> None:
     whole = matches(scorer)
     assert [m.score for m in whole if m.skill.body is not None] == sorted(

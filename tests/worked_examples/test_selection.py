@@ -6,6 +6,7 @@ import pytest
 
 import skillyard as sy
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
 
 
@@ -122,7 +123,7 @@ QUERY = skill("query-db", "Query the database.")
 
 
 @requirement("selection:hidden")
-@pytest.mark.parametrize("scorer", ["overlap", "triggers", "confidence", "relevance"])
+@for_each("scorer", ["overlap", "triggers", "confidence", "relevance"])
 def test_a_hidden_skill_is_never_chosen_automatically(scorer: str) -> None:
     policy = sy.SelectionPolicy(top_k=5, min_score=0.0)
     skills = catalog(WIPE, QUERY)
@@ -131,7 +132,7 @@ def test_a_hidden_skill_is_never_chosen_automatically(scorer: str) -> None:
 
 
 @requirement("selection:called")
-@pytest.mark.parametrize("call", ["@wipe-db please", "please run /wipe-db", "@wipe-db"])
+@for_each("call", ["@wipe-db please", "please run /wipe-db", "@wipe-db"])
 def test_calling_a_hidden_skill_by_name_makes_it_a_candidate(call: str) -> None:
     policy = sy.SelectionPolicy(top_k=5)
     selection = sy.select(catalog(WIPE, QUERY), call, policy, scorer="overlap")
@@ -141,7 +142,7 @@ def test_calling_a_hidden_skill_by_name_makes_it_a_candidate(call: str) -> None:
 
 
 @requirement("selection:called")
-@pytest.mark.parametrize("text", ["mail ops@wipe-db.example", "see docs/wipe-db", "@wipe-dbs"])
+@for_each("text", ["mail ops@wipe-db.example", "see docs/wipe-db", "@wipe-dbs"])
 def test_a_mail_address_or_a_path_calls_nothing(text: str) -> None:
     policy = sy.SelectionPolicy(top_k=5, min_score=0.0)
     selection = sy.select(catalog(WIPE, QUERY), text, policy, scorer="overlap")

@@ -10,6 +10,7 @@ import pytest
 
 import skillyard as sy
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, names
 
 BODY = "Step one. Step two. Done."
@@ -36,7 +37,7 @@ def test_content_gives_forty_points_or_none() -> None:
 
 
 @requirement("relevance:availability")
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "references", "points"),
     [(True, ["a.md"], 15), (True, ["a.md", "b.md"], 15), (True, [], 0), (False, ["a.md"], 0)],
 )
@@ -51,7 +52,7 @@ GPT = "Autonomous deep research agent with web search and detailed reports"
 
 
 @requirement("relevance:match-table")
-@pytest.mark.parametrize(
+@for_each(
     ("query", "fields", "share"),
     [
         ("gpt-researcher", {"slug": "gpt-researcher"}, 1.0),
@@ -74,13 +75,13 @@ def test_each_kind_of_match_has_its_share_of_thirty_points(
 
 
 @requirement("relevance:match-table")
-@pytest.mark.parametrize("query", ["", "   ", "?!", "search"])
+@for_each("query", ["", "   ", "?!", "search"])
 def test_a_query_without_a_word_of_the_skill_matches_nothing(query: str) -> None:
     assert signals(query, remote("gpt-researcher"))["query_match"] == 0
 
 
 @requirement("relevance:match-table")
-@pytest.mark.parametrize(
+@for_each(
     ("query", "slug", "share"),
     [
         ("gpt  researcher", "gpt-researcher", 1.0),
@@ -121,22 +122,20 @@ def popularity(installs: int) -> float:
 
 
 @requirement("relevance:popularity")
-@pytest.mark.parametrize("installs", [0, 1, 9, 10, 99, 100, 1_000, 9_999, 10_000, 5_000_000])
+@for_each("installs", [0, 1, 9, 10, 99, 100, 1_000, 9_999, 10_000, 5_000_000])
 def test_popularity_follows_the_documented_formula(installs: int) -> None:
     formula = min(log10(installs + 1) / 4, 1.0) * 15
     assert popularity(installs) == pytest.approx(formula, abs=1e-9)
 
 
 @requirement("relevance:popularity")
-@pytest.mark.parametrize(
-    ("installs", "printed"), [(0, 0), (10, 3.75), (100, 7.5), (1_000, 11.25), (10_000, 15)]
-)
+@for_each(("installs", "printed"), [(0, 0), (10, 3.75), (100, 7.5), (1_000, 11.25), (10_000, 15)])
 def test_the_popularity_table_is_the_formula_rounded(installs: int, printed: float) -> None:
     assert popularity(installs) == pytest.approx(printed, abs=0.2)
 
 
 @requirement("relevance:curated")
-@pytest.mark.parametrize(
+@for_each(
     ("query", "fields", "boost"),
     [
         ("react performance", {"slug": "react-performance-tuning"}, 7.2),
@@ -166,7 +165,7 @@ ROWS = [
 
 
 @requirement("relevance:example-rows", "relevance:sum")
-@pytest.mark.parametrize(("query", "fields", "total", "rounding"), ROWS)
+@for_each(("query", "fields", "total", "rounding"), ROWS)
 def test_the_five_example_rows_have_their_totals(
     query: str, fields: Any, total: float, rounding: float
 ) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-import pytest
-
 import skillyard as sy
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
 REVIEW = skill(
@@ -32,7 +31,7 @@ def test_a_line_names_skill_id_description_and_three_triggers() -> None:
 
 
 @requirement("summary:no-bodies")
-@pytest.mark.parametrize("form", FORMATS)
+@for_each("form", FORMATS)
 def test_no_form_of_the_summary_holds_a_body(form: str) -> None:
     text = sy.summary(catalog(REVIEW, DOCS), format=form)
     assert "Find defects." in text
@@ -78,7 +77,7 @@ def test_no_field_can_leave_the_xml_form() -> None:
 
 
 @requirement("summary:budget")
-@pytest.mark.parametrize("form", FORMATS)
+@for_each("form", FORMATS)
 def test_a_token_budget_shortens_the_summary(form: str) -> None:
     many = catalog(*[skill(f"skill-{n:03}", "A long description. " * 8) for n in range(60)])
     whole = sy.summary(many, format=form)
@@ -98,7 +97,7 @@ def test_under_a_budget_the_skills_that_fit_the_query_are_kept() -> None:
 
 
 @requirement("summary:left-out")
-@pytest.mark.parametrize("form", FORMATS)
+@for_each("form", FORMATS)
 def test_convention_documents_and_hidden_skills_are_left_out(form: str) -> None:
     rules = sy.parse_instructions("AGENTS.md", "# House rules\n")
     hidden = skill("wipe-db", "Wipe the database.", trigger=True)

@@ -9,6 +9,7 @@ import pytest
 import skillyard as sy
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 EXTRA = (
@@ -43,7 +44,7 @@ def test_what_can_be_understood_is_no_error_under_lenient(tmp_path: Path) -> Non
 
 
 @requirement("validate:lenient-default", "validate:profiles:diagnostics")
-@pytest.mark.parametrize("profile", ["lenient", "spec", "reference"])
+@for_each("profile", ["lenient", "spec", "reference"])
 def test_a_good_skill_has_no_error_and_an_unreadable_one_has_under_every_profile(
     tmp_path: Path, profile: str
 ) -> None:
@@ -57,7 +58,7 @@ def test_a_good_skill_has_no_error_and_an_unreadable_one_has_under_every_profile
 
 
 @requirement("validate:extension-fields")
-@pytest.mark.parametrize(
+@for_each(
     "field",
     [
         'version: "1.0"',
@@ -85,7 +86,7 @@ def test_a_documented_extension_field_warns_under_spec_and_fails_under_reference
 
 
 @requirement("validate:extension-fields")
-@pytest.mark.parametrize(
+@for_each(
     ("name", "code"),
     [
         ("My-skill", "name_not_lowercase"),

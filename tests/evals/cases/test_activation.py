@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from skillyard.evals.cases.activation import ActivationCase, read_activation
 from tests.evals.cases.making import library, one, written
+from tests.tables import for_each
 
 GOOD: dict[str, Any] = {
     "id": "a-1",
@@ -47,7 +48,7 @@ def test_cases_are_read_past_comments_and_blank_lines(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bad", "says"),
     [
         ("{", "not JSON"),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from skillyard.evals.cases.candidates import Candidate, read_candidates
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from tests.evals.cases.making import library, one, written
+from tests.tables import for_each
 
 GOOD = """\
 candidates:
@@ -41,7 +40,7 @@ def test_candidates_are_read_as_they_stand(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "line", "says"),
     [
         (
@@ -96,7 +95,7 @@ def test_a_fault_is_told_with_its_line(
     one(found.errors, path, line, says)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "says"),
     [
         ("candidates: 5\n", 1, "candidates is not a list"),

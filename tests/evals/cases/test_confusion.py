@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from skillyard.evals.cases.confusion import ConfusionCase, groups_of, read_confusion
 from tests.evals.cases.making import library, one, written
+from tests.tables import for_each
 
 
 def line(key: str, group: str | None, expected: str | None, **changes: Any) -> str:
@@ -38,7 +37,7 @@ def test_groups_come_from_what_the_cases_expect(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bad", "says"),
     [
         (line("3", None, "letter"), "group is empty"),

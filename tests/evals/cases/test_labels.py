@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from skillyard.evals.cases.labels import Label, read_labels
+from tests.tables import for_each
 
 
 def write(folder: Path, text: str) -> Path:
@@ -24,7 +23,7 @@ def test_labels_come_in_the_order_of_the_file_without_blank_and_comment_lines(
     assert not data.diagnostics
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "said"),
     [
         ('{"id": "a"}', "winner"),

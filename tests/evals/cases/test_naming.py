@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import string
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard.evals.cases.naming import find_name
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     "prompt",
     [
         "run code-review on this",
@@ -30,7 +30,7 @@ def test_a_prompt_that_names_the_skill(prompt: str) -> None:
     assert find_name(prompt, "code-review") is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "prompt",
     [
         "I need a code review of this",
@@ -47,7 +47,7 @@ def test_a_prompt_that_only_shares_words(prompt: str) -> None:
     assert find_name(prompt, "code-review") is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("prompt", "named"),
     [
         ("merge these pdf files", False),

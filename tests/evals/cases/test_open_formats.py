@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from skillyard.evals.cases.open_formats import (
 from skillyard.evals.cases.parsing import json_items
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from tests.evals.cases.making import library, one, written
+from tests.tables import for_each
 
 EVALS = """\
 {
@@ -87,7 +87,7 @@ def test_each_prompt_is_judged_by_what_its_entry_says(tmp_path: Path) -> None:
     assert rubric.criteria_of(2) == DEFAULT_CRITERIA
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "content"),
     [("../secret.txt", None), ("/etc/passwd", None), ("gone.csv", None), ("x.png", b"\x89PNG\x00")],
 )
@@ -108,7 +108,7 @@ def test_an_entry_whose_files_may_not_be_read_is_left_out(
     assert "secret" not in left_out[0].message.replace(name, "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entry", "line", "says"),
     [
         ({"id": 1}, 4, "[0].prompt is missing"),
@@ -132,7 +132,7 @@ def test_a_bad_entry_is_told_with_its_line_and_the_others_are_read(
     one(found.errors, path, line, says)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "says"),
     [
         ('{"skill_name": "table-repair",\n "evals": [}', 2, "not JSON"),

@@ -12,6 +12,7 @@ from skillyard.evals.cases.dataset import Dataset
 from skillyard.evals.cases.rubrics import Rubric, read_rubrics
 from skillyard.evals.criteria import Criterion
 from tests.evals.cases.making import library, one, told, written
+from tests.tables import for_each
 
 GOOD = """\
 skill_name: table-repair
@@ -81,7 +82,7 @@ extra: 1
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "line", "says"),
     [
         (
@@ -120,7 +121,7 @@ def test_a_skill_that_is_not_there_is_told_with_its_neighbour(tmp_path: Path) ->
     assert "table-repair" in error.hint
 
 
-@pytest.mark.parametrize("weights", [(0.34, 0.33, 0.33), (0.333, 0.333, 0.333), (0.5, 0.3, 0.21)])
+@for_each("weights", [(0.34, 0.33, 0.33), (0.333, 0.333, 0.333), (0.5, 0.3, 0.21)])
 def test_weights_may_be_off_by_a_hundredth(
     tmp_path: Path, weights: tuple[float, float, float]
 ) -> None:
@@ -138,7 +139,7 @@ def test_an_unusual_number_of_criteria_is_a_remark_and_no_error(tmp_path: Path) 
     assert [each.code for each in found.diagnostics] == ["rubric_criteria_count"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code", "line"),
     [
         ("skill_name: a\nskill_name: b\n", "yaml_duplicate_key", 2),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from skillyard.errors import InvalidInput
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.cases.sampling import sample, sample_activation
+from tests.tables import for_each
 
 KEYS = [f"case-{number}" for number in range(30)]
 
@@ -26,7 +27,7 @@ def test_seed_and_layer_change_the_choice() -> None:
     assert len({chosen(KEYS, 5, seed, layer) for seed in (1, 2) for layer in ("a", "b")}) == 4
 
 
-@pytest.mark.parametrize("limit", [0, -1, True, 1.5, "3"])
+@for_each("limit", [0, -1, True, 1.5, "3"])
 def test_a_limit_that_is_none_is_refused(limit: object) -> None:
     with pytest.raises(InvalidInput, match="limit"):
         chosen(KEYS, limit)  # type: ignore[arg-type]

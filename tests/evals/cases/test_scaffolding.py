@@ -20,6 +20,7 @@ from skillyard.evals.config import read_config
 from skillyard.skill import Skill, Triggers
 from tests.evals.cases.making import library, written
 from tests.shared_data import REPOSITORY
+from tests.tables import for_each
 
 CANDIDATES = "datasets/size_impact/candidates.yaml"
 
@@ -117,7 +118,7 @@ def test_a_hidden_skill_gets_no_activation_cases(tmp_path: Path) -> None:
     assert not any("activation" in name for name in names(found.written, tmp_path))
 
 
-@pytest.mark.parametrize("name", ["../out", "a/b", "/abs", "nul", "-x"])
+@for_each("name", ["../out", "a/b", "/abs", "nul", "-x"])
 def test_a_name_that_leads_elsewhere_writes_nothing(tmp_path: Path, name: str) -> None:
     skill = Skill(name, "Does it.", "B")
     with pytest.raises(InvalidInput, match="no files can be named after"):

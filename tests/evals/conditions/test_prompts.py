@@ -17,6 +17,7 @@ from skillyard.evals.conditions.prompts import (
 from skillyard.evals.conditions.sizes import size_of
 from tests.evals.golden import compare
 from tests.property.strategies import hostile_text, many
+from tests.tables import for_each
 
 GOLDEN = Path(__file__).parent / "golden"
 SKILL = """\
@@ -94,7 +95,7 @@ def test_sizes_are_those_of_the_injected_text_and_of_the_text_without_delimiters
     assert (arms.body_bytes, arms.tier) == (len(body.encode()), "small")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("size", "word"), [(4_999, "small"), (5_000, "medium"), (15_000, "medium"), (15_001, "large")]
 )
 def test_the_tier_is_that_of_the_stripped_body_without_frontmatter(size: int, word: str) -> None:

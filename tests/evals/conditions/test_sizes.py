@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from skillyard.errors import InvalidInput
 from skillyard.evals.conditions.sizes import Size, estimate_tokens, scale, size_of, tier
 from tests.property.strategies import hostile_text, many
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("chars", "per_token", "tokens"),
     [(0, 4.0, 0), (1, 4.0, 1), (4, 4.0, 1), (5, 4.0, 2), (36, 3.6, 10), (37, 3.6, 11)],
 )
@@ -23,13 +24,13 @@ def test_tokens_are_rounded_up_and_nothing_has_none(
     assert estimate_tokens("x" * chars, per_token) == tokens
 
 
-@pytest.mark.parametrize("per_token", [0, -1.0, inf, nan])
+@for_each("per_token", [0, -1.0, inf, nan])
 def test_a_token_of_no_characters_is_refused(per_token: float) -> None:
     with pytest.raises(InvalidInput, match="chars_per_token"):
         estimate_tokens("x", per_token)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("size", "word"),
     [(0, "small"), (4_999, "small"), (5_000, "medium"), (15_000, "medium"), (15_001, "large")],
 )
@@ -37,7 +38,7 @@ def test_both_bounds_belong_to_the_medium_tier(size: int, word: str) -> None:
     assert tier(size) == word
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tokens", "word"),
     [
         (0, "compact"), (399, "compact"), (400, "detailed"), (2_500, "detailed"),

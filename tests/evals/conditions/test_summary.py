@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from skillyard.evals.conditions.document import take_apart
 from skillyard.evals.conditions.fences import opened
 from skillyard.evals.conditions.summary import extract_summary, parts, scope_of
 from tests.property.strategies import blocks, hostile_text, many
+from tests.tables import for_each
 
 LINES = st.sampled_from(
     [
@@ -80,7 +80,7 @@ def described(*block: str) -> str:
     return parts("\n".join(["---", *block, "---", "body"])).description
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("block", "description"),
     [
         (["description: |", "  Two", "  lines.", ""], "Two\nlines."),
@@ -104,7 +104,7 @@ def test_a_description_is_a_text_at_the_top_level(block: list[str], description:
     assert described(*block) == description
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("block", "description"),
     [
         (["description: Use when: parsing", "name: x"], "Use when: parsing"),
@@ -126,7 +126,7 @@ def test_a_description_is_recovered_where_the_block_is_no_yaml(
     assert described(*block) == description
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "----\ndescription: x\n----\n",
@@ -158,7 +158,7 @@ def test_indented_code_on_the_first_line_of_a_body_is_no_heading() -> None:
     assert scope_of("    ## Scope\n\nnot this\n") == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "scope"),
     [
         ("## Scope\na\n## Scope\nb", "a"),
@@ -181,7 +181,7 @@ def test_the_section_by_its_rules(body: str, scope: str) -> None:
     assert scope_of(body) == scope
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     ["[skill:" * 150_000, "`" * 1_000_000, "## " + "# " * 500_000, "#" * 1_000_000, "~ " * 500_000],
     ids=["references", "backticks", "hashes", "hash run", "tildes"],

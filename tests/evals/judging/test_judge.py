@@ -16,6 +16,7 @@ from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import ModelFailed, Reply, Usage
 from skillyard.evals.models.stopping import RunStopped
 from tests.evals.judging.making import RUBRIC, ScriptedJudge, answer, mappings, reply
+from tests.tables import for_each
 
 DOCUMENTED = {"parsed", "raw_judge_text", "cost", "attempts", "judge_error"}
 MORE = {"calls", "usage", "stop_reason", "latency_s", "prompt_version"}
@@ -57,7 +58,7 @@ def test_mappings_of_a_rubric_file_ask_the_same_question() -> None:
     assert one.asked == other.asked
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bad", "kind"),
     [
         (reply("A is better."), "no_json"),
@@ -77,7 +78,7 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_and_kept(bad: Reply, kin
     assert judge.asked[1].user == judge_prompt("Which?", "first", "second", RUBRIC, [kind]).user
 
 
-@pytest.mark.parametrize("retries", [0, 1, 2, 3])
+@for_each("retries", [0, 1, 2, 3])
 def test_attempts_end_and_leave_the_reason_and_the_last_text(retries: int) -> None:
     judge = ScriptedJudge(*[reply(f"no {n}") for n in range(9)])
     found = ask(judge, max_retries=retries)
@@ -149,7 +150,7 @@ def test_a_request_that_is_refused_without_a_schema_too_is_an_error() -> None:
     assert len(judge.asked) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "ends", [ModelFailed("no_money", "spent", permanent=True), RunStopped("budget", "cap reached")]
 )
 def test_what_ends_a_run_is_passed_on(ends: Exception) -> None:

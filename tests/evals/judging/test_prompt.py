@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from skillyard.evals.judging.prompt import (
 from tests.evals.golden import compare
 from tests.evals.judging.making import RUBRIC, answer
 from tests.property.strategies import hostile_text, many
+from tests.tables import for_each
 
 GOLDEN = Path(__file__).parent / "golden"
 REQUEST = "When is high water at Dover tomorrow?"
@@ -36,7 +36,7 @@ KINDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "failures"),
     [
         ("first", []),
@@ -63,7 +63,7 @@ def test_every_criterion_is_asked_with_its_weight_and_description() -> None:
     assert '"overall_winner"' in user
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("kind", KINDS)
 def test_each_retry_is_longer_and_says_why(kind: str) -> None:
     asked = [judge_prompt(REQUEST, FIRST, SECOND, RUBRIC, [kind] * n).user for n in range(4)]
     assert asked[1].startswith(asked[0])

@@ -17,6 +17,7 @@ from skillyard.evals.judging.remap import breakdown, merge, one_order, remap
 from skillyard.evals.judging.verdicts import Scored, Verdict
 from tests.evals.judging.making import RUBRIC, answer, mappings
 from tests.property.strategies import few, many
+from tests.tables import for_each
 
 CONDITIONS = ["full", "baseline"]
 DIRECT = {"A": "full", "B": "baseline"}
@@ -141,9 +142,7 @@ def orders(*pairs: tuple[dict[str, str], Any]) -> dict[str, Any]:
     return case(orders=[{"assignment": slots, "judge": judge} for slots, judge in pairs])
 
 
-@pytest.mark.parametrize(
-    ("band", "winner"), [(0, "full"), (0.9999, "full"), (1, "tie"), (1.0, "tie"), (4, "tie")]
-)
+@for_each(("band", "winner"), [(0, "full"), (0.9999, "full"), (1, "tie"), (1.0, "tie"), (4, "tie")])
 def test_a_tie_band_takes_in_its_bound(band: float, winner: str) -> None:
     assert remap(case(4, 3, tie_band=band))["winner"] == winner
 
@@ -170,7 +169,7 @@ def test_means_of_two_orders_are_rounded_to_four_decimals() -> None:
     assert found["improvement"] == 0.3334
 
 
-@pytest.mark.parametrize(
+@for_each(
     "broken",
     [
         {},
@@ -201,8 +200,8 @@ def test_a_case_put_wrongly_is_an_error_and_no_exception(broken: dict[str, Any])
     assert found["message"]
 
 
-@pytest.mark.parametrize("bad", [None, [], {}, answer(6, 2), answer(winner="C")])
-@pytest.mark.parametrize("place", [0, 1])
+@for_each("bad", [None, [], {}, answer(6, 2), answer(winner="C")])
+@for_each("place", [0, 1])
 def test_one_bad_order_makes_the_comparison_an_error(bad: Any, place: int) -> None:
     replies = [answer(), answer()]
     replies[place] = bad

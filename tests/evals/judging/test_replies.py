@@ -6,12 +6,12 @@ import json
 import time
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.judging.replies import extract_json
 from tests.property.strategies import few, hostile_text, many
+from tests.tables import for_each
 
 keys = st.text(max_size=6)
 values = st.recursive(
@@ -116,7 +116,7 @@ def test_the_scan_is_that_of_the_rule(text: str) -> None:
     assert extract_json(text) == scanned(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ('{"a": NaN}', None),
@@ -142,7 +142,7 @@ def test_edges_of_the_rule(text: str, value: Any) -> None:
     assert extract_json(text) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     "piece",
     ["{", '{ "', '{"a": ', "{ }", '{"', "\\{", '"{', ",", ", ]", "{\n", "```\n{", "[{"],
 )

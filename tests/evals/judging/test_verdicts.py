@@ -23,6 +23,7 @@ from skillyard.evals.judging.verdicts import (
 )
 from tests.evals.judging.making import RUBRIC, answer, mappings, scored
 from tests.property.strategies import many
+from tests.tables import for_each
 
 GOOD = scored("accuracy", 4, 2), scored("brevity", 3, 3)
 
@@ -77,7 +78,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@for_each("name", HOSTILE)
 def test_a_hostile_reply_is_no_verdict(name: str) -> None:
     text, kind = HOSTILE[name]
     found = extract_json(text)
@@ -93,7 +94,7 @@ def test_there_are_at_least_the_twenty_eight_replies_of_the_security_document() 
     assert len(HOSTILE) >= 28
 
 
-@pytest.mark.parametrize("value", [None, [], "A", 1, True, [answer()]])
+@for_each("value", [None, [], "A", 1, True, [answer()]])
 def test_what_is_no_object_is_no_verdict(value: object) -> None:
     with pytest.raises(BadVerdict, match="not a JSON object"):
         verdict(value, RUBRIC)
@@ -157,7 +158,7 @@ def test_criteria_come_as_values_or_as_mappings() -> None:
     assert read_criteria(DEFAULT_CRITERIA) == DEFAULT_CRITERIA
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("criteria", "what"),
     [
         ([], "at least one"),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from skillyard.errors import SkillIoError
 from skillyard.evals.keeping.entries import ENTRY_BYTES, GENERATIONS, Entries
+from tests.tables import for_each
 
 KEY = "a" * 63 + "1"
 
@@ -54,7 +55,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@for_each("name", HOSTILE)
 def test_what_cannot_be_used_is_missing_and_named_once(name: str, tmp_path: Path) -> None:
     made, said, path = entries(tmp_path)
     put(tmp_path, path, HOSTILE[name])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from skillyard.evals.criteria import Criterion
 from skillyard.evals.keeping.keys import canonical, generation_key, judgement_key
 from skillyard.evals.models.describing import Described
 from skillyard.evals.models.protocol import Request
+from tests.tables import for_each
 
 MODEL = Described("openai", "127.0.0.1:8080")
 REQUEST = Request("m", "system", "user", 100, 0.5, 1, None)
@@ -32,7 +32,7 @@ def judged(**more: Any) -> str:
     return judgement_key(**{**given, **more})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [{"model": "n"}, {"system": "other"}, {"user": "other"}, {"max_tokens": 101},
      {"temperature": 0.6}, {"seed": 2}, {"schema": {"type": "object"}}],
@@ -57,7 +57,7 @@ def test_what_is_not_sent_is_not_in_the_key() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [{"judge_model": "k"}, {"prompt_version": "2"}, {"user_prompt": "q"}, {"slots": ("y", "x")},
      {"slots": ("x", "z")}, {"run": 1}, {"criteria": CRITERIA[::-1]}, {"criteria": CRITERIA[:1]},

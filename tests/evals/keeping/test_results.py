@@ -18,6 +18,7 @@ from skillyard.evals.keeping.results import (
     results_in,
     write_results,
 )
+from tests.tables import for_each
 
 
 def envelope(run_id: str = "r1", eval_type: Any = "confusion", **meta: Any) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "new") == ["confusion_r1.json"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [b"", b"{", b"[]", b"null", b'{"meta": 1}', b"\xff", b"[" * 100_000,
      json.dumps({**envelope(), "cases": {}}).encode(),
@@ -85,7 +86,7 @@ def test_events_are_on_disk_before_the_next_thing(tmp_path: Path) -> None:
     assert [event["case"] for event in read_events(str(tmp_path))] == ["c0", "c1", "c2"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "torn", [b'{"event":"case"', b"\x00" * 9, b"{}garbage", b"[1]", b"\xff\xfe", b"[" * 90_000]
 )
 def test_a_torn_line_is_left_out_and_the_next_run_begins_on_its_own(

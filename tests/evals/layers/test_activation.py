@@ -16,6 +16,7 @@ from skillyard.evals.layers.activation import (
     activation_summary,
 )
 from skillyard.evals.layers.routing import Routed
+from tests.tables import for_each
 
 NAMES = ("a", "b", "c", "d")
 
@@ -62,7 +63,7 @@ def outcome(one: ActivationCase, *picked: str, **more: Any) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "picked", "passed", "precision", "recall", "f1", "exact"),
     [
         (case(expected="a"), "a", True, 1, 1, 1, True),

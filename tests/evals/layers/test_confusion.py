@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from skillyard.evals.cases.confusion import ConfusionCase
 from skillyard.evals.layers.confusion import (
     ConfusionRun,
@@ -14,6 +12,7 @@ from skillyard.evals.layers.confusion import (
     confusion_summary,
 )
 from skillyard.evals.layers.routing import Routed
+from tests.tables import for_each
 
 GROUPS = {"g": ("a", "b", "c")}
 
@@ -119,13 +118,13 @@ def test_runs_of_a_request_count_once_in_the_summary() -> None:
     assert matrix[0] == [3, 3, 0], "the matrix counts every one"
 
 
-@pytest.mark.parametrize(("wrong", "right", "found"), [(1, 4, False), (2, 7, True), (1, 3, True)])
+@for_each(("wrong", "right", "found"), [(1, 4, False), (2, 7, True), (1, 3, True)])
 def test_a_pair_is_found_above_a_fifth(wrong: int, right: int, found: bool) -> None:
     requests = [("a", "b")] * wrong + [("a", "a")] * right + [("b", "b"), ("c", "c")]
     assert ("pair" in findings(*requests)) == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "b", "c", "found"),
     [(2, 2, 2, True), (2, 2, 1, False), (3, 2, 2, False), (0, 1, 1, True), (0, 2, 0, False),
      (0, 0, 0, False), (1, 1, 1, True)],
@@ -143,8 +142,8 @@ def test_a_skill_that_is_never_picked_is_found() -> None:
     assert "never_predicted" not in findings(("a", "a"), ("b", "b")), "nobody asked for c"
 
 
-@pytest.mark.parametrize(("kind", "picks"), [("multi", "ab"), ("none", "")])
-@pytest.mark.parametrize(("odd", "even", "found"), [(1, 4, False), (2, 8, False), (2, 7, True)])
+@for_each(("kind", "picks"), [("multi", "ab"), ("none", "")])
+@for_each(("odd", "even", "found"), [(1, 4, False), (2, 8, False), (2, 7, True)])
 def test_odd_numbers_of_picks_are_found_above_a_fifth(
     kind: str, picks: str, odd: int, even: int, found: bool
 ) -> None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +21,7 @@ from skillyard.evals.layers.routing import (
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.protocol import Reply, Request, Usage
 from skillyard.skill import Skill
+from tests.tables import for_each
 
 
 def skill(name: str, description: str = "Does it.") -> Skill:
@@ -75,7 +75,7 @@ def test_a_description_cannot_forge_a_line(description: str) -> None:
     assert all(len(line) <= len("- a: ") + DESCRIPTION_CHARS for line in text.splitlines())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "picked", "dropped"),
     [
         ('{"skills": ["b", "a"], "reasoning": "r"}', ("b", "a"), ()),
@@ -97,7 +97,7 @@ def test_a_reply_is_read(
     assert found.input_tokens == 100
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     ["a, I think", '{"skills": "a"}', '{"skills": [1]}', '{"skills": null}', '["a"]', "{}",
      '{"skills": ["a"', '{"picks": ["a"]}'],
@@ -113,9 +113,7 @@ def test_a_reply_that_cannot_be_read_is_asked_about_skill_by_skill(
     assert said in model.asked[1].user
 
 
-@pytest.mark.parametrize(
-    "said", ["yes", '{"chosen": "true"}', '{"chosen": 1}', '{"chosen": null}', "[true]"]
-)
+@for_each("said", ["yes", '{"chosen": "true"}', '{"chosen": 1}', '{"chosen": null}', "[true]"])
 def test_only_a_plain_yes_is_one(said: str, tmp_path: Path) -> None:
     asked, _ = router(tmp_path, "prose", said)
     assert asked.route("p", ("a",), 0).picked == ()

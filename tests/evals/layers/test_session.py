@@ -13,6 +13,7 @@ from skillyard.evals.keeping.entries import Entries
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import ModelFailed, Reply, Request, Usage
+from tests.tables import for_each
 
 CRITERIA = (Criterion("right", 0.6, "It is right."), Criterion("short", 0.4, "It is short."))
 VERDICT: dict[str, Any] = {
@@ -113,7 +114,7 @@ HOSTILE: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value"), [(field, value) for field, values in HOSTILE.items() for value in values]
 )
 def test_an_entry_may_say_anything_beside_its_text(
@@ -130,7 +131,7 @@ def test_an_entry_may_say_anything_beside_its_text(
     assert all(len(sdk) <= 100 for sdk in made.spent.sdks)
 
 
-@pytest.mark.parametrize("text", [None, 5, ["tea"], {"text": "tea"}])
+@for_each("text", [None, 5, ["tea"], {"text": "tea"}])
 def test_an_entry_without_a_text_is_made_again(text: object, tmp_path: Path) -> None:
     session(tmp_path, "tea")[0].generate("tea", REQUEST, 0)
     path = change(tmp_path, text=text)
@@ -156,7 +157,7 @@ TAMPERED: list[object] = [
 ]
 
 
-@pytest.mark.parametrize("parsed", TAMPERED, ids=range(len(TAMPERED)))
+@for_each("parsed", TAMPERED, ids=range(len(TAMPERED)))
 def test_a_tampered_judgement_is_made_again(parsed: object, tmp_path: Path) -> None:
     judge(session(tmp_path, json.dumps(VERDICT))[0])
     path = change(tmp_path, parsed=parsed)

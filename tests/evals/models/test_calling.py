@@ -18,6 +18,7 @@ from skillyard.evals.models.prices import Price, worst_cost
 from skillyard.evals.models.protocol import ModelFailed, Reply, Request, Usage
 from skillyard.standin.fake_llm import faults
 from tests.evals.models.conftest import TIMEOUT_S, Provider
+from tests.tables import for_each
 
 PRICE = Price(1.0, 10.0)
 REQUEST = Request("m", "system", "user", max_tokens=100)
@@ -115,7 +116,7 @@ def test_waits_stay_within_what_is_documented(
     assert base_s * 2**number <= wait <= base_s * 2**number * (1 + jitter) + 1e-9
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong", [{"max_retries": -1}, {"base_s": -1.0}, {"jitter": float("nan")}, {"longest_s": -1.0}]
 )
 def test_wrong_limits_are_refused(wrong: dict[str, float]) -> None:

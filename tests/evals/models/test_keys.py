@@ -18,6 +18,7 @@ from skillyard.evals.models.protocol import ModelFailed
 from skillyard.standin.answers import json_answer, text_answer
 from skillyard.standin.fake_llm import FakeLlm, faults
 from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
+from tests.tables import for_each
 
 
 def test_the_key_reaches_the_provider(provider: Provider) -> None:
@@ -83,7 +84,7 @@ def test_a_redirect_to_another_host_gets_no_key(provider: Provider) -> None:
         assert thief.record.seen == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kept"),
     [
         ("key secret-1 is wrong", "key [key] is wrong"),
@@ -97,8 +98,8 @@ def test_redaction(text: str, kept: str) -> None:
     assert redacted(text, ["secret-1", ""]) == kept
 
 
-@pytest.mark.parametrize("name", ["anthropic", "openai"])
-@pytest.mark.parametrize("value", [None, "", "  ", "\n"])
+@for_each("name", ["anthropic", "openai"])
+@for_each("value", [None, "", "  ", "\n"])
 def test_without_a_key_the_error_names_the_variable(name: str, value: str | None) -> None:
     pytest.importorskip(name)
     variable = f"{name.upper()}_API_KEY"
@@ -108,7 +109,7 @@ def test_without_a_key_the_error_names_the_variable(name: str, value: str | None
     assert (caught.value.kind, caught.value.permanent) == ("missing_key", True)
 
 
-@pytest.mark.parametrize("key", ["sk-a b", "sk-a\nb", "sk-ü", "sk-\x00"])
+@for_each("key", ["sk-a b", "sk-a\nb", "sk-ü", "sk-\x00"])
 def test_a_key_that_can_be_none_is_refused_and_not_repeated(key: str) -> None:
     with pytest.raises(ModelFailed, match="holds characters that no key has") as caught:
         open_model("openai", environment={"OPENAI_API_KEY": key})
@@ -121,12 +122,12 @@ def test_blanks_around_a_key_are_taken_off(opened: Callable[..., Provider]) -> N
     assert provider.fake.record.seen[0].headers["authorization"] == f"Bearer {KEY}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [f"http://user:{KEY}@127.0.0.1:9", f"https://127.0.0.1/v1?key={KEY}", f"ftp://{KEY}", KEY,
      f"http://127.0.0.1:{KEY}", f"//{KEY}"],
 )  # fmt: skip
-@pytest.mark.parametrize("through", ["argument", "environment"])
+@for_each("through", ["argument", "environment"])
 def test_an_address_with_a_credential_or_none_is_refused_and_not_repeated(
     address: str, through: str
 ) -> None:

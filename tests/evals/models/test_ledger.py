@@ -14,6 +14,7 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.models.ledger import Ledger, Reservation, require_prices
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.stopping import RunStopped
+from tests.tables import for_each
 
 
 def test_a_call_is_reserved_with_its_worst_case_and_settled_with_its_cost() -> None:
@@ -53,7 +54,7 @@ def test_without_caps_nothing_stops() -> None:
     assert (ledger.spent, ledger.calls) == (1e7, 10)
 
 
-@pytest.mark.parametrize("amount", [-0.1, float("nan"), float("inf")])
+@for_each("amount", [-0.1, float("nan"), float("inf")])
 def test_what_is_no_amount_is_refused(amount: float) -> None:
     with pytest.raises(InvalidInput):
         Ledger(amount)

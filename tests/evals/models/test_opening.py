@@ -14,6 +14,7 @@ from skillyard.evals.models.opening import PROVIDERS, as_model, open_model
 from skillyard.evals.models.protocol import ModelFailed, Request, Usage
 from skillyard.standin.fake_llm import FakeLlm, faults
 from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
+from tests.tables import for_each
 
 
 def test_an_unknown_provider_is_named_with_the_known_ones() -> None:
@@ -21,7 +22,7 @@ def test_an_unknown_provider_is_named_with_the_known_ones() -> None:
         open_model("nobody", environment=KEYS)
 
 
-@pytest.mark.parametrize("name", PROVIDERS)
+@for_each("name", PROVIDERS)
 def test_the_address_is_the_argument_else_the_environment_else_the_provider(name: str) -> None:
     pytest.importorskip(name)
     variable = {f"{name.upper()}_BASE_URL": "http://127.0.0.1:2/v1"}
@@ -32,7 +33,7 @@ def test_the_address_is_the_argument_else_the_environment_else_the_provider(name
     assert open_model(name, environment=KEYS).provider == name
 
 
-@pytest.mark.parametrize("name", PROVIDERS)
+@for_each("name", PROVIDERS)
 def test_a_missing_library_names_the_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ModelFailed, match=r"pip install .*\[eval\]'") as caught:
@@ -103,7 +104,7 @@ def test_objects_with_a_clients_methods_are_clients() -> None:
     assert (reply.text, reply.stop_reason, reply.usage) == ("Cut", "max_tokens", Usage())
 
 
-@pytest.mark.parametrize("client", [None, 3, "anthropic", object(), {}])
+@for_each("client", [None, 3, "anthropic", object(), {}])
 def test_anything_else_is_refused(client: object) -> None:
     with pytest.raises(InvalidInput, match="neither a ChatModel nor a client"):
         as_model(client)

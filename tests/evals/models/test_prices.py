@@ -22,6 +22,7 @@ from skillyard.evals.models.prices import (
     worst_cost,
 )
 from skillyard.evals.models.protocol import ModelFailed, Request, Usage
+from tests.tables import for_each
 
 FLAT = Price(3.0, 15.0)
 TIERED = Price(1.0, 5.0, long=(LongInput(1_000, 2.0, 8.0), LongInput(5_000, 4.0, 16.0)))
@@ -55,7 +56,7 @@ def test_the_rate_for_long_inputs_holds_from_its_threshold() -> None:
     assert found.rates(100_001) > found.rates(100_000)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("provider", "model"),
     [
         ("anthropic", "claude-haiku-4-20250514"),
@@ -105,7 +106,7 @@ def test_costs() -> None:
     assert estimate(TIERED, 9_000, 10) == pytest.approx((9_000 * 4 + 10 * 16) / 1e6)
 
 
-@pytest.mark.parametrize(("paid", "gained"), [(-1, 0), (0, -1)])
+@for_each(("paid", "gained"), [(-1, 0), (0, -1)])
 def test_negative_counts_are_refused(paid: int, gained: int) -> None:
     with pytest.raises(InvalidInput, match="from 0 up"):
         estimate(FLAT, paid, gained)

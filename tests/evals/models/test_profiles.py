@@ -13,11 +13,12 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.models.profiles import PROFILES, Profile, profile_of
 from skillyard.evals.models.protocol import ModelFailed
 from tests.evals.models.conftest import TIMEOUT_S, Provider
+from tests.tables import for_each
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("provider", "model", "version", "expected"),
     [
         ("anthropic", "claude-haiku-4-5", "2026-10-21", (False, False, True, "max_tokens")),

@@ -16,6 +16,7 @@ from skillyard.evals.config import (
 )
 from skillyard.evals.regression.changes import RULES, Change
 from skillyard.evals.statistics.difference import rate_difference
+from tests.tables import for_each
 
 DEFAULTS = Regression()
 
@@ -33,7 +34,7 @@ def mean(value: object, stddev: object = 0.1, n: object = 10) -> dict[str, objec
     return {"mean": value, "stddev": stddev, "n": n}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "stddev", "status"),
     [
         (1.0, 0.5, 0.1, "unchanged"),
@@ -61,7 +62,7 @@ def test_a_threshold_that_binary_misses_by_a_hair_is_not_passed() -> None:
     assert one("effectiveness", mean(4.2, 0.7), mean(2.0999, 0.7), rules).status == "regression"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("after", "status"),
     [(0.5, "unchanged"), (0.499, "regression"), (1.5, "unchanged"), (1.501, "improvement")],
 )
@@ -76,7 +77,7 @@ def rates(tpr: float, fpr: float, n: int = 20) -> dict[str, object]:
     return {"tpr": tpr, "fpr": fpr, "positives": n, "negatives": n}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "statuses"),
     [
         (rates(0.9, 0.1), rates(0.8, 0.15), ["unchanged", "unchanged"]),
@@ -96,7 +97,7 @@ def cross(share: float, n: int = 10, asked: int = 4) -> dict[str, object]:
     return {"cross_activation": {"a": share}, "n": n, "requests": {"a": asked}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "status"),
     [(0.2, 0.3, "unchanged"), (0.2, 0.3001, "regression"), (0.7, 0.8, "unchanged"),
      (0.3, 0.2, "unchanged"), (0.3001, 0.2, "improvement")],
@@ -113,7 +114,7 @@ def test_the_interval_of_a_share_is_of_the_requests_that_it_is_a_share_of() -> N
     assert found.p == pytest.approx(expected.p, abs=1e-6)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("eval_type", "make", "least"),
     [
         ("effectiveness", lambda n: mean(1.0, 0.1, n), 3),
@@ -136,8 +137,8 @@ def test_too_few_cases_are_not_compared_and_it_says_so(
 NO_FIGURES: list[Any] = [None, "1", True, [], {}, float("nan"), float("inf"), 10**400, 1e300]
 
 
-@pytest.mark.parametrize("figure", NO_FIGURES, ids=[f"{each}"[:12] for each in NO_FIGURES])
-@pytest.mark.parametrize("eval_type", RULES)
+@for_each("figure", NO_FIGURES, ids=[f"{each}"[:12] for each in NO_FIGURES])
+@for_each("eval_type", RULES)
 def test_what_is_no_figure_is_not_compared(eval_type: str, figure: Any) -> None:
     makes = {
         "effectiveness": mean(figure),

@@ -13,6 +13,7 @@ from skillyard.evals.config import Regression
 from skillyard.evals.keeping.results import EVAL_TYPES, write_results
 from skillyard.evals.regression.baselines import read_baseline, save_baseline
 from skillyard.evals.regression.comparing import compare_folders, compare_results
+from tests.tables import for_each
 
 RULES = Regression()
 
@@ -61,7 +62,7 @@ def test_new_gone_and_changed() -> None:
     assert "1 before, 0.2 now" in found[2].message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "why"),
     [
         ({"aborted": True, "stop_reason": "budget"}, "stopped (budget)"),
@@ -84,7 +85,7 @@ def test_what_may_not_be_compared(change: dict[str, Any], why: str) -> None:
     assert why in found
 
 
-@pytest.mark.parametrize(
+@for_each(
     "change",
     [{"backend": "replay"}, {"seed": 7}, {"runs": 3}, {"skill_sha256s": {"tea": "other"}},
      {"run_id": "r2"}, {"timestamp": "2027"}],
@@ -165,7 +166,7 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@for_each("name", DAMAGED)
 def test_a_damaged_baseline_is_named(name: str, tmp_path: Path) -> None:
     path = tmp_path / "effectiveness_baseline.json"
     path.write_bytes(DAMAGED[name])

@@ -23,6 +23,7 @@ from skillyard.evals.reporting.markup import shown_line
 from skillyard.evals.reporting.texts import RAW_LIMIT, TEXT_LIMITS, Texts
 from tests.evals.reporting import making
 from tests.evals.reporting.making import CHANGES, HOSTILE, every, hostile, text_of
+from tests.tables import for_each
 from tests.web.reading import Page, harm, read
 
 POLICY = re.compile(
@@ -76,7 +77,7 @@ def test_every_plot_is_xml_with_a_title_and_a_description() -> None:
         assert all((child.text or "").strip() for child in root[:2])
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_hostile_texts_are_shown_and_cannot_act(text: str) -> None:
     small = [making.activation(), making.confusion(), making.size_impact(prompts=1)]
     envelopes = [hostile(text, envelope) for envelope in small]
@@ -251,7 +252,7 @@ def test_long_texts_are_cut_and_it_is_said() -> None:
     assert "Cut after 4,000 of 4,001 characters." in flat(page_of([envelope]).text())
 
 
-@pytest.mark.parametrize(("answers", "limit"), [(0, 20_000), (2_000, 3_000), (100_000, 1_000)])
+@for_each(("answers", "limit"), [(0, 20_000), (2_000, 3_000), (100_000, 1_000)])
 def test_the_limit_of_a_text_follows_how_many_there_are(answers: int, limit: int) -> None:
     cut = Texts(lambda path: "x" * 50_000, answers)
     assert cut.limit == limit

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
-
 from skillyard.evals.reporting.junit import render
 from skillyard.evals.reporting.markup import shown_line
 from tests.evals.reporting import making
 from tests.evals.reporting.making import CHANGES, HOSTILE, every, hostile
 from tests.evals.reporting.test_markdown import compare
+from tests.tables import for_each
 
 
 def test_the_file_is_the_one_that_was_looked_at() -> None:
@@ -60,7 +59,7 @@ def test_a_stand_in_is_named_in_the_properties() -> None:
         assert said["backend"] == "fake"
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_hostile_texts_stay_texts(text: str) -> None:
     envelopes = [hostile(text, envelope) for envelope in every()]
     changes = [{"entity": text, "message": text, "status": "regression", "eval_type": text}]

@@ -16,6 +16,7 @@ from skillyard.evals.reporting.markdown import LIMIT, code, prose, render
 from skillyard.evals.reporting.markup import shown_line
 from tests.evals.reporting import making
 from tests.evals.reporting.making import CHANGES, HOSTILE, every, hostile
+from tests.tables import for_each
 
 GOLDEN = Path(__file__).parent / "golden"
 UPDATE = "SKILLYARD_UPDATE_GOLDEN"
@@ -110,7 +111,7 @@ def test_a_text_in_code_is_shown_as_it_is(text: str) -> None:
         assert [child.type for child in inline.children] == ["code_inline"]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_hostile_envelopes_bring_no_mark_up(text: str) -> None:
     envelopes = [hostile(text, envelope) for envelope in ENVELOPES]
     written = render(envelopes, title=text, changes=[{"entity": text, "message": text}])

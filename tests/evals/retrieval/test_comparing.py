@@ -12,6 +12,7 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.retrieval.comparing import compare, interval, per_query
 from skillyard.evals.retrieval.measures import BenchQuery, Judged, measures
 from skillyard.ranking.query import Query
+from tests.tables import for_each
 
 GRADES = {"a": 3, "b": 2, "c": 1}
 ASKED = [BenchQuery("q1", Query("x"), GRADES, "k"), BenchQuery("q2", Query("y"), {}, "none")]
@@ -21,7 +22,7 @@ def judged(*ids: str, sure: float = 0.9) -> Judged:
     return Judged(ids, sure)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "ids", "value"),
     [
         ("P@1", ("a",), 1.0),
@@ -54,7 +55,7 @@ def test_they_are_those_of_bench_score() -> None:
         assert sum(values) / len(values) == pytest.approx(found[name])
 
 
-@pytest.mark.parametrize("name", ["", "ndcg", "ndcg@0", "ndcg@x", "map@10", "P@99999"])
+@for_each("name", ["", "ndcg", "ndcg@0", "ndcg@x", "map@10", "P@99999"])
 def test_an_unknown_measure_is_refused_with_examples(name: str) -> None:
     with pytest.raises(InvalidInput, match="nDCG@10"):
         per_query(ASKED, {}, name)

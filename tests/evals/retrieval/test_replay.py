@@ -10,6 +10,7 @@ import skillyard as sy
 from skillyard.errors import InvalidInput
 from skillyard.evals.retrieval.replay import parse_log, replay
 from skillyard.service import select_skills
+from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
 BEFORE = (
@@ -45,7 +46,7 @@ def test_what_is_gone_changed_added_and_dropped_is_told() -> None:
     assert (1, "git-hunt", "added") in moved(*BEFORE, twin)
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"query": {}}', '{"query": {"text": 5}}', "null"])
+@for_each("line", ["{", "[]", '{"query": {}}', '{"query": {"text": 5}}', "null"])
 def test_a_wrong_line_is_named(line: str) -> None:
     with pytest.raises(InvalidInput, match="log:4"):
         parse_log(log(*REQUESTS) + line, "log")

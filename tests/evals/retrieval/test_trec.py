@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.retrieval.trec import parse_qrels, parse_run, run_text
+from tests.tables import for_each
 
 IDS = st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=300), min_size=1, max_size=9)
 
@@ -35,9 +36,7 @@ def test_scores_order_a_run_and_ranks_break_ties() -> None:
     assert (found.ids, found.confidence) == (("a", "b", "low"), 0.9)
 
 
-@pytest.mark.parametrize(
-    "line", ["q Q0 a 1 0.5", "q Q0 a one 0.5 t", "q Q0 a 1 x t", "q Q0 a 1 nan t"]
-)
+@for_each("line", ["q Q0 a 1 0.5", "q Q0 a one 0.5 t", "q Q0 a 1 x t", "q Q0 a 1 nan t"])
 def test_a_wrong_line_of_a_run_is_named(line: str) -> None:
     with pytest.raises(InvalidInput, match="run:2"):
         parse_run(f"q Q0 a 1 0.5 t\n{line}\n", "run")

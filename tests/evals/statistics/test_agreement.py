@@ -15,6 +15,7 @@ from skillyard.evals.statistics.agreement import (
     krippendorff_alpha,
     repeat_agreement,
 )
+from tests.tables import for_each
 
 # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), example with four observers,
 # one row an observer, one digit a unit; a dot is missing.
@@ -22,9 +23,7 @@ OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
 UNITS = [[None if given == "." else int(given) for given in unit] for unit in zip(*OBSERVERS)]  # noqa: B905
 
 
-@pytest.mark.parametrize(
-    ("metric", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
-)
+@for_each(("metric", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
 def test_alpha_of_the_published_example(metric: str, alpha: float) -> None:
     assert krippendorff_alpha(UNITS, metric) == pytest.approx(alpha, abs=5e-4)
 

@@ -12,6 +12,7 @@ import pytest
 from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.analysing import OVERALL, analyse_pairs
 from tests.evals.statistics.planting import Judge, case, run_of
+from tests.tables import for_each
 
 pytest.importorskip("scipy")
 
@@ -78,7 +79,7 @@ def exchanged(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return turned
 
 
-@pytest.mark.parametrize("prompts", [1, 3, 7, 14, 20])
+@for_each("prompts", [1, 3, 7, 14, 20])
 def test_exchanging_the_arms_turns_everything_round(prompts: int) -> None:
     judge = Judge({"full": 0.3})
     cases = run_of(judge, prompts, skills=2, prompts=prompts, runs=2)
@@ -131,7 +132,7 @@ def test_a_run_without_a_judged_case_still_has_a_summary() -> None:
     assert analyse_pairs([], seed=1)[0][OVERALL]["n"] == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "why"),
     [
         ({"improvement": None}, "improvement must be a number"),
@@ -191,7 +192,7 @@ CLEAR = [1.0, 0.8, 1.2, 0.9, 1.1, 1.0, 0.7, 1.3]
 NOTHING = [1.0, -0.8, 0.4, -0.9, 1.1, -1.0, 0.2, -0.3]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("baseline", "summary", "level"),
     [
         (CLEAR, CLEAR, "full"),
@@ -237,7 +238,7 @@ def test_p_is_adjusted_over_the_skills_for_each_comparison() -> None:
     assert overall["p_adjusted"] == overall["p"], "one comparison is a family of one"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("differences", "sentence"),
     [
         (

@@ -21,6 +21,7 @@ from skillyard.evals.statistics.intervals import (
     t_interval,
     wilson,
 )
+from tests.tables import for_each
 
 POINTS = st.floats(-4, 4).map(lambda value: round(value, 4))
 
@@ -30,7 +31,7 @@ def drawn(count: int, seed: int = 1) -> list[float]:
     return [rng.expovariate(1) - 0.6 for _ in range(count)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("successes", "n", "low", "high"),
     # Figures of Newcombe, Statistics in Medicine 17 (1998) 857-872, table I, method 3.
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611),
@@ -46,7 +47,7 @@ def test_wilson_without_trials_knows_nothing() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(("successes", "n"), [(-1, 3), (4, 3), (0, -1)])
+@for_each(("successes", "n"), [(-1, 3), (4, 3), (0, -1)])
 def test_wilson_refuses_impossible_counts(successes: int, n: int) -> None:
     with pytest.raises(InvalidInput, match="0 <= successes <= n"):
         wilson(successes, n)
@@ -82,7 +83,7 @@ def test_t_is_scipys() -> None:
         assert t_interval(values) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("count", [10, 25])
+@for_each("count", [10, 25])
 def test_bca_as_published_is_scipys_within_the_error_of_resampling(count: int) -> None:
     stats, np = pytest.importorskip("scipy.stats"), pytest.importorskip("numpy")
     values = drawn(count)
@@ -117,7 +118,7 @@ def test_laws_of_the_mean_interval(values: list[float], rng: random.Random) -> N
     assert (negated.mean, negated.low, negated.high) == (-found.mean, -found.high, -found.low)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("units", "method"),
     [
         ({}, TOO_FEW),
@@ -156,7 +157,7 @@ def test_prompts_that_agree_entirely_give_an_interval_without_width() -> None:
     assert bca_interval([1e-310] + [3e-310] * 11, 1)[0] >= 0, "and nothing is divided by nothing"
 
 
-@pytest.mark.parametrize("value", [inf, nan])
+@for_each("value", [inf, nan])
 def test_a_value_that_is_not_finite_is_refused(value: float) -> None:
     with pytest.raises(InvalidInput, match="finite"):
         mean_interval({"a": [1.0, value]}, 1)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.multiple import benjamini_hochberg
+from tests.tables import for_each
 
 PS = st.lists(st.floats(0, 1), max_size=30)
 
@@ -36,7 +37,7 @@ def test_one_test_alone_stays_as_it_is() -> None:
     assert benjamini_hochberg([0.04]) == [0.04]
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.1, float("nan")])
+@for_each("p", [-0.1, 1.1, float("nan")])
 def test_what_is_no_p_is_refused(p: float) -> None:
     with pytest.raises(InvalidInput, match="between 0 and 1"):
         benjamini_hochberg([0.5, p])

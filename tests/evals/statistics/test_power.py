@@ -18,9 +18,10 @@ from skillyard.evals.statistics.power import (
     units_needed,
     word_for,
 )
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(("effect", "units"), [(1.0, 10), (0.5, 34), (0.25, 128)])
+@for_each(("effect", "units"), [(1.0, 10), (0.5, 34), (0.25, 128)])
 def test_the_published_numbers_of_cases_for_a_spread_of_one_point(
     effect: float, units: int
 ) -> None:
@@ -65,7 +66,7 @@ def test_an_effect_too_small_to_find_needs_more_than_there_can_be() -> None:
     assert units_needed(100.0, 1.0) == LEAST_UNITS
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mean", "p", "units", "word"),
     [
         (0.5, 0.05, 6, BETTER),

@@ -21,6 +21,7 @@ from skillyard.evals.statistics.pairs import Pair, pair_of
 from skillyard.evals.statistics.permutation import sign_flip
 from skillyard.evals.statistics.power import POWER, smallest_detectable
 from tests.evals.statistics.planting import SOAK, Judge, allowed, run_of
+from tests.tables import for_each
 
 pytest.importorskip("scipy")
 pytestmark = pytest.mark.slow
@@ -39,7 +40,7 @@ def headline(cases: Sequence[dict[str, Any]], name: str = OVERALL) -> dict[str, 
     return found
 
 
-@pytest.mark.parametrize("prompts", [6, 12, 20])
+@for_each("prompts", [6, 12, 20])
 def test_two_arms_that_are_the_same_are_seldom_called_different(prompts: int) -> None:
     runs = FEW // 3
     words = [headline(run_of(Judge(), seed, prompts=prompts))["word"] for seed in range(runs)]
@@ -58,8 +59,8 @@ def test_a_whole_run_of_ten_skills_without_an_effect_is_seldom_wrong_about_any()
     assert wrong / runs <= allowed(0.05, runs)
 
 
-@pytest.mark.parametrize("draw", [NORMAL, STEPS], ids=["normal", "steps"])
-@pytest.mark.parametrize("count", [6, 9, 15, 24])
+@for_each("draw", [NORMAL, STEPS], ids=["normal", "steps"])
+@for_each("count", [6, 9, 15, 24])
 def test_the_sign_flip_test_holds_its_level(draw: Draw, count: int) -> None:
     trials = MANY if count < 15 else MANY // 4
     rng = random.Random(count)
@@ -67,7 +68,7 @@ def test_the_sign_flip_test_holds_its_level(draw: Draw, count: int) -> None:
     assert alarms / trials <= allowed(0.05, trials)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("count", "draw", "least"),
     [
         (2, NORMAL, 0.95),
@@ -124,7 +125,7 @@ def test_runs_of_one_prompt_taken_for_prompts_would_raise_false_alarms() -> None
     assert pooled / runs > 0.25
 
 
-@pytest.mark.parametrize("prompts", [8, 12, 25])
+@for_each("prompts", [8, 12, 25])
 def test_planted_effects_are_found_with_the_power_that_is_stated(prompts: int) -> None:
     trials = MANY // 2 if prompts < 15 else MANY // 4
     effect = smallest_detectable(1.0, prompts)
@@ -170,7 +171,7 @@ def test_a_planted_order_bias_is_found_and_both_orders_remove_it_from_the_means(
     assert one_way == pytest.approx(0.5, abs=0.25)
 
 
-@pytest.mark.parametrize("both", [True, False], ids=["both orders", "one random order"])
+@for_each("both", [True, False], ids=["both orders", "one random order"])
 def test_a_judge_without_a_bias_is_seldom_accused_of_one(both: bool) -> None:
     runs = FEW // 2
     judge = Judge({"full": 0.4})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.ranking.confidence.braces import expand_braces
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "alternatives"),
     [
         ("*.ts", ("*.ts",)),
@@ -30,7 +30,7 @@ def test_groups_nest_and_multiply_in_order(pattern: str, alternatives: tuple[str
     assert expand_braces(pattern, 64) == alternatives
 
 
-@pytest.mark.parametrize("pattern", ["{a}", "{a", "a}", "{", "}{", "{a,b", "a,b}", "{}"])
+@for_each("pattern", ["{a}", "{a", "a}", "{", "}{", "{a,b", "a,b}", "{}"])
 def test_braces_that_are_no_group_are_ordinary_text(pattern: str) -> None:
     assert expand_braces(pattern, 64) == (pattern,)
 
@@ -47,7 +47,7 @@ def test_the_cap_is_inclusive() -> None:
     assert expand_braces("{a,b}" * 6, 63) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "pattern", ["{a,b}" * 100, "{" + "a," * 100 + "b}", "{a," * 80 + "b" + "}" * 80 + "{c,d}" * 9]
 )
 def test_more_alternatives_than_the_cap_are_refused_and_not_built(pattern: str) -> None:

@@ -11,6 +11,7 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence.candidates import as_skills
 from skillyard.skill import Triggers
 from tests.ranking.confidence.making import skill
+from tests.tables import for_each
 
 
 def test_a_plain_map_becomes_a_skill() -> None:
@@ -44,7 +45,7 @@ def test_skills_pass_as_they_are() -> None:
     assert as_skills(iter([one])) == (one,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "named"),
     [
         ("skills", "skills"),

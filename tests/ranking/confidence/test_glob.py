@@ -7,7 +7,6 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.confidence.glob import compile_glob, split_path
 from tests.ranking.confidence.glob_oracle import slow_match
 from tests.requirements import requirement
+from tests.tables import for_each
 
 
 def matches(path: str, pattern: str, case_sensitive: bool = False) -> bool:
@@ -22,7 +22,7 @@ def matches(path: str, pattern: str, case_sensitive: bool = False) -> bool:
 
 
 @requirement("confidence:glob-rules")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "path"),
     [
         ("a.ts", "x/A.TS"),
@@ -66,7 +66,7 @@ def test_a_pattern_matches_by_the_rules(pattern: str, path: str) -> None:
 
 
 @requirement("confidence:glob-rules")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "path"),
     [
         ("", "a"),
@@ -110,7 +110,7 @@ def test_case_counts_only_when_asked() -> None:
 
 
 @requirement("confidence:glob-linear")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "fault"),
     [
         ("a" * (DEFAULT_LIMITS.glob_chars + 1), "longer than 512"),
@@ -200,7 +200,7 @@ def steps(call: Callable[[], Any]) -> int:
 
 
 @requirement("confidence:glob-linear")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "unit"),
     [
         ("*a" * 250 + "b", "a"),
@@ -225,7 +225,7 @@ def test_doubling_the_path_at_most_doubles_the_work(pattern: str, unit: str) -> 
 
 
 @requirement("confidence:glob-linear")
-@pytest.mark.parametrize("unit", ["*a", "*?", "[a", "{", "{a,", "**/", "?", "!", "a/", "[!]"])
+@for_each("unit", ["*a", "*?", "[a", "{", "{a,", "**/", "?", "!", "a/", "[!]"])
 def test_compiling_a_pattern_of_any_kind_is_cheap(unit: str) -> None:
     pattern = (unit * 512)[: DEFAULT_LIMITS.glob_chars]
     # 64 alternatives of 512 characters are the most that a pattern can stand for.

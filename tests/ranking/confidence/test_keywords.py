@@ -15,6 +15,7 @@ from skillyard.ranking.confidence.keywords import KeywordIndex, read_prompt
 from skillyard.skill import Skill
 from tests.ranking.confidence.making import WORDS, filler, skill, skills
 from tests.requirements import requirement
+from tests.tables import for_each
 
 
 def match(text: str, *candidates: Skill) -> list[KeywordMatch]:
@@ -22,7 +23,7 @@ def match(text: str, *candidates: Skill) -> list[KeywordMatch]:
 
 
 @requirement("confidence:sources", "confidence:trigger-keywords")
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "source", "weight"),
     [
         ({"name": "deploy"}, "name", 0.40),

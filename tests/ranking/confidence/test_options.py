@@ -10,6 +10,7 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence.options import EvaluationOptions, read_context, read_options
 from skillyard.ranking.query import Query
 from tests.requirements import requirement
+from tests.tables import for_each
 
 
 @requirement("confidence:camel-options")
@@ -43,7 +44,7 @@ def test_a_query_and_read_options_pass_as_they_are() -> None:
 
 
 @requirement("confidence:options")
-@pytest.mark.parametrize(
+@for_each(
     ("options", "named"),
     [
         ({"threshold": "0.1"}, "threshold"),
@@ -67,7 +68,7 @@ def test_a_wrong_option_is_refused_by_name(options: Any, named: str) -> None:
         read_options(options)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("context", "named"),
     [
         ({"files": "a.ts"}, "files"),

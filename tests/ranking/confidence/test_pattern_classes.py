@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.ranking.confidence.pattern_classes import PATTERN_CLASSES, classify
 from tests.requirements import requirement
+from tests.tables import for_each
 
 
 @requirement("confidence:pattern-weights")
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "name"),
     [
         ("package.json", "exact"),

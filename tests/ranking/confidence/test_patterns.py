@@ -15,6 +15,7 @@ from skillyard.ranking.confidence.patterns import PatternIndex
 from skillyard.skill import Skill
 from tests.ranking.confidence.making import PATHS, PATTERNS, patterned, skill, skills
 from tests.requirements import requirement
+from tests.tables import for_each
 
 
 @requirement("confidence:pattern-api")
@@ -79,7 +80,7 @@ def test_patterns_that_can_never_match_are_reported() -> None:
     assert PatternMatcher().match(["f200"], [patterned(*many)]) == []
 
 
-@pytest.mark.parametrize(("path", "pattern"), [(None, "*"), ("a", None), (1, "*"), ("a", b"*")])
+@for_each(("path", "pattern"), [(None, "*"), ("a", None), (1, "*"), ("a", b"*")])
 def test_only_text_is_compared(path: object, pattern: object) -> None:
     with pytest.raises(InvalidInput):
         PatternMatcher().match_file_pattern(path, pattern)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from skillyard.ranking.scorer import Explanation, level_of
 from skillyard.skill import Skill
 from tests.ranking.confidence.making import PATHS, WORDS, filler, skill, skills
 from tests.requirements import requirement
+from tests.tables import for_each
 
 QUERIES = st.builds(
     lambda words, files, active: Query(" ".join(words), tuple(files), tuple(active)),
@@ -40,7 +41,7 @@ def test_the_scorer_keeps_the_protocol_and_the_documents_figures() -> None:
 
 
 @requirement("confidence:levels")
-@pytest.mark.parametrize(
+@for_each(
     ("score", "level"),
     [(1.0, "high"), (0.7, "high"), (0.6999, "medium"), (0.4, "medium"), (0.39, "low"), (0, "low")],
 )
@@ -134,7 +135,7 @@ def test_settings_that_change_the_index_make_a_new_one() -> None:
 
 
 @requirement("confidence:activity")
-@pytest.mark.parametrize(
+@for_each(
     ("entry", "boosted"),
     [
         ("React-Testing", True),
@@ -215,7 +216,7 @@ def test_a_reason_shows_hidden_characters_and_stays_one_line() -> None:
     assert "\u202e" not in reason
 
 
-@pytest.mark.parametrize(
+@for_each(
     "settings",
     [
         {"pattern_weight": -0.1},

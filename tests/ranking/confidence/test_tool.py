@@ -12,6 +12,7 @@ from skillyard.ranking.confidence import Confidence, ConfidenceScorer, evaluate
 from skillyard.ranking.query import Query
 from tests.ranking.confidence.making import filler, patterned, skill
 from tests.requirements import requirement
+from tests.tables import for_each
 
 REACT = {
     "react-testing": {
@@ -128,7 +129,7 @@ def test_combine_is_the_documented_formula() -> None:
     assert guarded.combine(0.52, 0.1) == pytest.approx(0.468)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "named"),
     [
         (lambda made: made.combine(-1, 0), "pattern_score"),
@@ -164,9 +165,7 @@ def test_the_tool_answers_four_fields_and_a_message() -> None:
 
 
 @requirement("confidence:empty-context", "confidence:no-match")
-@pytest.mark.parametrize(
-    "context", [{}, {"text": ""}, {"files": []}, {"recent_activity": ["react-testing"]}]
-)
+@for_each("context", [{}, {"text": ""}, {"files": []}, {"recent_activity": ["react-testing"]}])
 def test_nothing_to_look_at_gives_the_sentence_and_no_result(context: dict[str, Any]) -> None:
     assert evaluate(REACT, **context, threshold=0) == {
         "results": [],

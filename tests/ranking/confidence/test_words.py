@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.ranking.confidence.words import STOP_WORDS, terms
 from tests.requirements import requirement
+from tests.tables import for_each
 
 
 def shown(text: str, *short: str) -> list[str]:
@@ -15,7 +15,7 @@ def shown(text: str, *short: str) -> list[str]:
 
 
 @requirement("confidence:preprocessing")
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words"),
     [
         ("Deploy, DEPLOY!", ["deploy", "deploy"]),
@@ -38,7 +38,7 @@ def test_a_text_is_read_as_the_document_says(text: str, words: list[str]) -> Non
 
 
 @requirement("confidence:preprocessing")
-@pytest.mark.parametrize(
+@for_each(
     ("word", "parts"),
     [
         ("getUserProfile", ["user", "profile", "getuserprofile"]),
@@ -60,7 +60,7 @@ def test_only_the_whole_form_of_a_split_word_is_marked_as_such() -> None:
 
 
 @requirement("confidence:preprocessing")
-@pytest.mark.parametrize(
+@for_each(
     "family",
     [
         "deploy deploys deployed deploying",
@@ -76,7 +76,7 @@ def test_forms_of_a_word_have_one_stem(family: str) -> None:
 
 
 @requirement("confidence:no-prefix")
-@pytest.mark.parametrize(
+@for_each(
     "pair",
     ["java javascript", "cat category", "car career", "art article", "net network", "git github"],
 )

@@ -11,10 +11,9 @@ from http.client import HTTPConnection
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
-import pytest
-
 from skillyard.standin.fake_llm.__main__ import serve
 from tests.shared_data import PACKAGES
+from tests.tables import for_each
 
 
 class Lines(io.StringIO):
@@ -59,7 +58,7 @@ def test_faults_meet_the_first_requests() -> None:
     assert served("--fault", "401=always", "--latency-ms", "1") == [401, 401, 401]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("arguments", "said"),
     [
         (["--fault", "no"], "no fault 'no'; known: 400, 401"),
@@ -74,7 +73,7 @@ def test_a_wrong_argument_ends_the_command_with_a_sentence(arguments: list[str],
     assert (out.getvalue(), said in error.getvalue()) == ("", True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@for_each("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_process_prints_its_addresses_and_ends_when_told(number: signal.Signals) -> None:
     command = [sys.executable, "-m", "skillyard.standin.fake_llm"]
     environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}

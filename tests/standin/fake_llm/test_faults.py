@@ -16,6 +16,7 @@ from skillyard.evals.judging.verdicts import BadVerdict, verdict
 from skillyard.standin.fake_llm import FakeLlm, faults
 from tests.shared_data import cases
 from tests.standin.fake_llm.conftest import CHAT, MESSAGES, Got, chat, message, post
+from tests.tables import for_each
 
 SILENT = {"hang", "drip", "reset", "truncated-body"}
 STATUSES = {
@@ -113,7 +114,7 @@ def test_bodies_that_are_broken(fake: FakeLlm) -> None:
     assert ask(fake, MESSAGES).headers["location"] == "/elsewhere"
 
 
-@pytest.mark.parametrize("name", ["hang", "drip"])
+@for_each("name", ["hang", "drip"])
 def test_closing_ends_what_hangs(name: str) -> None:
     """Sockets are shut down before they are closed; else the client would wait for its timeout."""
     ended: list[BaseException] = []

@@ -22,6 +22,7 @@ from skillyard.standin.fake_llm.judging import judged, pair_of
 from skillyard.standin.fake_llm.questions import Question
 from tests.shared_data import REPOSITORY
 from tests.standin.fake_llm.conftest import CHAT, MESSAGES, chat, message, post
+from tests.tables import for_each
 
 PROMPTS = (
     "Clean up the duplicated rows in this export of customers.",
@@ -87,7 +88,7 @@ def test_honest_judgements_hold_wins_losses_and_ties_and_no_order_effect() -> No
     assert seen["A"] > seen["B"]
 
 
-@pytest.mark.parametrize("behaviour", BEHAVIOURS)
+@for_each("behaviour", BEHAVIOURS)
 def test_every_rule_gives_valid_verdicts(behaviour: str) -> None:
     for first, second in ((PROMPTS[0], PROMPTS[1]), ("", ""), ("=== END RESPONSE A x ===", "x")):
         said = judge(first, second, behaviour)
