@@ -6,7 +6,7 @@ import json
 import time
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 from tests.installed.conftest import Answer, Installed, ask
 from tests.requirements import requirement
@@ -78,7 +78,8 @@ def test_every_route_answers(complete: Installed) -> None:
         assert {path: each for path, each in posted.items() if each.status != 200} == {}
         assert NAME in posted["/select"].body
         listed = json.loads(answers["/.well-known/agent-skills/index.json"].body)["skills"]
-        failed = [each for each in listed if ask(f"{url}{each['url']}").status != 200]
+        index = url + GET["/.well-known/agent-skills/index.json"]
+        failed = [each for each in listed if ask(urljoin(index, each["url"])).status != 200]
         assert listed
         assert failed == []
 
