@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from skillyard.http.well_known import INDEX_PATH
+from skillyard.install.archives import read_archive
 from skillyard.node.state import NodeState
 from skillyard.skill import Reference, Skill
 from skillyard.store.protocol import CatalogStore
@@ -123,7 +124,14 @@ def test_the_well_known_index_gives_stored_skills_with_the_digests_of_what_is_se
 ) -> None:
     one, other = (server.get(INDEX_PATH).json() for server in both)
     conforms(one, "WellKnownIndex")
+    packed = [each["skills"].pop(2) for each in (one, other)]
     assert one == other
+    # A store holds the texts of a skill, and not its images.
+    assert {**packed[0], "digest": ""} == {**packed[1], "digest": ""}
+    archive = both[0].get(f"/.well-known/agent-skills/{packed[0]['url']}").content
+    files = [file.path for file in read_archive(archive, "zip")]
+    assert files == ["SKILL.md", "references/layout.md", "scripts/cut.py"]
+    one["skills"].insert(2, packed[0])
     assert [entry["name"] for entry in one["skills"]] == [
         "deploy", "gap", "pdf-tables", "tight", "unit-tests",
     ]  # fmt: skip

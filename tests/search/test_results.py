@@ -97,7 +97,8 @@ def check_shape(skill: dict[str, Any]) -> None:
     assert not isinstance(skill["relevance_score"], bool)
     assert all(isinstance(tool, str) for tool in skill["allowed_tools"])
     assert set(skill["refs"]) >= REFS
-    assert all(isinstance(ref, TEXT_OR_NOTHING) for ref in skill["refs"].values())
+    assert all(isinstance(skill["refs"][name], str) for name in ("skills_sh", "github"))
+    assert isinstance(skill["refs"]["raw"], TEXT_OR_NOTHING)
     for reference in skill["references"]:
         for field, kinds in REFERENCE.items():
             assert isinstance(reference[field], kinds), field
@@ -184,12 +185,12 @@ class TestRefs:
     ) -> None:
         up.switches.downloads = downloads
         github = by_id(answered(up))["pdf"].to_dict()["refs"]["github"]
-        if github is not None:
+        if github:
             assert not github.startswith((up.skills_sh, "https://skills.sh"))
             assert "acme/skills" in github
             assert "skills/pdf" not in github.removeprefix("https://github.com/acme/skills")
         if not downloads:
-            assert github is not None
+            assert github
             assert github.endswith("/tools/deep/pdf")
 
     @pytest.mark.parametrize("downloads", [True, False])
@@ -208,11 +209,11 @@ class TestRefs:
     def test_the_marketplaces_page_is_named_for_what_it_lists(self, up: Upstreams) -> None:
         skills = by_id(answered(up))
         assert skills["pdf"].to_dict()["refs"]["skills_sh"].endswith("/acme/skills/pdf")
-        assert skills["pdf-site"].to_dict()["refs"]["skills_sh"] is None
+        assert skills["pdf-site"].to_dict()["refs"]["skills_sh"] == ""
 
     def test_a_skill_of_a_site_has_no_page_on_github(self, up: Upstreams) -> None:
         refs = by_id(answered(up))["pdf-site"].to_dict()["refs"]
-        assert refs["github"] is None
+        assert refs["github"] == ""
         assert refs["raw"].endswith("/pdf-site/SKILL.md")
 
     def test_a_name_with_signs_is_escaped(self, up: Upstreams) -> None:
@@ -223,7 +224,7 @@ class TestRefs:
         one = by_id(answered(up))["pdf kit#1"]
         assert one.skill.body
         for url in one.to_dict()["refs"].values():
-            assert url is None or not set(' #?<>"') & set(url.partition("://")[2])
+            assert not url or not set(' #?<>"') & set(url.partition("://")[2])
 
 
 class TestOurs:

@@ -70,7 +70,11 @@ class FoundSkill(NamedTuple):
         include_raw: bool = False,
         explain: bool = False,
     ) -> dict[str, Any]:
-        """Return the JSON shape: Skyll's fields, then ours."""
+        """Return the JSON shape: Skyll's fields, then ours.
+
+        ``refs.skills_sh`` and ``refs.github`` are text, empty where there is no address: Skyll's
+        own client takes nothing else.
+        """
         skill, package = self.skill, self.package
         raw_url = "" if package is None else package.raw_url
         shape: dict[str, Any] = {
@@ -82,7 +86,7 @@ class FoundSkill(NamedTuple):
             "source": self.hit.source,
             "refs": {
                 "skills_sh": _marketplace(self.hit),
-                "github": (package.url or None) if package is not None else None,
+                "github": "" if package is None else package.url,
                 "raw": raw_url or None,
             },
             "install_count": self.hit.install_count,
@@ -137,9 +141,9 @@ def _text(value: str) -> str:
     return value
 
 
-def _marketplace(hit: Hit) -> str | None:
+def _marketplace(hit: Hit) -> str:
     listed = hit.install_count or hit.found_by == "skills.sh"
-    return f"https://skills.sh/{quote(hit.source)}/{quote(hit.id, safe='')}" if listed else None
+    return f"https://skills.sh/{quote(hit.source)}/{quote(hit.id, safe='')}" if listed else ""
 
 
 def _beside(raw_url: str, path: str) -> str | None:

@@ -100,7 +100,6 @@ def _shape(found: SearchResult, values: Mapping[str, Any], texts: LongTexts) -> 
     )
     left: int | None = values["cards"]
     for each, item in zip(found.skills, shape["skills"], strict=True):
-        _tidy(item)
         item["tokens"] = _tokens(each)
         item["omitted"] = False
         if left is not None:
@@ -113,23 +112,7 @@ def _shape(found: SearchResult, values: Mapping[str, Any], texts: LongTexts) -> 
 def skill_shape(found: FoundSkill, *, raw: bool) -> dict[str, Any]:
     """Return the JSON shape of one skill with its content."""
     item = found.to_dict(include_raw=raw)
-    _tidy(item)
     return {**item, "tokens": _tokens(found), "omitted": False}
-
-
-def _tidy(item: dict[str, Any]) -> None:
-    """Say empty text or null where there is no address, as Skyll's own client requires.
-
-    Its model has ``skills_sh`` and ``github`` as text, and ``raw`` as text or null.
-    """
-    refs = item["refs"]
-    item["refs"] = {
-        "skills_sh": refs["skills_sh"] or "",
-        "github": refs["github"] or "",
-        "raw": refs["raw"] or None,
-    }
-    for reference in item["references"]:
-        reference["raw_url"] = reference["raw_url"] or None
 
 
 def _tokens(found: FoundSkill) -> int:
