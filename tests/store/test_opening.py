@@ -88,7 +88,7 @@ def test_options_have_their_ranges(tmp_path: Path, options: dict[str, int]) -> N
 
 def test_without_the_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StoreRefused, match=r"install skillyard\[postgres\]"):
+    with pytest.raises(StoreRefused, match=r"pip install .*\[postgres\]"):
         open_store("postgresql://localhost/x")
 
 
