@@ -49,14 +49,17 @@ def test_the_programs_are_those_that_the_package_file_names(folder: Path) -> Non
     assert {name: lock(folder)[f"node_modules/{name}"]["version"] for name in wanted} == wanted
 
 
+@for_each("name", ["hosts", "clients"])
 @for_each(("ci", "code"), [("", 0), ("true", 1)])
-def test_hosts_that_cannot_run_are_passed_over_but_not_on_ci(ci: str, code: int) -> None:
+def test_programs_that_cannot_run_are_passed_over_but_not_on_ci(
+    name: str, ci: str, code: int
+) -> None:
     done = subprocess.run(
-        [sys.executable, str(TOOLS / "hosts" / "run.py")],
+        [sys.executable, str(TOOLS / name / "run.py")],
         env={"PATH": "", "CI": ci}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == code
-    assert done.stdout.startswith("hosts: not run: node and npm are not installed")
+    assert done.stdout.startswith(f"{name}: not run: node and npm are not installed")
 
 
 class TestInstall:
