@@ -16,11 +16,16 @@ TAG := $(if $(PYTHON),-$(subst /,_,$(PYTHON)))
 DEMO := $(VENV)/.ready-demo$(TAG)
 DEV := $(VENV)/.ready-dev$(TAG)
 FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
+# One worker a core; a worker that has nothing left takes tests from another one.
+PARALLEL := --numprocesses auto --dist worksteal
+
+# Without byte code each of the suite's hundreds of child processes compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test eval-sdks adapters wheel test-installed test-wheel deploy-check hosts clients lint types bench quality conformance soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel test-installed test-wheel deploy-check hosts clients lint types bench quality conformance soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -34,8 +39,8 @@ demo-search: $(DEV) ## Search, add, a source that has had enough, and an answer 
 demo-evals: $(DEV) ## Evaluate the example skills against a stand-in model, and write runs/report.html
 	@$(BIN)/python examples/demo_evals.py $(or $(ARGS),runs/report.html)
 
-test: $(DEV) ## Run the whole test suite (ARGS='tests/parity -k overlap' for a part)
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(DEV) ## Run the tests, in minutes (ARGS='tests/parity -k overlap' for a part)
+	@$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 eval-sdks: ## Test with the lowest versions of the models' libraries (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-eval-lowest eval-lowest
@@ -57,7 +62,10 @@ test-installed: $(DEV) wheel ## Install the wheels in empty environments and dri
 
 test-wheel: wheel ## Run the test suite on the installed wheel instead of src (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-wheel wheel
-	@SKILLYARD_EXPECT_INSTALLED=1 .venv-wheel/bin/python -m pytest $(ARGS)
+	@SKILLYARD_EXPECT_INSTALLED=1 .venv-wheel/bin/python -m pytest $(PARALLEL) $(ARGS)
+
+test-all: ## Run all tests, the long ones too, on the installed wheel
+	@$(MAKE) --no-print-directory test-wheel ARGS='--all $(ARGS)'
 
 deploy-check: ## Read the files of deploy/ with their linters (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-deploy deploy
