@@ -16,10 +16,18 @@ from hypothesis import HealthCheck, settings
 from tests.long import LONG
 from tests.shared_data import MISSING, shared_folder
 
+_FOLDER = Path(tempfile.mkdtemp(prefix="skillyard-tests-"))
+atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
+
 # Indexes that the tests make, their child processes too, never touch the user's own.
-_CACHE = tempfile.mkdtemp(prefix="skillyard-tests-")
-os.environ["SKILLYARD_CACHE"] = _CACHE
-atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
+os.environ["SKILLYARD_CACHE"] = str(_FOLDER / "cache")
+
+# No test leaves loopback, where nothing is encrypted: reading the certificates of the system
+# would only take 50 ms for each client that is made.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = str(_FOLDER / "certificates")
+for _name in ("cache", "certificates"):
+    (_FOLDER / _name).mkdir()
 
 _RAN: Counter[tuple[str, bool]] = Counter()
 _SKIPPED: set[str] = set()
