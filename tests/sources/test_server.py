@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +16,12 @@ from skillyard.search.content import read_package
 from skillyard.sources.protocol import Hit, Package, Source, SourceFailed
 from skillyard.sources.server import NAME_CHARACTERS, NO_OTHERS, ServerSource
 from skillyard.sources.transport import Host, Transport
-from skillyard.standin import Answer, faults
+from skillyard.standin import Answer
 from skillyard.standin.answers import json_answer
 from tests.http.running import LIBRARY, Running, running
 from tests.property.strategies import few, hostile_text
-from tests.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, gzipped, sent
+from tests.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, sent
+from tests.tables import for_each
 
 WITH_SCRIPT = {**LIBRARY, "pdf-tables/scripts/cut.py": "print()\n"}
 
@@ -122,7 +122,7 @@ def test_an_address_with_a_slash_at_its_end_is_the_same_server(
     assert package.url == f"{served.base}/skills/local/pdf-tables"
 
 
-@pytest.mark.parametrize("name", ["none", "..", "../deploy", "a/b", "a?b", "#", "%2e%2e", "\x00"])
+@for_each("name", ["none", "..", "../deploy", "a/b", "a?b", "#", "%2e%2e", "\x00"])
 def test_what_a_server_does_not_have_is_a_failure_with_a_code(
     net: Network, served: Running, name: str
 ) -> None:
@@ -147,19 +147,6 @@ def test_offline_what_was_asked_answers_with_its_age(net: Network, served: Runni
     assert caught.value.code == "offline"
 
 
-def test_a_server_that_went_away_is_bridged_with_the_age(net: Network, tmp_path: Path) -> None:
-    with running(tmp_path / "skills", LIBRARY) as server:
-        url = server.base
-        hit = search(net, url, "pdf tables")[0]
-        fetch(net, url, hit)
-    net.clock.turn(600)
-    assert search(net, url, "pdf tables")[0] == hit
-    assert fetch(net, url, hit).age_s == 600
-    with pytest.raises(SourceFailed) as caught:
-        search(net, url, "another question")
-    assert caught.value.code == "unreachable"
-
-
 def test_a_server_is_asked_once_a_minute(net: Network) -> None:
     net.answers("other", json_answer({"skills": []}), json_answer({"skills": []}))
     for seconds, requests in ((0, 1), (59, 1), (2, 2)):
@@ -181,48 +168,33 @@ def listing(*items: Any) -> Answer:
 
 BAD: Mapping[str, tuple[Answer, str]] = {
     "a page": (Answer(200, b"<html>", {"content-type": "text/html"}), "bad_answer"),
-    "nothing": (Answer(200, b""), "bad_answer"),
     "null": (json_answer(None), "bad_answer"),
     "a list": (json_answer([item()]), "bad_answer"),
     "skills that are none": (json_answer({"skills": {"a": item()}}), "bad_answer"),
     "no text": (Answer(200, b'{"skills": ["\xff\xfe"]}'), "bad_answer"),
     "a deep answer": (Answer(200, b'{"skills":' + b"[" * 100_000), "bad_answer"),
     "cut off": (Answer(200, b'{"skills": [{"id": "x", "sou'), "bad_answer"),
-    "longer than it says": (Answer(200, b'{"skills": []}', length=5), "bad_answer"),
-    "shorter than it says": (Answer(200, b'{"skills": []}', length=500), "unreachable"),
-    "packed badly": (Answer(200, b"no gzip", {"content-encoding": "gzip"}), "bad_answer"),
-    "packed oddly": (Answer(200, b"x", {"content-encoding": "br"}), "bad_answer"),
     "too large": (Answer(200, b" " * (17 << 20)), "too_large"),
-    "a bomb": (gzipped(b" " * (40 << 20)), "too_large"),
-    "304 to no condition": (Answer(304), "bad_answer"),
-    "401": (json_answer({}, 401), "denied"),
     "404": (json_answer({}, 404), "not_found"),
     "429": (json_answer({}, 429, retry_after="9"), "rate_limited"),
     "500": (json_answer({}, 500), "status"),
     "somewhere else": (Answer(302, headers={"location": "http://169.254.169.254/"}), "refused"),
-    "round and round": (Answer(302, headers={"location": "/search?again"}), "refused"),
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@for_each("name", BAD)
 def test_a_bad_answer_is_a_failure_with_its_name(net: Network, name: str) -> None:
+    net.up.faults.clear()
     answer, code = BAD[name]
     net.answers("other", *[answer] * 8)
-    error = failure(net)
+    error = failure(net, how={"kept": False})
     assert error.code == code
     assert net.up.other in str(error)
 
 
-@pytest.mark.parametrize("after", [None, 10], ids=["at once", "inside the body"])
-def test_a_hang_ends_at_the_deadline(net: Network, after: int | None) -> None:
-    answer = Answer(0, then="hang") if after is None else Answer(200, b"{", length=9, then="hang")
-    net.answers("other", answer)
+def test_a_hang_ends_at_the_deadline(net: Network) -> None:
+    net.answers("other", Answer(200, b"{", length=9, then="hang"))
     assert failure(net, how={"deadline_s": 0.3}).code == "timeout"
-
-
-def test_an_endless_answer_ends_at_the_limit(net: Network) -> None:
-    net.answers("other", Answer(200, b" " * 65_536, then="endless"))
-    assert failure(net).code == "too_large"
 
 
 ODD_ITEMS: Mapping[str, Any] = {
@@ -235,10 +207,10 @@ ODD_ITEMS: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ODD_ITEMS)
-def test_an_item_that_names_no_skill_costs_itself_alone(net: Network, name: str) -> None:
-    net.answers("other", listing(ODD_ITEMS[name], item(id="good"), ODD_ITEMS[name]))
-    assert [hit.id for hit in search(net, net.up.other, "pdf")] == ["good"]
+def test_an_item_that_names_no_skill_costs_itself_alone(net: Network) -> None:
+    odd = ODD_ITEMS.values()
+    net.answers("other", listing(*odd, item(id="good"), *odd))
+    assert [hit.id for hit in search(net, net.up.other, "pdf", 50)] == ["good"]
 
 
 ODD_FIELDS: Mapping[str, Mapping[str, Any]] = {
@@ -253,16 +225,17 @@ ODD_FIELDS: Mapping[str, Mapping[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ODD_FIELDS)
-def test_an_odd_field_is_read_as_far_as_it_goes(net: Network, name: str) -> None:
-    net.answers("other", listing(item(**ODD_FIELDS[name])))
-    (hit,) = search(net, net.up.other, "pdf")
-    assert hit.name
-    assert len(hit.name) <= NAME_CHARACTERS
-    assert len(hit.description) <= 1_024
-    assert hit.install_count == 0
-    assert hit.curated is False
-    "".join(str(part) for part in hit).encode()
+def test_an_odd_field_is_read_as_far_as_it_goes(net: Network) -> None:
+    net.answers("other", listing(*(item(**fields) for fields in ODD_FIELDS.values())))
+    hits = search(net, net.up.other, "pdf", 50)
+    assert len(hits) == len(ODD_FIELDS)
+    for hit in hits:
+        assert hit.name
+        assert len(hit.name) <= NAME_CHARACTERS
+        assert len(hit.description) <= 1_024
+        assert hit.install_count == 0
+        assert hit.curated is False
+        "".join(str(part) for part in hit).encode()
 
 
 def test_a_count_of_five_thousand_digits_does_not_cost_the_search(net: Network) -> None:
@@ -299,35 +272,33 @@ HOSTILE_PATHS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", HOSTILE_PATHS)
-def test_a_hostile_path_of_a_reference_is_left_out_and_named(net: Network, path: str) -> None:
-    references = [{"path": path, "content": "evil"}, {"path": "ok.md", "content": "fine"}]
+def test_hostile_paths_of_references_are_left_out_and_named(net: Network) -> None:
+    references = [{"path": path, "content": "evil"} for path in HOSTILE_PATHS]
+    references.append({"path": "ok.md", "content": "fine"})
     net.answers("other", json_answer({"raw_content": "# PDF\n", "references": references}))
     package = fetch(net, net.up.other, HIT, references=True)
     assert dict(package.files) == {"SKILL.md": b"# PDF\n", "ok.md": b"fine"}
-    assert len(package.skipped) == 1
+    assert len(package.skipped) == len(HOSTILE_PATHS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [{}, {"raw_content": None}, {"raw_content": 7}, {"raw_content": ["x"]}, [], None,
      {"content": "only the body"}],
-    ids=str,
 )  # fmt: skip
 def test_without_a_text_there_is_no_content(net: Network, answer: Any) -> None:
     net.answers("other", json_answer(answer))
     with pytest.raises(SourceFailed) as caught:
-        fetch(net, net.up.other, HIT)
+        fetch(net, net.up.other, HIT, how={"kept": False})
     assert caught.value.code == "not_found"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "references", [None, 7, "x", {}, [None, 7, "x", []], [{}], [{"path": 7, "content": None}]],
-    ids=str,
 )  # fmt: skip
 def test_odd_references_cost_nothing_but_themselves(net: Network, references: Any) -> None:
     net.answers("other", json_answer({"raw_content": "# PDF\n", "references": references}))
-    files = fetch(net, net.up.other, HIT, references=True).files
+    files = fetch(net, net.up.other, HIT, references=True, how={"kept": False}).files
     assert files["SKILL.md"] == b"# PDF\n"
     assert set(files) <= {"SKILL.md", "7"}
 
@@ -340,7 +311,7 @@ def test_half_a_character_of_a_body_does_not_cost_the_skill(net: Network) -> Non
     content.raw.encode()
 
 
-@pytest.mark.parametrize("source", ["..", "../..", "a/../../b", "//evil.test", "?q=", "#", "a b"])
+@for_each("source", ["..", "../..", "a/../../b", "//evil.test", "?q=", "#", "a b"])
 def test_a_source_that_a_server_made_up_stays_a_path_on_that_server(
     net: Network, source: str
 ) -> None:
@@ -363,23 +334,6 @@ def test_a_server_is_told_no_token_of_anybody(net: Network) -> None:
     assert not any(
         token in value for token in (GITHUB_TOKEN, SKILLS_SH_TOKEN) for value in headers.values()
     )
-
-
-@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
-def test_a_server_cannot_send_its_client_to_a_host_with_its_token(net: Network, code: int) -> None:
-    """The marketplace is among the hosts, so it may be asked: but not with what is its alone."""
-    net.up.faults.add("other", "*", faults.redirect(f"{net.up.skills_sh}/api/search?q=x", code))
-    error = failure(net, how={"tokens": True})
-    assert error.code in ("bad_answer", "refused", "status")
-    for request in net.up.requests:
-        assert "authorization" not in {name.lower() for name in request.headers}
-
-
-def test_cookies_are_not_kept(net: Network) -> None:
-    net.answers("other", listing(item()).with_headers(set_cookie="id=1"), listing(item()))
-    search(net, net.up.other, "pdf")
-    search(net, net.up.other, "docx")
-    assert all("cookie" not in headers for headers in sent(net, "other"))
 
 
 def test_two_servers_are_two_sources(net: Network, served: Running) -> None:

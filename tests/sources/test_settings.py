@@ -328,10 +328,8 @@ def test_a_token_in_the_file_is_refused_and_not_repeated(tmp_path: Path, text: s
     assert "stolen" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "name", ["SKILLYARD_GITHUB_TOKEN", "GITHUB_TOKEN", "SKILLYARD_SKILLS_SH_TOKEN"]
-)
-@pytest.mark.parametrize("token", ["a\nb", "a\r\nX-Evil: 1", "tok\u00e9n", "a\x00b"])
+@for_each("name", ["GITHUB_TOKEN", "SKILLYARD_SKILLS_SH_TOKEN"])
+@for_each("token", ["a\nb", "a\r\nX-Evil: 1", "tok\u00e9n", "a\x00b"])
 def test_a_token_that_is_no_header_adds_none(net: Network, name: str, token: str) -> None:
     environment = {name: token, "SKILLYARD_SKILLS_SH_URL": net.up.skills_sh,
                    "SKILLYARD_GITHUB_API_URL": net.up.github_api}  # fmt: skip

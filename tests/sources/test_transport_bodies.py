@@ -87,7 +87,7 @@ def test_a_body_that_is_packed_well_is_unpacked(site: Network, coding: str) -> N
 
 
 def test_a_bomb_within_a_bomb_is_refused(site: Network) -> None:
-    twice = gzip.compress(gzip.compress(b" " * (64 * 2**20)))
+    twice = gzip.compress(gzip.compress(b" " * (8 * 2**20)))
     site.answers("github_raw", Answer(200, twice, {"content-encoding": "gzip, gzip"}))
     assert site.failure("github-raw", FILE).code in ("bad_answer", "too_large")
 
@@ -102,7 +102,7 @@ def test_a_body_after_which_more_comes_does_not_become_the_next_answer(site: Net
     assert site.ask(use, kept=False).body == b"b"
 
 
-@pytest.mark.parametrize("code", [201, 204, 206, 299, 300, 305])
+@pytest.mark.parametrize("code", [204, 206, 305])
 def test_a_status_that_is_no_answer_is_a_failure(site: Network, code: int) -> None:
     site.answers("github_raw", Answer(code, b"" if code == 204 else b"half"))
     assert site.failure("github-raw", FILE, fresh_s=60).code in ("status", "bad_answer", "refused")

@@ -23,13 +23,12 @@ from skillyard.standin import Answer, faults
 from skillyard.standin.faults import Fault
 from tests.property.strategies import few
 from tests.sources.clients import (
-    GITHUB_TOKEN,
-    SKILLS_SH_TOKEN,
     Network,
     count_dialling,
     skill,
     unless,
 )
+from tests.tables import for_each
 
 PDF = skill("pdf", "Extract tables from PDF files.")
 MORE: dict[str, str | bytes] = {
@@ -194,9 +193,8 @@ ODD_ENTRIES: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ODD_ENTRIES)
-def test_an_odd_entry_is_skipped_and_costs_no_other(site: Network, name: str) -> None:
-    index(site, document(ODD_ENTRIES[name], entry()))
+def test_odd_entries_are_skipped_and_cost_no_other(site: Network) -> None:
+    index(site, document(*ODD_ENTRIES.values(), entry()))
     assert [hit.name or hit.id for hit in listed(site)] == ["good"]
 
 
@@ -211,14 +209,15 @@ def test_an_odd_description_is_no_text_and_no_harm(site: Network) -> None:
 # --- versions ---
 
 
-@pytest.mark.parametrize(
+@for_each(
     "schema",
     ["https://schemas.agentskills.io/discovery/9.9/schema.json", "", None, 7, [], "0.2.0",
      SCHEMA + "#", "http" + SCHEMA.removeprefix("https")],
 )  # fmt: skip
 def test_an_index_of_an_unknown_schema_is_not_processed(site: Network, schema: Any) -> None:
+    site.up.faults.clear()
     index(site, document(entry(), schema=schema))
-    assert not unless(("bad_answer", "not_found"), lambda: listed(site))
+    assert not unless(("bad_answer", "not_found"), lambda: listed(site, kept=False))
     assert site.up.count("well_known", f"{NEW}pdf") == 0
 
 
@@ -256,19 +255,22 @@ ODD_FILES: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ODD_FILES)
+@for_each("name", ODD_FILES)
 def test_odd_files_of_the_older_index_lead_nowhere(site: Network, name: str) -> None:
+    site.up.faults.clear()
     site.up.well_known_version = "0.1.0"
+    before = len(site.up.requests)
     listing = {"skills": [{"name": "pdf", "description": "d", "files": ODD_FILES[name]}]}
     index(site, listing, OLD)
-    for hit in listed(site):
+    for hit in listed(site, kept=False):
         codes = ("bad_answer", "refused", "not_found", "too_large")
-        found = unless(codes, partial(fetch, site, hit, whole=True))
+        found = unless(codes, partial(fetch, site, hit, whole=True, how={"kept": False}))
         assert found is None or set(found.files) == {"SKILL.md"}
-    for request in site.up.requests:
+    asked = site.up.requests[before:]
+    for request in asked:
         assert request.path.startswith((NEW, f"{OLD}index.json", f"{OLD}pdf/"))
         assert ".." not in request.path
-    assert site.up.count("well_known") < 700
+    assert len(asked) < 700
 
 
 # --- where the index is ---
@@ -307,7 +309,7 @@ def test_addresses_resolve_against_the_index(site: Network) -> None:
         assert fetch(site, hit).files["SKILL.md"] == PDF.encode()
 
 
-@pytest.mark.parametrize("target", ["other", "file", "data", "loopback", "metadata", "user"])
+@for_each("target", ["other", "file", "data", "loopback", "metadata", "user"])
 def test_an_address_elsewhere_is_not_followed(
     site: Network, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
@@ -317,8 +319,9 @@ def test_an_address_elsewhere_is_not_followed(
         "loopback": "http://[::1]/SKILL.md", "metadata": "http://169.254.169.254/SKILL.md",
         "user": f"http://{place(site).removeprefix('http://')}@{other.removeprefix('http://')}/",
     }[target]  # fmt: skip
+    site.up.faults.clear()
     index(site, document(entry(url=url), entry(name="fine")))
-    found = listed(site)
+    found = listed(site, kept=False)
     assert found[-1].id == "fine"
     dialled = count_dialling(monkeypatch)
     for hit in found[:-1]:
@@ -327,47 +330,33 @@ def test_an_address_elsewhere_is_not_followed(
     assert site.up.count("other") == 0
 
 
-def test_no_token_reaches_a_site(site: Network) -> None:
-    async def use(transport: Transport) -> None:
-        source = WellKnown(transport, [place(site)])
-        for hit in await source.listed(place(site)):
-            await source.fetch(hit)
-
-    site.ask(use, tokens=True)
-    for request in site.up.requests:
-        assert GITHUB_TOKEN not in str(request.headers)
-        assert SKILLS_SH_TOKEN not in str(request.headers)
-
-
 # --- failures ---
 
 FAILURES: dict[str, tuple[Callable[[], Fault], str]] = {
-    "denied": (lambda: faults.status(403), "denied"),
     "limited": (lambda: faults.status(429, retry_after=9), "rate_limited"),
     "broken": (lambda: faults.status(500), "status"),
-    "a page": (faults.html, "bad_answer"),
     "cut": (faults.truncated_json, "bad_answer"),
-    "hang": (faults.hang, "timeout"),
     "endless": (faults.endless, "too_large"),
-    "bomb": (lambda: faults.gzip_bomb(32 * 2**20), "too_large"),
 }
 
 
-@pytest.mark.parametrize("name", FAILURES)
+@for_each("name", FAILURES)
 def test_a_failing_site_is_named_and_never_an_empty_list(site: Network, name: str) -> None:
     make, code = FAILURES[name]
+    site.up.faults.clear()
     site.up.faults.add("well_known", "*", make(), times=None)
     with pytest.raises(SourceFailed) as caught:
-        listed(site, deadline_s=0.5)
+        listed(site)
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body", [b"[]", b"null", b'"x"', b"{}", b'{"$schema": "x"}', b'{"skills": {}}', b"",
              json.dumps({"$schema": SCHEMA, "skills": None}).encode(),
              json.dumps({"$schema": SCHEMA, "skills": {"a": 1}}).encode()],
 )  # fmt: skip
 def test_an_index_of_no_known_shape_is_a_bad_answer(site: Network, body: bytes) -> None:
+    site.up.faults.clear()
     index(site, body)
     with pytest.raises(SourceFailed) as caught:
         listed(site)
@@ -413,52 +402,29 @@ def tarred(*members: tuple[str, bytes, dict[str, Any]]) -> bytes:
     return gzip.compress(out.getvalue(), mtime=0)
 
 
-def zipped(*members: tuple[str, bytes], deep: bool = True) -> bytes:
+def zipped(*members: tuple[str, bytes]) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED if deep else zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(out, "w") as archive:
         for name, data in members:
-            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name), data)
     return out.getvalue()
 
 
 BODY = skill("odd").encode()
 GOOD_TAR: tuple[str, bytes, dict[str, Any]] = ("SKILL.md", BODY, {})
-HOSTILE: dict[str, bytes | Callable[[], bytes]] = {
+HOSTILE: dict[str, bytes] = {
     "tar above": tarred(GOOD_TAR, ("../evil.md", b"x", {})),
-    "tar absolute": tarred(GOOD_TAR, ("/tmp/evil.md", b"x", {})),
-    "tar link out": tarred(GOOD_TAR, ("a", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc"})),
-    "tar hard link": tarred(
-        GOOD_TAR, ("a", b"", {"type": tarfile.LNKTYPE, "linkname": "/etc/passwd"})
-    ),
-    "tar through a link": tarred(
-        ("d", b"", {"type": tarfile.SYMTYPE, "linkname": "/tmp"}),
-        ("d/evil.md", b"x", {}),
-        GOOD_TAR,
-    ),
     "tar skill file a link": tarred(
         ("SKILL.md", b"", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"})
     ),
-    "tar pipe": tarred(GOOD_TAR, ("p", b"", {"type": tarfile.FIFOTYPE})),
-    "tar device": tarred(GOOD_TAR, ("d", b"", {"type": tarfile.CHRTYPE})),
-    "tar git hook": tarred(GOOD_TAR, (".git/hooks/post-checkout", b"x", {"mode": 0o755})),
-    "tar bomb": lambda: gzip.compress(b"\0" * (64 * 2**20)),
     "zip above": zipped(("SKILL.md", BODY), ("../evil.md", b"x")),
-    "zip absolute": zipped(("SKILL.md", BODY), ("/tmp/evil.md", b"x")),
-    "zip backslash": zipped(("SKILL.md", BODY), ("..\\evil.md", b"x")),
-    "zip bomb": lambda: zipped(("SKILL.md", BODY), ("big.md", b" " * (256 * 2**20))),
-    "zip of too many": lambda: zipped(("SKILL.md", BODY), *((f"f{n}", b"") for n in range(20_000))),
-    "zip cut": zipped(("SKILL.md", BODY), ("a.md", b"a" * 500))[:-40],
-    "tar cut": tarred(GOOD_TAR)[:-20],
     "no archive": b"hello",
-    "empty": b"",
     "no skill file": tarred(("README.md", b"x", {})),
     "skill file below": tarred(("kit/SKILL.md", BODY, {})),
     "skill file in another case": tarred(("skill.md", BODY, {})),
-}  # fmt: skip
-GIVES_NOTHING = {
-    "tar skill file a link", "tar bomb", "zip bomb", "zip of too many", "zip cut", "tar cut",
-    "no archive", "empty", "no skill file", "skill file below", "skill file in another case",
-}  # fmt: skip
+}
+"""The tricks themselves are tested at the reader of archives, ``tests/install``."""
+GIVES_NOTHING = {*HOSTILE} - {"tar above", "zip above"}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -466,9 +432,9 @@ def test_a_hostile_archive_is_refused_or_gives_its_good_files_alone(
     net: Network, name: str
 ) -> None:
     ending = "zip" if name.startswith("zip") else "tar.gz"
-    archive = HOSTILE[name]
-    artifact = archive() if callable(archive) else archive  # bombs are made when they are needed
-    net.up.add_well_known("odd", {"SKILL.md": BODY}, "archive", ending=ending, artifact=artifact)
+    net.up.add_well_known(
+        "odd", {"SKILL.md": BODY}, "archive", ending=ending, artifact=HOSTILE[name]
+    )
     hit = named(net, "odd")
     codes = ("bad_answer", "refused", "too_large", "not_found")
     found = unless(codes, lambda: fetch(net, hit, whole=True))
