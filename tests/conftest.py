@@ -34,14 +34,26 @@ _SKIPPED: set[str] = set()
 _PARITY = "tests/parity/"
 
 # Hypothesis may not judge by the clock: the machine that runs the suite does other work beside it.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("suite")
+# Fifty examples tell in the quick run; the whole suite draws twice as many.
+for _name, _examples in (("quick", 50), ("all", 100)):
+    settings.register_profile(
+        _name,
+        deadline=None,
+        max_examples=_examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("quick")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all", action="store_true", help="run the long tests too: long folders, marked slow"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--all"):
+        settings.load_profile("all")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -257,23 +257,25 @@ class TestPointers:
 
 
 class TestThroughASearch:
-    @for_each("what", ODD)
-    def test_one_odd_file_never_costs_another_skill(self, what: str) -> None:
-        hits = [hit("odd", description="Said by the listing"), hit("canary")]
+    def test_odd_files_never_cost_another_skill(self) -> None:
+        texts = {f"odd-{number}": text for number, text in enumerate(ODD.values())}
+        hits = [*(hit(name, description="Said by the listing") for name in texts), hit("canary")]
         canary = skill_text("canary", "Sings", "It sings.")
         result = searched(
             "odd canary",
+            100,
             settings=Settings(shipped_registry=False),
-            sources=[Memory(hits, {"odd": ODD[what], "canary": canary})],
+            sources=[Memory(hits, {**texts, "canary": canary})],
         )
-        assert sorted(ids(result)) == ["canary", "odd"]
+        assert sorted(ids(result)) == sorted([*texts, "canary"])
         assert not result.partial
-        assert by_id(result)["canary"].skill.body == "It sings."
-        odd = by_id(result)["odd"]
-        assert FIRST in plain(odd.skill.body)
-        assert odd.failure is None
+        found = by_id(result)
+        assert found["canary"].skill.body == "It sings."
+        for name in texts:
+            assert FIRST in plain(found[name].skill.body), name
+            assert found[name].failure is None
 
-    @pytest.mark.parametrize("what", [what for what in ODD if what != "2 MiB"])
+    @pytest.mark.parametrize("what", ["Latin-1", "NUL in the body"])
     def test_it_also_arrives_over_the_wire(self, what: str, up: Upstreams) -> None:
         up.add_repository("acme/skills", {"skills/odd/SKILL.md": ODD[what]})
         up.list_skill("acme/skills", "odd")

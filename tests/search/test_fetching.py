@@ -8,7 +8,7 @@ import pytest
 
 from skillyard.sources.protocol import Hit, Package, SourceFailed
 from skillyard.sources.settings import Settings
-from skillyard.standin import Upstreams, faults
+from skillyard.standin import Upstreams
 from tests.search.asking import (
     by_id,
     ids,
@@ -126,20 +126,6 @@ class TestContents:
         searched("kit", 100, settings=BARE, sources=[source])
         assert 1 < source.most_at_once <= 64
 
-    def test_a_host_never_has_more_than_the_bound_on_its_way(self, up: Upstreams) -> None:
-        names = [f"kit-{n}" for n in range(100)]
-        up.add_repository(
-            "acme/skills", {f"skills/{name}/SKILL.md": skill_text(name) for name in names}
-        )
-        for name in names:
-            up.list_skill("acme/skills", name)
-        up.switches.downloads = False
-        result = searched("kit", 50, settings=settings_of(up))
-        assert result.count == 50
-        assert all(one.skill.body for one in result.skills)
-        for server in ("skills_sh", "github_api", "github_raw"):
-            assert up.most_at_once(server) <= 32
-
 
 class TestSameNames:
     def test_two_repositories_with_one_name_give_two_skills(self) -> None:
@@ -236,19 +222,3 @@ class TestReferences:
         assert 0 < kept <= 4 * 1024 * 1024
         assert one.package is not None
         assert one.package.skipped
-
-    @pytest.mark.parametrize(
-        "fault",
-        [faults.status(404), faults.status(500), faults.status(429, retry_after=9), faults.html(),
-         faults.lfs_pointer(), faults.wrong_length(), faults.gzip_bomb(8 << 20)],
-        ids=["404", "500", "429", "html", "lfs", "length", "bomb"],
-    )  # fmt: skip
-    def test_one_that_fails_costs_neither_the_body_nor_the_others(
-        self, library: Upstreams, fault: faults.Fault
-    ) -> None:
-        library.switches.downloads = False
-        library.faults.add("github_raw", "*/forms.md", fault, times=None)
-        settings = settings_of(library)
-        (one,) = searched("pdf", settings=settings, include_references=True).skills
-        assert one.skill.body == "Do it so."
-        assert "guide.md" in [reference.path for reference in one.skill.references]

@@ -40,9 +40,10 @@ def up(up: Upstreams, request: pytest.FixtureRequest) -> Upstreams:
     return up
 
 
-@pytest.fixture(params=["disk", "memory"])
-def keeping(up: Upstreams, tmp_path: Path, request: pytest.FixtureRequest) -> Keeping:
-    return Keeping(up, tmp_path / "cache" if request.param == "disk" else None)
+@pytest.fixture
+def keeping(up: Upstreams, tmp_path: Path) -> Keeping:
+    """On disk what comes from the repository, in memory what comes as snapshots."""
+    return Keeping(up, None if up.switches.downloads else tmp_path / "cache")
 
 
 def test_the_third_search_goes_through_no_source(up: Upstreams, keeping: Keeping) -> None:
@@ -228,6 +229,7 @@ def test_offline_nothing_is_given_that_the_cache_would_not_give(
 CLEARS = "import sys; from skillyard.sources.responses import *; ResponseCache(sys.argv[1]).clear()"
 
 
+@pytest.mark.parametrize("up", [False], indirect=True)
 @pytest.mark.parametrize("settled", [False, True])
 def test_it_is_seen_that_another_process_clears_the_cache(
     up: Upstreams, tmp_path: Path, settled: bool
@@ -248,6 +250,7 @@ def test_it_is_seen_that_another_process_clears_the_cache(
     assert bodies(after) == {"Do it otherwise."}
 
 
+@pytest.mark.parametrize("up", [False], indirect=True)
 @pytest.mark.parametrize("settled", [False, True])
 def test_it_is_seen_that_another_one_asks_and_keeps_newer_answers(
     up: Upstreams, tmp_path: Path, settled: bool
@@ -310,6 +313,7 @@ def test_what_one_token_sees_is_not_given_for_another(up: Upstreams, keeping: Ke
 # --- what is never kept ---
 
 
+@pytest.mark.parametrize("up", [False], indirect=True)
 @pytest.mark.parametrize("stale", [False, True], ids=["nothing kept", "answered from the cache"])
 def test_a_source_that_fails_is_asked_again_as_soon_as_it_may_be(
     up: Upstreams, keeping: Keeping, stale: bool

@@ -13,17 +13,17 @@ from skillyard.standin import Upstreams
 from tests.search.keeping import NAMES, Counted, Keeping, listed, said
 
 
-@pytest.fixture(params=[False, True], ids=["no snapshots", "snapshots"])
-def up(up: Upstreams, request: pytest.FixtureRequest) -> Upstreams:
+@pytest.fixture
+def up(up: Upstreams) -> Upstreams:
     """A repository of four skills that the marketplace lists, too."""
-    up.switches.downloads = bool(request.param)
+    up.switches.downloads = False
     listed(up)
     return up
 
 
-@pytest.fixture(params=["disk", "memory"])
-def keeping(up: Upstreams, tmp_path: Path, request: pytest.FixtureRequest) -> Keeping:
-    return Keeping(up, tmp_path / "cache" if request.param == "disk" else None)
+@pytest.fixture
+def keeping(up: Upstreams, tmp_path: Path) -> Keeping:
+    return Keeping(up, tmp_path / "cache")
 
 
 def test_what_is_kept_takes_no_more_than_it_may(up: Upstreams, keeping: Keeping) -> None:

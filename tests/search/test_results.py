@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard.search import SearchResult
@@ -21,6 +21,7 @@ from tests.search.asking import (
 )
 from tests.search.memory import Memory, hit
 from tests.standin.asking import ask
+from tests.tables import for_each
 
 BARE = Settings(shipped_registry=False)
 
@@ -154,8 +155,8 @@ class TestShape:
         for one in answered(up).skills:
             assert one.to_dict()["relevance_score"] == pytest.approx(one.score)
 
-    @pytest.mark.parametrize("content", [True, False])
-    @pytest.mark.parametrize("raw", [True, False])
+    @for_each("content", [True, False])
+    @for_each("raw", [True, False])
     def test_texts_come_as_they_are_asked_for(
         self, up: Upstreams, content: bool, raw: bool
     ) -> None:
@@ -276,6 +277,7 @@ class TestOurs:
 
 
 class TestHostileValues:
+    @settings(max_examples=25)
     @given(
         st.fixed_dictionaries(
             {
@@ -300,11 +302,14 @@ class TestHostileValues:
         up.list_skill("acme/skills", "pdf-half", name="half \ud800 pair")
         strict(answered(up).to_dict(include_raw=True))
 
-    @pytest.mark.parametrize("installs", [float("inf"), float("nan"), 10**400, -1, "1e400"])
-    def test_no_count_breaks_the_document(self, up: Upstreams, installs: Any) -> None:
-        up.list_skill("acme/skills", "pdf-odd", installs=installs)
-        skill = by_id(answered(up))["pdf-odd"].to_dict()
-        check_shape(skill)
-        strict(skill)
-        assert 0 <= skill["install_count"] < 2**63
-        assert 0 <= skill["relevance_score"] <= 108
+    def test_no_count_breaks_the_document(self, up: Upstreams) -> None:
+        counts = [float("inf"), float("nan"), 10**400, -1, "1e400"]
+        for number, installs in enumerate(counts):
+            up.list_skill("acme/skills", f"pdf-odd-{number}", installs=installs)
+        found = by_id(answered(up))
+        for number in range(len(counts)):
+            skill = found[f"pdf-odd-{number}"].to_dict()
+            check_shape(skill)
+            strict(skill)
+            assert 0 <= skill["install_count"] < 2**63
+            assert 0 <= skill["relevance_score"] <= 108

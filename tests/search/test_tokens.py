@@ -13,7 +13,6 @@ from tests.search.asking import (
     GITHUB_TOKEN,
     SKILLS_SH_TOKEN,
     by_id,
-    got,
     ids,
     searched,
     settings_of,
@@ -24,15 +23,6 @@ from tests.search.asking import (
 @pytest.fixture
 def up(three: Upstreams) -> Upstreams:
     return three
-
-
-SERVERS = {"skills_sh", "github_api", "github_raw", "well_known", "other"}
-SINKS: list[tuple[str, str]] = [
-    ("skills_sh", "*"),
-    ("github_api", "*"),
-    ("github_raw", "*"),
-    ("well_known", "*"),
-]
 
 
 class TestTokens:
@@ -59,24 +49,23 @@ class TestTokens:
             {"github_api", "skills_sh"} <= authorised <= {"github_api", "github_raw", "skills_sh"}
         )
 
-    @pytest.mark.parametrize(("server", "pattern"), SINKS)
-    @pytest.mark.parametrize("code", [302, 307])
-    @pytest.mark.parametrize("to", sorted(SERVERS))
+    @pytest.mark.parametrize(
+        ("server", "to"),
+        [("skills_sh", "github_api"), ("github_api", "skills_sh"), ("github_raw", "other"),
+         ("well_known", "github_api")],
+    )  # fmt: skip
     def test_no_redirect_takes_it_elsewhere(
-        self, up: Upstreams, with_tokens: Settings, server: str, pattern: str, code: int, to: str
+        self, up: Upstreams, with_tokens: Settings, server: str, to: str
     ) -> None:
         up.switches.downloads = False
-        up.faults.add(server, pattern, faults.redirect(f"{up.url(to)}/sink", code), times=1)
+        up.faults.add(server, "*", faults.redirect(f"{up.url(to)}/sink", 302), times=1)
         result = searched("pdf", settings=with_tokens)
         assert result.skills
 
-    @pytest.mark.parametrize("url", ["{other}/SKILL.md", "{api}/SKILL.md", "//{netloc}/SKILL.md"])
     def test_no_address_of_an_index_takes_it_elsewhere(
-        self, up: Upstreams, with_tokens: Settings, url: str
+        self, up: Upstreams, with_tokens: Settings
     ) -> None:
-        place = url.format(
-            other=up.other, api=up.github_api, netloc=up.other.removeprefix("http://")
-        )
+        place = f"{up.github_api}/SKILL.md"
         up.add_well_known("pdf-far", {"SKILL.md": skill_text("pdf-far")}, fields={"url": place})
         result = searched("pdf", settings=with_tokens)
         assert set(ids(result)) == EVERY | {"pdf-far"}
@@ -88,10 +77,3 @@ class TestTokens:
         text = repr(searched("pdf", settings=with_tokens).to_dict(include_raw=True, explain=True))
         assert GITHUB_TOKEN not in text
         assert SKILLS_SH_TOKEN not in text
-
-    def test_a_private_repository_needs_it(self, up: Upstreams, with_tokens: Settings) -> None:
-        files = {"skills/pdf-secret/SKILL.md": skill_text("pdf-secret")}
-        up.add_repository("acme/secret", files, private=True)
-        settings = with_tokens._replace(repositories=("acme/secret",))
-        one = got("acme/secret", "pdf-secret", settings=settings)
-        assert one.skill.body == "Do it so."
