@@ -10,6 +10,7 @@ import pytest
 from skillyard.errors import InvalidInput
 from skillyard.standin import Upstreams
 from tests.standin.asking import ask
+from tests.tables import for_each
 
 SKILL = "---\nname: x\ndescription: Does x.\n---\n# X\n"
 FILES = {"README.md": "# Demo\n", "skills/x/SKILL.md": SKILL, "skills/x/references/a.md": "# A\n"}
@@ -41,7 +42,7 @@ def test_names_are_found_in_any_case_and_come_back_as_they_are(repos: str) -> No
     assert ask(repos.lower()).json["full_name"] == "Demo/skills"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path", ["", "/x", "/repos", "/repos/Demo", "/repos/no/body", "/repos/Demo/skills/unknown",
              "/repositories/1", "/repos/Demo/skills/git/trees", "/repos/Demo/skills/git/trees/no",
              "/repos/Demo/skills/contents/no.md", "/repos/Demo/skills/git/blobs/" + "0" * 40],
@@ -55,7 +56,7 @@ def test_what_is_not_there_is_404_in_githubs_words(repos: str, up: Upstreams, pa
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["main", "HEAD", "heads/main", "commit", "short", "tree"])
+@for_each("name", ["main", "HEAD", "heads/main", "commit", "short", "tree"])
 def test_a_tree_is_found_by_branch_head_commit_and_its_own_name(
     repos: str, up: Upstreams, name: str
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_tree_is_cut_at_the_documented_limits(repos: str, up: Upstreams) -> No
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_big_tree_is_whole_below_the_limits_and_cut_above(up: Upstreams) -> None:
     up.add_big_tree("demo/big", 50_000)
     url = f"{up.github_api}/repos/demo/big/git/trees/HEAD?recursive=1"
@@ -301,7 +303,7 @@ def test_head_is_get_without_a_body(repos: str) -> None:
     assert ask(f"{repos}/no", method="HEAD").status == 404
 
 
-@pytest.mark.parametrize("name", ["demo", "demo/", "/skills", "a/b/c", "a b/c", "demo/x?y", ""])
+@for_each("name", ["demo", "demo/", "/skills", "a/b/c", "a b/c", "demo/x?y", ""])
 def test_names_that_github_would_not_give_are_refused(up: Upstreams, name: str) -> None:
     with pytest.raises(InvalidInput, match="give owner/name"):
         up.add_repository(name)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from skillyard.standin import Upstreams
 from tests.property.strategies import few
 from tests.standin.asking import ask
+from tests.tables import for_each
 
 ODD = {
     "bom.md": b"\xef\xbb\xbf---\nname: x\n---\n",
@@ -30,7 +31,7 @@ def raw(up: Upstreams) -> str:
     return f"{up.github_raw}/demo/skills"
 
 
-@pytest.mark.parametrize("name", ODD)
+@for_each("name", ODD)
 def test_a_file_is_served_byte_for_byte(raw: str, name: str) -> None:
     got = ask(f"{raw}/main/{name}")
     assert (got.status, got.body) == (200, ODD[name])
@@ -49,7 +50,7 @@ def test_a_link_is_served_as_its_targets_path(raw: str) -> None:
     assert ask(f"{raw}/HEAD/link.md").body == b"bom.md"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path", ["/main/no.md", "/main", "/main/", "/other/bom.md", "/main/module", "", "/../x/main/y"]
 )
 def test_what_is_not_there_is_one_line(raw: str, path: str) -> None:
@@ -64,12 +65,6 @@ def test_a_file_has_a_tag_of_its_bytes(raw: str, up: Upstreams) -> None:
     assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
     up.add_repository("demo/skills", {"bom.md": "other"})
     assert ask(f"{raw}/main/bom.md", if_none_match=tag).status == 200
-
-
-def test_head_is_get_without_a_body(raw: str) -> None:
-    got = ask(f"{raw}/main/bom.md", method="HEAD")
-    assert (got.status, got.body) == (200, b"")
-    assert got.headers["content-length"] == str(len(ODD["bom.md"]))
 
 
 def test_a_path_that_is_not_encoded_is_another_path(up: Upstreams) -> None:

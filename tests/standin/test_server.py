@@ -13,6 +13,7 @@ import pytest
 from skillyard.standin import Answer, Asked, Upstreams, faults
 from skillyard.standin.site import Site
 from tests.standin.asking import ask
+from tests.tables import for_each
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -156,7 +157,7 @@ def test_latency_is_waited_for_each_answer_of_the_server_it_names(up: Upstreams)
     assert time.monotonic() - start >= 0.05
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+@for_each("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_other_methods_are_405_and_recorded(up: Upstreams, method: str) -> None:
     got = ask(f"{up.github_api}/repos", method=method)
     assert (got.status, got.headers["allow"]) == (405, "GET, HEAD")

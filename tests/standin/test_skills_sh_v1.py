@@ -7,6 +7,7 @@ import pytest
 from skillyard.errors import InvalidInput
 from skillyard.standin import Budget, Upstreams
 from tests.standin.asking import Got, ask
+from tests.tables import for_each
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_the_search_may_be_narrowed(site: Upstreams) -> None:
     assert v1(site, "/skills/search?q=deploy+react").json["searchType"] == "semantic"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     ["/skills/search", "/skills/search?q=x", "/skills/search?q=react&limit=0",
      "/skills/search?q=react&limit=201", "/skills/search?q=react&limit=ten",
@@ -111,9 +112,7 @@ def test_audits_are_404_before_the_first(site: Upstreams) -> None:
         site.add_audit("demo/skills", "react", "Agent Trust", "good")
 
 
-@pytest.mark.parametrize(
-    "path", ["", "/", "/skill", "/skills/unknown/x", "/skills/a/b/c/d", "/skills/audit/x"]
-)
+@for_each("path", ["", "/", "/skill", "/skills/unknown/x", "/skills/a/b/c/d", "/skills/audit/x"])
 def test_what_is_not_there_is_404(site: Upstreams, path: str) -> None:
     got = v1(site, path)
     assert (got.status, got.json["error"]) == (404, "not_found")

@@ -14,6 +14,7 @@ import pytest
 from skillyard.errors import InvalidInput
 from skillyard.standin import Upstreams
 from tests.standin.asking import Got, ask
+from tests.tables import for_each
 
 SKILL = "---\nname: x\ndescription: 'Does x, well.'\n---\n# X\n"
 MORE: dict[str, str | bytes] = {
@@ -129,18 +130,13 @@ def test_everything_has_a_tag_and_the_asked_for_headers(site: Upstreams, place: 
     assert ask(url, if_none_match=got.headers["etag"]).status == 200
 
 
-def test_the_index_is_json(site: Upstreams) -> None:
-    got = ask(f"{site.well_known}{NEW}index.json")
-    assert got.headers["content-type"].startswith("application/json")
-
-
 def test_other_paths_of_the_old_version_are_404(site: Upstreams) -> None:
     site.well_known_version = "0.1.0"
     for path in ("no/SKILL.md", "x/no.md", "x", ""):
         assert ask(f"{site.well_known}{OLD}{path}").status == 404
 
 
-@pytest.mark.parametrize("path", ["/", "/index.json", NEW, f"{NEW}no/SKILL.md", f"{NEW}x/no.md"])
+@for_each("path", ["/", "/index.json", NEW, f"{NEW}no/SKILL.md", f"{NEW}x/no.md"])
 def test_other_paths_are_404(site: Upstreams, path: str) -> None:
     assert ask(site.well_known + path).status == 404
 

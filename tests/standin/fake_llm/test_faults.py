@@ -49,8 +49,8 @@ def ask(fake: FakeLlm, path: str) -> Got:
     return post(fake, path, chat() if path == CHAT else message())
 
 
-@pytest.mark.parametrize("path", [MESSAGES, CHAT])
-@pytest.mark.parametrize("name", STATUSES)
+@for_each("path", [MESSAGES, CHAT])
+@for_each("name", STATUSES)
 def test_statuses(fake: FakeLlm, path: str, name: str) -> None:
     fake.script.add(faults.NAMED[name]())
     got = ask(fake, path)
@@ -138,7 +138,7 @@ def test_closing_ends_what_hangs(name: str) -> None:
     assert not client.is_alive()
 
 
-@pytest.mark.parametrize("name", faults.VERDICTS)
+@for_each("name", faults.VERDICTS)
 def test_every_broken_verdict_is_refused_for_its_own_reason(fake: FakeLlm, name: str) -> None:
     fake.script.add(faults.broken_verdict(name))
     said = json.loads(judging(fake).text)
