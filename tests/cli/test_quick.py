@@ -59,6 +59,7 @@ def slow(arguments: list[str]) -> tuple[str, dict[str, object]] | None:
     return command.name, vars(values)
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(lines)
 def test_both_ways_agree_wherever_the_short_one_answers(arguments: list[str]) -> None:

@@ -102,6 +102,7 @@ def test_bodies_on_their_way_are_bounded_together(tmp_path: Path) -> None:
         assert server.post("/select", {"text": "x" * 1_000}).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_crowd_is_answered_without_a_fault(tmp_path: Path) -> None:
     def ask(number: int) -> list[int]:
         with httpx2.Client(base_url=server.base, timeout=30, trust_env=False) as client:

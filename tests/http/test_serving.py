@@ -54,6 +54,7 @@ def port_of(log: IO[str]) -> int:
     return int(line["url"].rpartition(":")[2])
 
 
+@pytest.mark.slow
 @for_each("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_a_running_request_finish_and_ends_with_zero(
     tmp_path: Path, number: signal.Signals

@@ -48,6 +48,7 @@ class Failing:
         return counted
 
 
+@pytest.mark.slow
 @for_each("code", [errno.EIO, errno.ENOSPC, errno.EACCES])
 def test_every_system_call_of_a_change_may_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int

@@ -192,6 +192,7 @@ def test_an_empty_folder_has_an_index_too(tmp_path: Path, root: Path) -> None:
     assert sy.select(catalog, "anything").abstained
 
 
+@pytest.mark.slow
 def test_many_threads_may_ask_one_catalog(root: Path) -> None:
     """Cards are read as they are met; whoever meets one first, all get the same skill."""
     for number in range(60):

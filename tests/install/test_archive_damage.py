@@ -111,6 +111,7 @@ def _read(data: bytes, kind: ArchiveKind) -> dict[str, bytes] | None:
         return None
 
 
+@pytest.mark.slow
 @for_each("kind", ["zip", "tar.gz"])
 def test_damaged_archives_are_refused_or_read_as_the_standard_library_reads_them(
     kind: ArchiveKind,

@@ -172,6 +172,7 @@ _PIECES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_ten_thousand_paths_fare_as_the_twin_says() -> None:
     draw = random.Random(9)
     passed = 0
@@ -209,6 +210,7 @@ def test_what_passes_stays_below_its_folder_and_can_be_read_again(path: str) -> 
     assert "/".join(safe_parts(checked)) == checked
 
 
+@pytest.mark.slow
 def test_every_path_of_the_real_skills_passes(shared: Path) -> None:
     """No false alarm on 10,476 honest paths, deep ones of many repositories among them."""
     refused = []

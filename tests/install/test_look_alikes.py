@@ -194,6 +194,7 @@ def test_long_names_are_compared_by_their_look_only() -> None:
     assert look_alikes(long + "c", [long]) == ()
 
 
+@pytest.mark.slow
 def test_of_the_real_names_under_one_in_a_thousand_is_said(shared: Path) -> None:
     counts: Counter[str] = Counter()
     with gzip.open(shared / "corpus/skills.jsonl.gz", "rt", encoding="utf-8") as lines:

@@ -218,6 +218,7 @@ placing.place(NEW, sys.argv[2], "a", installed_hash=folder_hash(OLD))
 """
 
 
+@pytest.mark.slow
 @for_each("way", ["exchange", "two renames"])
 def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path, way: str) -> None:
     """A real process is killed at every call that touches the disk."""
@@ -270,6 +271,7 @@ def test_without_the_call_two_renames_do(tmp_path: Path, monkeypatch: pytest.Mon
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
 
 
+@pytest.mark.slow
 def test_a_reader_never_misses_the_folder_while_it_is_replaced(tmp_path: Path) -> None:
     """A thread opens SKILL.md again and again through a hundred replacements."""
     if not can_exchange(tmp_path):

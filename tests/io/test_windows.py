@@ -99,6 +99,7 @@ def test_the_commands_answer_as_they_do_elsewhere(project: Path) -> None:
         assert "csv-cleaning" in shown or each["arguments"][0] in ("check", "index")
 
 
+@pytest.mark.slow
 def test_an_index_is_built_and_replaced_while_it_is_in_use(project: Path) -> None:
     """Files that are open or mapped can neither be replaced nor removed on Windows."""
     root = ("--root", "skills", "--json")

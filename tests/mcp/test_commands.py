@@ -58,6 +58,7 @@ def test_stdio_end_to_end_as_the_readme_configures_it(tmp_path: Path) -> None:
     run(_whole_way(where))
 
 
+@pytest.mark.slow
 def test_http_alone_end_to_end(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
     command = ["-m", "skillyard", "serve", "--mcp", "http", "--local-only", "--port", "0"]

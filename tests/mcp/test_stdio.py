@@ -114,6 +114,7 @@ def test_the_sdks_client_lists_loads_and_reads(root: Path, era: str) -> None:
     run(work())
 
 
+@pytest.mark.slow
 def test_two_clients_have_two_servers_over_one_library(root: Path) -> None:
     async def one(client: Client, name: str) -> list[str]:
         found = [await called(client, "load_skill", {"name": name}) for _ in range(10)]
@@ -192,6 +193,7 @@ def test_a_client_that_vanishes_ends_its_server(spoken: Spoken) -> None:
     assert spoken.process.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.slow
 def test_a_client_that_is_killed_in_a_call_leaves_no_server_behind(root: Path) -> None:
     program = (
         "import asyncio, os, signal, sys\n"

@@ -101,6 +101,7 @@ def by_path(catalog: NodeCatalog | None) -> dict[str, Skill]:
     return {} if catalog is None else {each.path: each for each in catalog}
 
 
+@pytest.mark.slow
 @SLOW
 @given(histories, st.booleans())
 def test_after_every_step_a_node_holds_the_snapshot_by_any_way(

@@ -49,6 +49,7 @@ def opened(folder: Path | str, before: SegmentSearcher | None = None) -> Segment
     return found
 
 
+@pytest.mark.slow
 @for_each("with_kernel", KERNELS)
 def test_hundreds_of_generations_of_one_skill_leave_few_segments(
     tmp_path: Path, with_kernel: bool, monkeypatch: pytest.MonkeyPatch
@@ -73,6 +74,7 @@ def test_hundreds_of_generations_of_one_skill_leave_few_segments(
         assert verify(node.state.current() or "") == []
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32), commits=st.integers(1, 14))
 @pytest.mark.parametrize("with_kernel", KERNELS)

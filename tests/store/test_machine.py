@@ -247,6 +247,7 @@ def test_any_history_of_a_sqlite_store_is_the_models() -> None:
     run(fresh, examples=40, steps=30)
 
 
+@pytest.mark.slow
 def test_any_history_of_a_postgresql_store_is_the_models(
     server: Server, database: str, postgres_url: str
 ) -> None:

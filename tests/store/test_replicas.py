@@ -174,6 +174,7 @@ def test_a_login_that_may_not_see_standbys_cannot_promise_one(replicated: Pair) 
         primary.sql("DROP ROLE blind")
 
 
+@pytest.mark.slow
 def test_a_promoted_standby_has_every_synchronous_publish_and_followers_start_afresh() -> None:
     pair = made_pair()
     try:

@@ -103,6 +103,7 @@ def test_one_long_address_meant_by_many_links_does_not_grow_into_a_huge_page() -
     assert len(shown.html) < 200_000
 
 
+@pytest.mark.slow
 @for_each(
     "piece",
     ["[", "[a](", "![", "*a ", "**", "`a", "> ", "- ", "<!--", "_a", "](", "&a", "\\", "a***b",

@@ -45,6 +45,7 @@ def fake(request: pytest.FixtureRequest) -> Iterator[FakeLlm]:
         yield running
 
 
+@pytest.mark.slow
 def test_both_orders_through_a_makers_client(library: str, fake: FakeLlm) -> None:
     """A judge that always prefers slot B wins nothing for anybody; an honest one agrees twice."""
     orders = []

@@ -142,6 +142,7 @@ def test_edges_of_the_rule(text: str, value: Any) -> None:
     assert extract_json(text) == value
 
 
+@pytest.mark.slow
 @for_each(
     "piece",
     ["{", '{ "', '{"a": ', "{ }", '{"', "\\{", '"{', ",", ", ]", "{\n", "```\n{", "[{"],
