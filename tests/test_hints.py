@@ -77,7 +77,7 @@ def test_every_command_of_a_hint_is_in_the_grammar() -> None:
         # `skillyard eval` stands for all of its commands.
         assert command is not None or tuple(words) in FIRST_WORDS, f"{where}: {said}"
         options = GLOBAL if command is None else (*command.options, *GLOBAL)
-        known = {option.flag for option in options}
+        known = {option.flag for option in options} | {"--help"}
         assert {word for word in words if word.startswith("--")} <= known, f"{where}: {said}"
 
 

@@ -28,7 +28,7 @@ def _loaded() -> ModuleType:
 
 
 pinned_npm = _loaded()
-FOLDERS = [TOOLS / name for name in ("clients", "conformance", "hosts", "workflows")]
+FOLDERS = [TOOLS / name for name in ("conformance", "clients", "hosts", "workflows")]
 
 
 def lock(folder: Path) -> dict[str, Any]:

@@ -15,6 +15,8 @@ from tests.tables import for_each
 
 @for_each("number, word", [(1, "one"), (2, "wrong"), (3, "three")])
 def test_words(number, word):
+    print()
+    print("row", number, word)
     assert word == {1: "one", 2: "two", 3: "three"}[number]
 """
 
@@ -22,10 +24,12 @@ def test_words(number, word):
 def test_every_row_runs_and_the_one_that_fails_is_named(pytester: pytest.Pytester) -> None:
     pytester.syspathinsert(Path(__file__).parents[1])
     pytester.makepyfile(_SUITE)
-    result = pytester.runpytest("-p", "no:cacheprovider")
+    result = pytester.runpytest("-p", "no:cacheprovider", "-s")
     result.stdout.fnmatch_lines(["*2, 'wrong'*"])
-    result.stdout.fnmatch_lines(["*2 subtests passed*"])
     assert result.ret == 1
+    assert [line for line in result.outlines if line.startswith("row ")] == [
+        "row 1 one", "row 2 wrong", "row 3 three"
+    ]  # fmt: skip
 
 
 @for_each("number", range(3))

@@ -88,7 +88,7 @@ def test_every_adapter_has_an_example_a_snippet_and_an_extra() -> None:
         name for _, name in FRAMEWORKS.values()
     }
     guide = GUIDE.read_text(encoding="utf-8")
-    extras = set(re.findall(r"skillyard\[([a-z-]+)\]", guide))
+    extras = set(re.findall(r"pip install '\.\[([a-z-]+)\]'", guide))
     assert extras == {name.replace("_", "-") for name in FRAMEWORKS}
     project = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
     assert all(f"\n{extra} = [" in project for extra in extras)

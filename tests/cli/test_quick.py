@@ -6,6 +6,7 @@ import contextlib
 import io
 from itertools import chain
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

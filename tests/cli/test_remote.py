@@ -397,7 +397,7 @@ class TestFailureMessages:
         monkeypatch.setitem(sys.modules, "httpx2", None)
         done = run("search", "pdf")
         assert done.code == 2
-        assert "asking remotes needs httpx2: pip install" in done.err
+        assert "searching and fetching need httpx2: pip install" in done.err
 
 
 TREE = "5a" * 20

@@ -9,6 +9,7 @@ import warnings
 import zipfile
 from pathlib import PurePosixPath
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

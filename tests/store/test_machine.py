@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from typing import NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (

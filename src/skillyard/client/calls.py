@@ -30,7 +30,7 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query, text_items
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.search import FoundSkill, SearchResult
-from skillyard.selection import SelectionPolicy
+from skillyard.selection import SelectionPolicy, policy_with
 from skillyard.sources.well_known import digest_of
 
 __all__ = [
@@ -150,18 +150,21 @@ def select(
     policy: SelectionPolicy | None = None,
     scorer: str = DEFAULT_SCORER,
     *,
+    min_score: float | None = None,
+    top_k: int | None = None,
     limit: int = 10,
     explain: bool = False,
     diagnostics: bool = False,
 ) -> Call[Selected]:
     """Choose skills of the service's catalog for a request, or abstain.
 
-    As :func:`skillyard.select`, whose policy it takes; its tags are sent with the query's.
+    As :func:`skillyard.select`, whose policy and bounds it takes; the policy's tags are sent with
+    the query's.
     ``limit`` (0 to 10) is how many of the skills that were not chosen are named. Raises
     InvalidInput where query and policy both name tags to include: the service cannot be asked for
     one of each.
     """
-    asked, policy = _query(query), policy or SelectionPolicy()
+    asked, policy = _query(query), policy_with(policy, min_score, top_k)
     if asked.include_tags and policy.include_tags:
         raise InvalidInput(
             "include_tags: name them in the query or in the policy, not in both",
