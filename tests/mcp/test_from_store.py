@@ -15,6 +15,7 @@ from mcp_types import TextResourceContents
 
 from skillyard.hosting.logging import Log
 from skillyard.hosting.service import Service
+from skillyard.mcp import server as mcp_server
 from skillyard.mcp.server import create_server
 from skillyard.skill import Reference
 from skillyard.store.values import Submission
@@ -224,11 +225,12 @@ def test_subscribers_hear_which_skill_changed(tmp_path: Path) -> None:
             server.asked(work)
 
 
-@for_each(("count", "named"), [(40, 40), (600, 0)])
+@for_each(("count", "named"), [(20, 20), (21, 0)])
 def test_names_of_few_skills_alone_are_offered_by_the_tools(
-    tmp_path: Path, count: int, named: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, named: int
 ) -> None:
     """Of many skills no record is read for it, at no publish and at no question."""
+    monkeypatch.setattr(mcp_server, "FEW", 20)
     with store_in(tmp_path) as store:
         store.publish(skills(count), tenant="acme", publisher="ci")
         with stored(tmp_path) as server:

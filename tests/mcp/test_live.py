@@ -35,7 +35,6 @@ from tests.mcp.running import (
     shows,
     write_tree,
 )
-from tests.tables import for_each
 
 WITHIN_S = 1.0
 """The promise."""
@@ -81,6 +80,7 @@ def test_an_edit_is_served_within_a_second(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["is told"], indirect=True)
 def test_a_new_skill_is_found_within_a_second(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -98,6 +98,7 @@ def test_a_new_skill_is_found_within_a_second(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks", "large"], indirect=True)
 def test_a_deletion_is_seen_by_the_very_next_request(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -122,6 +123,7 @@ def test_a_deletion_is_seen_by_the_very_next_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks"], indirect=True)
 def test_the_whole_root_may_go(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -141,6 +143,7 @@ def test_the_whole_root_may_go(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks", "large"], indirect=True)
 def test_a_broken_edit_keeps_the_version_before_it_and_says_so(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -181,6 +184,7 @@ def test_a_broken_edit_keeps_the_version_before_it_and_says_so(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks"], indirect=True)
 def test_a_broken_skill_that_is_deleted_is_gone_at_once(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):
@@ -211,7 +215,7 @@ def test_what_never_loaded_is_named_with_the_reason(tmp_path: Path) -> None:
 KINDS = ["resources", "prompts", "tools"]
 
 
-@for_each("where", ["http", "stdio"])
+@pytest.mark.parametrize("where", ["http", pytest.param("stdio", marks=pytest.mark.slow)])
 def test_older_clients_are_told_that_the_lists_changed(tmp_path: Path, where: str) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
 
@@ -241,7 +245,7 @@ def test_older_clients_are_told_that_the_lists_changed(tmp_path: Path, where: st
         run(work(served.url))
 
 
-@for_each("where", ["http", "stdio"])
+@pytest.mark.parametrize("where", ["http", pytest.param("stdio", marks=pytest.mark.slow)])
 def test_newer_clients_hear_on_the_stream_that_they_opened(tmp_path: Path, where: str) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
 
@@ -283,6 +287,7 @@ def test_a_change_of_a_resource_file_is_in_the_next_entry(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["is told"], indirect=True)
 def test_requests_while_files_change_are_answered_from_one_state(tmp_path: Path) -> None:
     async def work() -> None:
         async with live(tmp_path) as (client, root):

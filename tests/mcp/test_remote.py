@@ -168,11 +168,8 @@ def test_without_a_network_the_cache_answers_and_says_how_old_it_is(
     ("tool", "arguments", "told"),
     [
         ("get_skill", {"source": MARKET, "skill_id": "pdf-markets"}, "no skill is called"),
-        ("get_skill", {"source": "nobody/here", "skill_id": "x"}, "no skill is called"),
-        ("get_skill", {"source": "local", "skill_id": "pdf-tabels"}, "did you mean pdf-tables"),
         ("add_skill", {"name": "pdf-tabels"}, "did you mean pdf-tables"),
-        ("add_skill", {"name": "pdf-tab\u0435l"}, "no skill is called"),  # a Cyrillic letter
-        ("add_skill", {"name": f"{MARKET}/pdf-m\u0430rket"}, "no skill is called"),
+        ("add_skill", {"name": f"{MARKET}/pdf-m\u0430rket"}, "no skill is called"),  # Cyrillic
     ],
 )
 def test_a_name_that_is_only_like_another_brings_nothing(
@@ -186,7 +183,7 @@ def test_a_name_that_is_only_like_another_brings_nothing(
         assert "Fill the form" not in text
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", [ERAS[0], pytest.param(ERAS[1], marks=pytest.mark.slow)])
 def test_progress_says_whom_it_asks_and_what_came(
     tmp_path: Path, market: Upstreams, era: str
 ) -> None:
@@ -209,7 +206,7 @@ def test_progress_says_whom_it_asks_and_what_came(
         assert told == [(0, 2, "asking 2 sources"), (2, 2, "2 skills found")]
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", [ERAS[0], pytest.param(ERAS[1], marks=pytest.mark.slow)])
 def test_a_cancelled_search_lets_go_of_the_source_that_hangs(
     tmp_path: Path, market: Upstreams, era: str
 ) -> None:

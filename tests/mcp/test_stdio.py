@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client
 
 from skillyard.mcp.stdio import TOO_LONG, Lines, Output, lines_of
 from tests.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
@@ -101,7 +100,7 @@ def spoken(root: Path) -> Iterator[Spoken]:
         found.close()
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", [ERAS[0], pytest.param(ERAS[1], marks=pytest.mark.slow)])
 def test_the_sdks_client_lists_loads_and_reads(root: Path, era: str) -> None:
     async def work() -> None:
         async with connected(over_stdio(root), era) as client:
@@ -110,23 +109,6 @@ def test_the_sdks_client_lists_loads_and_reads(root: Path, era: str) -> None:
             assert f"Skill directory: {root}/deploy" in shows(loaded)
             assert len((await ask(client, "skills/list"))["skills"]) == 3
             assert (await client.list_prompts()).prompts[0].name == "deploy"
-
-    run(work())
-
-
-@pytest.mark.slow
-def test_two_clients_have_two_servers_over_one_library(root: Path) -> None:
-    async def one(client: Client, name: str) -> list[str]:
-        found = [await called(client, "load_skill", {"name": name}) for _ in range(10)]
-        return [each.structured_content["name"] for each in found]
-
-    async def work() -> None:
-        async with (
-            connected(over_stdio(root)) as left,
-            connected(over_stdio(root), "legacy") as right,
-        ):
-            answers = await asyncio.gather(one(left, "deploy"), one(right, "unit-tests"))
-            assert list(answers) == [["deploy"] * 10, ["unit-tests"] * 10]
 
     run(work())
 
@@ -159,6 +141,7 @@ def test_no_message_ends_the_server_or_shows_a_trace(root: Path, spoken: Spoken)
     assert spoken.end() == (0, b"")
 
 
+@pytest.mark.slow
 def test_a_line_beyond_the_limit_is_dropped_and_answered(spoken: Spoken) -> None:
     spoken.hello()
     spoken.say(b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * 6_000_000 + b'"}', line(PING))
@@ -168,6 +151,7 @@ def test_a_line_beyond_the_limit_is_dropped_and_answered(spoken: Spoken) -> None
     assert last["result"] == {}
 
 
+@pytest.mark.slow
 def test_only_messages_go_to_standard_output(spoken: Spoken) -> None:
     spoken.hello()
     call = {"name": "skill_evaluate", "arguments": {"text": "a\nb\rc\u2028d"}}
@@ -176,13 +160,16 @@ def test_only_messages_go_to_standard_output(spoken: Spoken) -> None:
     assert spoken.end() == (0, b"")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
 def test_a_signal_ends_it_while_its_input_is_open(spoken: Spoken, number: int) -> None:
     spoken.hello()
     spoken.process.send_signal(number)
     assert spoken.process.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.slow
 def test_a_client_that_vanishes_ends_its_server(spoken: Spoken) -> None:
     spoken.hello()
     call = {"name": "list_skills", "arguments": {}}
@@ -342,6 +329,7 @@ def test_a_file_takes_lines_too(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "one line\n"
 
 
+@pytest.mark.slow
 def test_what_is_printed_meanwhile_never_reaches_the_client(root: Path) -> None:
     program = (
         "import os, sys\n"
