@@ -6,7 +6,6 @@ import contextlib
 import io
 from itertools import chain
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,8 +59,7 @@ def slow(arguments: list[str]) -> tuple[str, dict[str, object]] | None:
     return command.name, vars(values)
 
 
-@pytest.mark.slow
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=120)
 @given(lines)
 def test_both_ways_agree_wherever_the_short_one_answers(arguments: list[str]) -> None:
     quick = read(arguments)

@@ -551,7 +551,7 @@ class TestInstalledForUser:
 
     @pytest.mark.parametrize(
         "content",
-        [b"", b"{", b"[]", b"\xff", b'{"version":2,"skills":{}}', b'{"version":4,"skills":{}}',
+        [b"\xff", b'{"version":4,"skills":{}}',
          b'{"version":3,"skills":{"pdf":{"source":1,"sourceType":"github"}}}'],
     )  # fmt: skip
     def test_a_lock_that_cannot_be_read_costs_nothing_and_is_left(

@@ -13,8 +13,6 @@ from skillyard.hosting.options import ServiceLimits
 from skillyard.http.encoding import prefers_html
 from skillyard.sources.settings import Settings
 from skillyard.standin import Upstreams, faults
-from tests.hostile import tree
-from tests.hostile.case import LOAD
 from tests.http.conftest import settings, up
 from tests.http.running import Running, running
 from tests.tables import for_each
@@ -24,7 +22,6 @@ from tests.worked_examples.making import document
 __all__ = ["settings", "up"]
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-HOSTILE_AREAS = ("html", "inject", "term", "uni")
 
 
 @pytest.fixture(scope="module")
@@ -225,26 +222,6 @@ def test_static_files_name_no_other_host(served: Running) -> None:
             "insertAdjacentHTML",
         ):
             assert word not in text
-
-
-def test_hostile_skills_are_found_and_shown_harmlessly(tmp_path: Path) -> None:
-    root = tmp_path / "skills"
-    for area in HOSTILE_AREAS:
-        for case in tree.cases(area):
-            if case.verdict == LOAD and case.content is not None:
-                file = root / case.id / "SKILL.md"
-                file.parent.mkdir(parents=True)
-                file.write_bytes(case.content)
-    with running(root) as server:
-        results = page(server, "/?q=pencil+script&limit=50&scorer=relevance")
-        found = read(results.content)
-        assert harm(found) == []
-        links = {a.attributes["href"] for a in found.all("a", class_="open")}
-        assert len(links) > 10
-        for link in links:
-            answer = page(server, link)
-            assert answer.status_code == 200
-            assert harm(read(answer.content)) == []
 
 
 def test_one_source_that_fails_is_named_with_its_wait_and_the_others_answer(
