@@ -23,8 +23,16 @@ def test_a_root_is_reported_by_layout_documents_and_diagnostics(doctor: Doctor, 
     found = doctor().one("root")
     assert found.status == "ok"
     assert found.details["skills"] == {"agentskills": 2}
-    assert found.details["convention_documents"] == 1
-    assert "2 skills (2 agentskills) and 1 convention document" in found.message
+    assert found.details["counts"]["conventions"] == 1
+    assert "2 skills, 1 convention document; layouts: 2 agentskills" in found.message
+
+
+def test_copies_of_a_skill_are_counted_as_everywhere_else(doctor: Doctor, user: User) -> None:
+    user.add_skill(user.project / ".claude" / "skills")
+    user.add_skill(user.project / ".agents" / "skills")
+    found = doctor().one("root")
+    assert "has 1 skill, 1 copy; layouts: 1 agentskills" in found.message
+    assert (found.details["counts"]["skills"], found.details["counts"]["copies"]) == (1, 1)
 
 
 def test_files_that_do_not_load_are_a_warning_and_check_says_why(

@@ -9,6 +9,8 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog.copies import is_copy
+from skillyard.catalog.counts import SkillCounts, count_skills
 from skillyard.discovery.layout import AGENT_FOLDERS, user_folder
 from skillyard.errors import Diagnostic
 from skillyard.service.doctor.finding import ERROR, INFO, OK, WARNING, Finding
@@ -78,8 +80,17 @@ def _surveyed(catalog: Catalog, folders: Sequence[Folder], request: Request) -> 
         skills[_owner(skill.path, folders)].append(skill)
     for diagnostic in catalog.diagnostics:
         reported[_owner(diagnostic.path, folders)].append(diagnostic)
+    shadowed = catalog.shadowed
     for folder, own, remarks in zip(folders, skills, reported, strict=True):
-        yield _folder(folder, own, remarks, request)
+        counts = count_skills(own, shadowed)
+        distinct = [
+            skill
+            for skill in own
+            if skill.origin != Origin.CONVENTION
+            and not ((winner := shadowed.get(skill)) is not None and is_copy(skill, winner))
+        ]
+        layouts = Counter(skill.origin or "" for skill in distinct)
+        yield _folder(folder, counts, layouts, remarks, request)
 
 
 def _owner(path: str, folders: Sequence[Folder]) -> int:
@@ -93,20 +104,23 @@ def _owner(path: str, folders: Sequence[Folder]) -> int:
 
 
 def _folder(
-    folder: Folder, skills: list[Skill], remarks: list[Diagnostic], request: Request
+    folder: Folder,
+    counts: SkillCounts,
+    layouts: Counter[str],
+    remarks: list[Diagnostic],
+    request: Request,
 ) -> Finding:
-    layouts = Counter(skill.origin or "" for skill in skills)
-    conventions = layouts.pop(Origin.CONVENTION, 0)
     severities = Counter(remark.severity for remark in remarks)
     details: dict[str, Any] = {
         "agent": folder.agent,
         "skills": dict(sorted(layouts.items())),
-        "convention_documents": conventions,
+        "counts": counts.to_dict(),
         "diagnostics": {severity: severities[severity] for severity in _SEVERITIES},
     }
     name = "agent-folder" if folder.agent else "root"
     where = f"the folder of {folder.agent}" if folder.agent else f"the root {folder.path}"
-    message = f"{where} has {_contents(layouts, conventions)}"
+    by_layout = ", ".join(f"{number:,} {layout}" for layout, number in sorted(layouts.items()))
+    message = f"{where} has {counts.words}" + (f"; layouts: {by_layout}" if by_layout else "")
     if said := _listed((severities[each], each) for each in _SEVERITIES):
         message += f"; diagnostics: {said}"
     found = Finding(name, OK, message, path=folder.path, details=details)
@@ -118,20 +132,13 @@ def _folder(
             remedy="See what is wrong with each file, and correct it.",
             command=f"skillyard check {quote(folder.path)}",
         )
-    if not sum(layouts.values()) and not folder.agent:
+    if not counts.skills and not folder.agent:
         return found._replace(
             status=WARNING if request.roots else INFO,
             remedy="Name a folder that holds skills with --root, or read your agent folders too.",
             command="skillyard list --scope user",
         )
     return found
-
-
-def _contents(layouts: Counter[str], conventions: int) -> str:
-    count = sum(layouts.values())
-    by_layout = ", ".join(f"{number:,} {layout}" for layout, number in sorted(layouts.items()))
-    text = f"{plural(count, 'skill')} ({by_layout})" if count else "no skill"
-    return f"{text} and {plural(conventions, 'convention document')}" if conventions else text
 
 
 def _listed(counts: Iterable[tuple[int, str]]) -> str:
