@@ -98,15 +98,12 @@ WRONG: dict[str, tuple[Question, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_argument_is_named_as_it_is_called_here(
-    served: Running, way: Way, name: str
-) -> None:
-    question, field = WRONG[name]
-    (outcome,) = way(served.base, question)
-    error = raised(outcome, InvalidInput)
-    assert error.field == field
-    assert field.partition(".")[0] in str(error) or "half" in str(error) or "name" in str(error)
+def test_a_wrong_argument_is_named_as_it_is_called_here(served: Running, way: Way) -> None:
+    outcomes = way(served.base, *(question for question, _ in WRONG.values()))
+    for (name, (_, field)), outcome in zip(WRONG.items(), outcomes, strict=True):
+        error = raised(outcome, InvalidInput)
+        assert error.field == field, name
+        assert field.partition(".")[0] in str(error) or "half" in str(error) or "name" in str(error)
 
 
 def test_names_that_look_like_paths_ask_for_nothing_else(served: Running, way: Way) -> None:
@@ -177,33 +174,35 @@ SPOKEN: dict[str, tuple[Refused, type[SkillyardError]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SPOKEN)
-def test_each_status_and_code_is_its_error(way: Way, name: str) -> None:
-    refused, kind = SPOKEN[name]
-    headers = [f"{key}: {value}" for key, value in refused.headers.items()]
-    with lying(answer(refused.to_dict(), refused.status, *headers)) as liar:
-        (outcome,) = way(
-            liar.url, lambda c: c.skill("thing"), retries=Retries(times=0), **NOT_AGAIN
-        )
-    error = raised(outcome, kind)
-    if isinstance(error, ServiceFailed):
-        assert (error.status, error.code) == (refused.status, refused.code)
-        assert error.url == f"{liar.url}/skill/thing"
-        assert refused.message in str(error)
-        assert error.hint
-    again = pickle.loads(pickle.dumps(error))
-    assert (type(again), str(again)) == (kind, str(error))
+def test_each_status_and_code_is_its_error(way: Way) -> None:
+    answers = [
+        answer(refused.to_dict(), refused.status, *map(": ".join, refused.headers.items()))
+        for refused, _ in SPOKEN.values()
+    ]
+    with lying(*answers) as liar:
+        questions = [lambda c: c.skill("thing")] * len(answers)
+        outcomes = way(liar.url, *questions, retries=Retries(times=0), **NOT_AGAIN)
+    for (refused, kind), outcome in zip(SPOKEN.values(), outcomes, strict=True):
+        error = raised(outcome, kind)
+        if isinstance(error, ServiceFailed):
+            assert (error.status, error.code) == (refused.status, refused.code)
+            assert error.url == f"{liar.url}/skill/thing"
+            assert refused.message in str(error)
+            assert error.hint
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again)) == (kind, str(error))
 
 
 def test_each_status_without_a_word_is_an_error_too(way: Way) -> None:
-    for status, kind in (
-        (400, ServiceRefused), (404, ServiceRefused), (429, ServiceUnavailable),
-        (500, ServiceFailed), (502, ServiceFailed), (503, ServiceUnavailable),
-        (206, BadAnswer), (201, BadAnswer),
-    ):  # fmt: skip
-        for said in (b"", b"<html>Bad gateway</html>", b'{"error": "no"}', b"[1]"):
-            with lying(answer(said, status)) as liar:
-                (outcome,) = way(liar.url, lambda c: c.rank("x"), retries=Retries(times=0))
+    statuses = {
+        400: ServiceRefused, 404: ServiceRefused, 429: ServiceUnavailable, 500: ServiceFailed,
+        502: ServiceFailed, 503: ServiceUnavailable, 206: BadAnswer, 201: BadAnswer,
+    }  # fmt: skip
+    for said in (b"", b"<html>Bad gateway</html>", b'{"error": "no"}', b"[1]"):
+        with lying(*(answer(said, status) for status in statuses)) as liar:
+            questions = [lambda c: c.rank("x")] * len(statuses)
+            outcomes = way(liar.url, *questions, retries=Retries(times=0))
+        for (status, kind), outcome in zip(statuses.items(), outcomes, strict=True):
             error = raised(outcome, kind)
             assert error.status == status
             assert ("web page" in str(error)) == said.startswith(b"<")
