@@ -22,8 +22,6 @@ __all__ = ["for_each"]
 
 Ids = Callable[[Any], object] | Iterable[object] | None
 
-Ids = Callable[[Any], object] | Iterable[object] | None
-
 
 def for_each(
     names: str | Sequence[str], rows: Iterable[Any], ids: Ids = None
