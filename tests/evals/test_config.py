@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.config import Config, Models, Paths, read_config
@@ -158,7 +158,6 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert (found, error.code) == (None, "io_error")
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.text(max_size=120))
 def test_no_text_whatever_makes_reading_raise(
     tmp_path_factory: pytest.TempPathFactory, text: str

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
@@ -62,7 +61,6 @@ VALID = st.builds(
 )
 
 
-@settings_of_hypothesis(max_examples=50)
 @given(made=VALID)
 def test_what_is_kept_is_read_back(made: RunSettings) -> None:
     kept = json.loads(json.dumps(made.to_dict()))

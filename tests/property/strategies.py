@@ -24,8 +24,8 @@ __all__ = [
     "tag_soup",
 ]
 
-many = settings(deadline=None, derandomize=True, max_examples=200)
-few = settings(deadline=None, derandomize=True, max_examples=60)
+many = settings(derandomize=True, max_examples=2 * settings().max_examples)
+few = settings(derandomize=True)
 
 _HIDDEN = "\x00\x07\x1b\r\x7f\x85\x9b\u200b\u200d\u2028\u202e\u2060\u2069\ufeff\u00ad\u200e\ufe0f"
 _ODD = [*_HIDDEN, "\ud800", "\udfff", "\U0001f3f4", "\U000e0067", "\U000e007f", "ſ", "K", "İ"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.cases.activation import ActivationCase, read_activation
@@ -137,7 +137,6 @@ JSON = st.recursive(
 RECORDS = st.dictionaries(st.sampled_from([*GOOD, "required_skills", "other"]), JSON, max_size=8)
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(RECORDS, max_size=4))
 def test_every_line_gives_a_case_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]]
@@ -151,7 +150,6 @@ def test_every_line_gives_a_case_or_an_error(
     assert read | wrong == set(range(1, len(records) + 1))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=120))
 def test_no_bytes_whatever_make_reading_raise(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.cases.naming import find_name
@@ -77,7 +77,6 @@ def test_names_outside_ascii_and_with_signs_are_names_too() -> None:
 WORDS = st.text(alphabet=string.ascii_letters, min_size=1, max_size=8)
 
 
-@settings(deadline=None)
 @given(st.lists(WORDS, min_size=2, max_size=4), st.sampled_from(["-", "_"]), st.data())
 def test_a_name_of_several_words_is_found_alone_and_not_inside_another(
     words: list[str], joint: str, data: st.DataObject

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.catalog import load_catalog
@@ -256,7 +256,6 @@ PLAIN = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(PLAIN, max_size=6), st.sampled_from([None, 0, 2]), st.text(max_size=5))
 def test_items_of_a_list_are_found_on_their_lines(
     items: list[Any], indent: int | None, other: str

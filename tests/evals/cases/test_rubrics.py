@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.cases.dataset import Dataset
@@ -196,7 +196,6 @@ def test_a_folder_that_is_not_there_has_no_rubrics_and_a_file_that_is_not_is_an_
     assert error.code == "io_error"
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=200))
 def test_no_text_whatever_makes_reading_raise(
     tmp_path_factory: pytest.TempPathFactory, text: str

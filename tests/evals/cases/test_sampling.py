@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
@@ -33,7 +33,6 @@ def test_a_limit_that_is_none_is_refused(limit: object) -> None:
         chosen(KEYS, limit)  # type: ignore[arg-type]
 
 
-@settings(deadline=None)
 @given(st.permutations(KEYS), st.integers(1, 40), st.integers())
 def test_the_choice_depends_on_the_ids_and_not_on_their_order(
     keys: list[str], limit: int, seed: int
@@ -44,14 +43,12 @@ def test_the_choice_depends_on_the_ids_and_not_on_their_order(
     assert len(found) == min(limit, len(KEYS))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 29), st.integers())
 def test_one_more_case_displaces_at_most_one(limit: int, seed: int) -> None:
     fewer = set(chosen(KEYS[:-1], limit, seed))
     assert len(fewer - set(chosen(KEYS, limit, seed))) <= 1
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.booleans(), min_size=1, max_size=25), st.integers(1, 30), st.integers(0, 2**63 - 1)
 )

@@ -6,7 +6,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skillyard.catalog import Catalog, load_catalog
@@ -132,7 +132,6 @@ TEXTS = st.text(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(TEXTS, st.lists(TEXTS, max_size=3), st.lists(TEXTS, max_size=3))
 @example("", [":", ":"], [])
 def test_whatever_a_skill_says_the_files_are_valid_and_do_not_name_it(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from skillyard.evals.judging.judge import invoke_judge
 from skillyard.evals.judging.remap import remap
 from skillyard.standin.fake_llm import FakeLlm
 from tests.evals.judging.making import mappings
+from tests.tables import for_each
 
 TEXTS = {
     "full": "High water at Dover is at 11:40.\n\n- Check the port's own table.\n- Allow for wind.",
@@ -20,13 +20,6 @@ TEXTS = {
 }
 REQUEST = "When is high water at Dover tomorrow, and what should I check?"
 MODELS = {"anthropic": "claude-haiku-4-5", "openai": "gpt-4.1-mini"}
-
-
-@pytest.fixture(params=list(MODELS))
-def library(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    pytest.importorskip(name)
-    return name
 
 
 def client_of(library: str, fake: FakeLlm) -> Any:
@@ -39,17 +32,13 @@ def client_of(library: str, fake: FakeLlm) -> Any:
     return openai.OpenAI(api_key="sk-test", base_url=fake.openai_url)
 
 
-@pytest.fixture(params=["honest", "slot-b"])
-def fake(request: pytest.FixtureRequest) -> Iterator[FakeLlm]:
-    with FakeLlm(behaviour=request.param) as running:
-        yield running
-
-
 @pytest.mark.slow
-def test_both_orders_through_a_makers_client(library: str, fake: FakeLlm) -> None:
+@for_each(("library", "behaviour"), [("anthropic", "slot-b"), ("openai", "honest")])
+def test_both_orders_through_a_makers_client(library: str, behaviour: str) -> None:
     """A judge that always prefers slot B wins nothing for anybody; an honest one agrees twice."""
+    pytest.importorskip(library)
     orders = []
-    with client_of(library, fake) as client:
+    with FakeLlm(behaviour=behaviour) as fake, client_of(library, fake) as client:
         for drawn in both_orders(42, "tides", 0, "full", "baseline", 0):
             found = invoke_judge(
                 client, REQUEST, TEXTS[drawn.slots["A"]], TEXTS[drawn.slots["B"]],
@@ -66,7 +55,7 @@ def test_both_orders_through_a_makers_client(library: str, fake: FakeLlm) -> Non
             "orders": orders,
         }
     )
-    if fake.behaviour == "slot-b":
+    if behaviour == "slot-b":
         assert (merged["winner"], merged["improvement"]) == ("tie", 0.0)
         assert merged["position_consistent"] is False
     else:

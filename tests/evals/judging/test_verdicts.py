@@ -90,10 +90,6 @@ def test_a_hostile_reply_is_no_verdict(name: str) -> None:
     assert refused.value.kind == kind
 
 
-def test_there_are_at_least_the_twenty_eight_replies_of_the_security_document() -> None:
-    assert len(HOSTILE) >= 28
-
-
 @for_each("value", [None, [], "A", 1, True, [answer()]])
 def test_what_is_no_object_is_no_verdict(value: object) -> None:
     with pytest.raises(BadVerdict, match="not a JSON object"):

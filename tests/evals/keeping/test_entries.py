@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import SkillIoError
@@ -105,7 +105,6 @@ def test_nothing_there_is_no_news(tmp_path: Path) -> None:
     assert not said
 
 
-@settings(max_examples=40, deadline=None)
 @given(text=st.text(), more=st.dictionaries(st.text(), st.none() | st.booleans() | st.floats(
     allow_nan=False, allow_infinity=False) | st.text()))  # fmt: skip
 def test_what_is_written_is_read(

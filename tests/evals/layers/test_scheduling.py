@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.layers.scheduling import Job, run_jobs
@@ -34,7 +34,6 @@ def graphs(draw: st.DrawFn) -> list[tuple[int, ...]]:
     ]
 
 
-@settings(deadline=None, max_examples=60)
 @given(graph=graphs(), concurrency=st.integers(1, 6))
 def test_every_job_runs_once_after_its_needs(
     graph: list[tuple[int, ...]], concurrency: int
@@ -62,7 +61,6 @@ def test_every_job_runs_once_after_its_needs(
         assert ended == order, "of all that may begin, the first in the list does"
 
 
-@settings(deadline=None, max_examples=40)
 @given(graph=graphs(), concurrency=st.integers(1, 6), data=st.data())
 def test_after_a_stop_nothing_begins_that_needed_it(
     graph: list[tuple[int, ...]], concurrency: int, data: st.DataObject

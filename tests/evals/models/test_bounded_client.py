@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from importlib.util import find_spec
 
 import pytest
 
@@ -13,7 +14,7 @@ from skillyard.standin.answers import Answer
 from skillyard.standin.fake_llm import FakeLlm, faults
 from tests.evals.models.conftest import KEY, TIMEOUT_S
 
-httpx2 = pytest.importorskip("httpx2")
+pytestmark = pytest.mark.skipif(find_spec("httpx2") is None, reason="httpx2 is not installed")
 
 BODY = b'{"messages":[]}'
 
@@ -50,6 +51,8 @@ def test_a_longer_one_is_refused_also_when_it_was_packed(fake: FakeLlm, answer: 
 
 
 def test_a_body_that_drips_ends_with_the_time_of_a_read(fake: FakeLlm) -> None:
+    import httpx2
+
     with pytest.raises(httpx2.ReadTimeout):
         post(fake, faults.dripping(), 10_000, timeout_s=0.2)
 

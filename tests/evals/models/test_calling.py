@@ -413,26 +413,3 @@ def test_over_the_real_libraries_a_bad_minute_passes(provider: Provider) -> None
     assert reply.fake
     assert calls.counts.fake
     assert len(provider.fake.record.seen) == 5
-
-
-def test_over_the_real_libraries_a_spend_limit_is_asked_once(provider: Provider) -> None:
-    calls = Calls(provider.model)
-    provider.fake.script.add(faults.spend_limit(), times=None)
-    with pytest.raises(RunStopped) as caught:
-        calls.complete(provider.request(), TIMEOUT_S)
-    assert caught.value.failure is not None
-    assert caught.value.failure.kind == "no_money"
-    assert len(provider.fake.record.seen) == 1
-
-
-def test_over_the_real_libraries_an_overloaded_server_ends_the_run(provider: Provider) -> None:
-    calls = Calls(provider.model, retry=Retry(max_retries=1), wait=lambda seconds: False)
-    provider.fake.script.add(faults.overloaded(), times=None)
-    said = []
-    for _ in range(4):
-        try:
-            calls.complete(provider.request(), TIMEOUT_S)
-        except (ModelFailed, RunStopped) as error:
-            said.append(type(error).__name__)
-    assert said == ["ModelFailed", "ModelFailed", "RunStopped", "RunStopped"]
-    assert len(provider.fake.record.seen) == 6

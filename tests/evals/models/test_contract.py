@@ -12,6 +12,7 @@ from skillyard.evals.models.protocol import ModelFailed, Request, Usage
 from skillyard.standin.answers import json_answer, text_answer
 from skillyard.standin.fake_llm import faults
 from tests.evals.models.conftest import MODELS, TIMEOUT_S, Provider
+from tests.tables import for_each
 
 SCHEMA = {
     "type": "object",
@@ -22,6 +23,8 @@ SCHEMA = {
 
 
 def failure(provider: Provider, fault: faults.Fault, timeout_s: float = TIMEOUT_S) -> ModelFailed:
+    provider.fake.script.clear()
+    provider.fake.record.clear()
     provider.fake.script.add(fault)
     with pytest.raises(ModelFailed) as caught:
         provider.model.complete(provider.request(), timeout_s)
@@ -77,7 +80,7 @@ def test_a_stand_in_is_known_by_its_header_and_nothing_else(
     assert provider.model.complete(provider.request(), TIMEOUT_S).fake is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "stop", "empty"),
     [
         ("refusal", "refusal", True),
@@ -108,7 +111,7 @@ def test_missing_usage_is_none_and_no_error(provider: Provider) -> None:
     assert provider.model.complete(provider.request(), TIMEOUT_S).usage == Usage(None, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "kind", "retry", "permanent"),
     [
         ("400", "bad_request", False, False),
@@ -133,7 +136,7 @@ def test_error_statuses(
     assert failed.fingerprint == f"{kind}/{failed.status}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "kind", "retry", "permanent"),
     [
         (402, "no_money", False, True),
@@ -152,7 +155,7 @@ def test_rarer_statuses(
     assert (failed.kind, failed.retry, failed.permanent) == (kind, retry, permanent)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "kind", "retry", "charged"),
     [
         ("hang", "timeout", True, True),
@@ -175,7 +178,7 @@ def test_answers_that_are_none(
     assert not failed.permanent
 
 
-@pytest.mark.parametrize(
+@for_each(
     "document",
     [
         {},
@@ -203,13 +206,13 @@ def test_json_of_another_shape_is_a_bad_reply(provider: Provider, document: obje
     assert failed.kind == "bad_reply"
 
 
-@pytest.mark.parametrize("body", [b"", b"\x00\xff", b'{"a":' * 50_000, b"[" * 90_000, b"\xff\xfe{"])
+@for_each("body", [b"", b"\x00\xff", b'{"a":' * 50_000, b"[" * 90_000, b"\xff\xfe{"])
 def test_a_body_that_is_no_json_is_a_bad_reply(provider: Provider, body: bytes) -> None:
     failed = failure(provider, faults.said(text_answer(body, kind="application/json")))
     assert failed.kind == "bad_reply"
 
 
-@pytest.mark.parametrize("count", [-1, True, "7", 10**400, 1.5, None, [1]])
+@for_each("count", [-1, True, "7", 10**400, 1.5, None, [1]])
 def test_counts_that_are_none_are_not_known(provider: Provider, count: object) -> None:
     usage = dict.fromkeys(("input_tokens", "output_tokens", "prompt_tokens"), count)
     body = {
@@ -226,7 +229,7 @@ def test_counts_that_are_none_are_not_known(provider: Provider, count: object) -
     assert reply.usage == Usage(None, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "seconds"),
     [
         ({"retry-after": "7"}, 7.0),

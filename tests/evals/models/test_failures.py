@@ -13,6 +13,7 @@ from skillyard.evals.models.protocol import ModelFailed
 from skillyard.standin.answers import json_answer
 from skillyard.standin.fake_llm import faults
 from tests.evals.models.conftest import TIMEOUT_S, Provider
+from tests.tables import for_each
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -36,8 +37,8 @@ def said(provider: Provider, body: object, status: int) -> ModelFailed:
     return caught.value
 
 
-@pytest.mark.parametrize("word", sorted(NO_MONEY))
-@pytest.mark.parametrize("status", [400, 402, 403, 429])
+@for_each("word", sorted(NO_MONEY))
+@for_each("status", [400, 402, 403, 429])
 def test_no_money_is_known_by_its_word_whatever_the_status(
     provider: Provider, word: str, status: int
 ) -> None:
@@ -67,9 +68,7 @@ def test_a_servers_text_is_one_short_line_without_control_characters(provider: P
     assert len(str(failed)) < 400
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=JSON, status=st.sampled_from([400, 401, 404, 429, 500, 529]))
 def test_a_body_of_any_shape_is_a_failure_of_a_known_kind(
     provider: Provider, body: object, status: int

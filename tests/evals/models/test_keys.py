@@ -43,12 +43,14 @@ ECHOES = [
 ]
 
 
-@pytest.mark.parametrize("fault", ECHOES)
+@for_each("fault", ECHOES)
 def test_a_server_that_repeats_the_key_does_not_make_us_say_it(
     provider: Provider, fault: faults.Fault, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Errors, their chains, tracebacks, events, representations, pickles and every log."""
     caplog.set_level(logging.DEBUG)
+    caplog.clear()
+    provider.fake.script.clear()
     provider.fake.script.add(fault, times=None)
     events: list[CallEvent] = []
     calls = Calls(provider.model, retry=Retry(base_s=0.0), on_event=events.append)

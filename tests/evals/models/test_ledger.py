@@ -100,7 +100,7 @@ def test_in_any_order_of_reserving_and_settling_the_cap_holds(
         assert ledger.spent == pytest.approx(spent / 100)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     cap=st.integers(10, 300),
     worst=st.integers(1, 60),

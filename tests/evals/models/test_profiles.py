@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,7 +64,7 @@ def test_the_longest_beginning_of_an_own_table_decides_field_by_field() -> None:
     assert profile_of("openai", "gpt-4", own=own).structured is False
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("own", "message"),
     [
         ({"m": {"temprature": True}}, "temprature is no field of a profile; known: max_tokens_f"),
@@ -114,14 +115,13 @@ def test_an_older_api_version_takes_temperature(opened: Callable[..., Provider])
     assert fake.record.seen[-1].body["temperature"] == 0.0
 
 
-@pytest.mark.parametrize("model", ["gpt-5-mini", "o4-mini", "gpt-4o", "gpt-4", "gpt-oss-120b", "x"])
+@for_each("model", ["gpt-5-mini", "o4-mini", "gpt-4o", "gpt-4", "gpt-oss-120b", "x"])
 def test_what_the_table_sends_is_taken_by_a_strict_server(
-    opened: Callable[..., Provider], model: str
+    running: Callable[[str], Provider], model: str
 ) -> None:
-    provider = opened("openai")
+    provider = running("openai")
+    provider.fake.script.clear()
     request = provider.request(temperature=0.0, seed=3, schema=SCHEMA)
-    from dataclasses import replace
-
     provider.model.complete(replace(request, model=model), TIMEOUT_S)
     assert provider.fake.record.seen[-1].status == 200
 

@@ -172,7 +172,6 @@ ANYTHING = st.recursive(
                          "comparisons", "cross_activation", "requests"]), inner, max_size=6),
     max_leaves=12,
 )  # fmt: skip
-STATUSES = ("regression", "improvement", "unchanged", "not compared")
 SUMMARY = ANYTHING.filter(lambda value: isinstance(value, dict))
 
 

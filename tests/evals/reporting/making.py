@@ -31,6 +31,7 @@ __all__ = [
     "every",
     "hostile",
     "size_impact",
+    "small",
     "text_of",
 ]
 
@@ -354,6 +355,19 @@ def every(*, runs: int = 2, **changes: Any) -> list[dict[str, Any]]:
         effectiveness(runs=runs, **changes),
         size_impact(runs=runs, **changes),
     ]
+
+
+def small(**changes: Any) -> list[dict[str, Any]]:
+    """One envelope of each layer, of six cases and two skills, for tests that read many pages."""
+    made = [activation(**changes), confusion(**changes)]
+    made += [make(prompts=1, **changes) for make in (effectiveness, size_impact)]
+    for envelope in made:
+        del envelope["cases"][6:]
+        summary = envelope["summary"]
+        names = [name for name in summary if name != "_overall"]
+        for name in names[2:]:
+            del summary[name]
+    return made
 
 
 CHANGES = [

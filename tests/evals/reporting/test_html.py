@@ -7,12 +7,13 @@ import re
 import sys
 import time
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
@@ -22,7 +23,7 @@ from skillyard.evals.reporting.html import render
 from skillyard.evals.reporting.markup import shown_line
 from skillyard.evals.reporting.texts import RAW_LIMIT, TEXT_LIMITS, Texts
 from tests.evals.reporting import making
-from tests.evals.reporting.making import CHANGES, HOSTILE, every, hostile, text_of
+from tests.evals.reporting.making import CHANGES, HOSTILE, every, hostile, small, text_of
 from tests.tables import for_each
 from tests.web.reading import Page, harm, read
 
@@ -47,8 +48,19 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
+@cache
+def whole_page() -> Page:
+    """Return the page of all layers; reading it takes half a second."""
+    return page_of(every(), changes=CHANGES)
+
+
+@cache
+def size_page() -> Page:
+    return page_of([making.size_impact()])
+
+
 def test_a_page_of_all_layers_is_whole_and_reaches_nobody() -> None:
-    page = page_of(every(), changes=CHANGES)
+    page = whole_page()
     assert faults(page) == []
     assert page.all("script") == []
     ids = {e.attributes["id"] for e in page.elements if "id" in e.attributes}
@@ -59,7 +71,7 @@ def test_a_page_of_all_layers_is_whole_and_reaches_nobody() -> None:
 
 
 def test_the_policy_names_the_one_style_sheet_by_its_hash() -> None:
-    page = page_of(every())
+    page = whole_page()
     policy = next(e for e in page.all("meta") if "http-equiv" in e.attributes)
     named = POLICY.fullmatch(policy.attributes["content"])
     assert named is not None
@@ -79,12 +91,12 @@ def test_every_plot_is_xml_with_a_title_and_a_description() -> None:
 
 @for_each("text", HOSTILE)
 def test_hostile_texts_are_shown_and_cannot_act(text: str) -> None:
-    small = [making.activation(), making.confusion(), making.size_impact(prompts=1)]
-    envelopes = [hostile(text, envelope) for envelope in small]
-    page = page_of(envelopes, text_of=lambda path: text, title=text, changes=[{"message": text}])
+    envelopes = [hostile(text, envelope) for envelope in small()]
+    markup = render(envelopes, text_of=lambda path: text, title=text, changes=[{"message": text}])
+    page = read(markup)
     assert faults(page) == []
     assert page.all("script") == []
-    for plot in re.findall(r"<svg.*?</svg>", render(envelopes, text_of=str, title=""), re.DOTALL):
+    for plot in re.findall(r"<svg.*?</svg>", markup, re.DOTALL):
         ElementTree.fromstring(plot)
     wanted = shown_line(text)[:200]
     assert flat(page.text()).count(wanted) > 20
@@ -92,7 +104,7 @@ def test_hostile_texts_are_shown_and_cannot_act(text: str) -> None:
 
 
 def test_a_stand_in_says_so_before_everything_else() -> None:
-    page = page_of(every(backend="fake"))
+    page = page_of(small(backend="fake"))
     (banner,) = page.all("div", class_="fake")
     assert "Made by a stand-in server: says nothing about any skill" in "".join(banner.text)
     text = page.text()
@@ -102,7 +114,7 @@ def test_a_stand_in_says_so_before_everything_else() -> None:
 
 
 def test_a_stand_in_beside_real_runs_is_named() -> None:
-    page = page_of([making.effectiveness(backend="fake"), making.size_impact()])
+    page = page_of([small(backend="fake")[2], small()[3]])
     (banner,) = page.all("div", class_="fake")
     assert "This is about L5 effectiveness." in "".join(banner.text)
     assert len(page.all("span", class_="stamp")) == 2
@@ -115,7 +127,7 @@ def test_stopped_sampled_and_degraded_runs_say_so() -> None:
     assert "a seeded sample of at most 40 was run" in text
     assert "can never become a baseline" in text
     assert "Too many errors to rely on the rates" in text
-    calm = flat(page_of([making.size_impact()]).text())
+    calm = flat(size_page().text())
     for word in ("Stopped before", "A sample", "Too many errors", "stand-in"):
         assert word not in calm
 
@@ -147,7 +159,7 @@ def test_what_a_judge_said_is_shown_raw_where_it_could_not_be_used() -> None:
 
 
 def test_errors_and_skipped_stand_apart() -> None:
-    page = page_of([making.size_impact()])
+    page = size_page()
     text = flat(page.text())
     assert "Not counted These cases gave no figure." in text
     said = [flat(" ".join(row.text)) for row in page.all("tr")]
@@ -156,7 +168,7 @@ def test_errors_and_skipped_stand_apart() -> None:
 
 
 def test_the_frontier_the_forests_and_the_verdicts_are_there() -> None:
-    page = page_of([making.size_impact()])
+    page = size_page()
     titles = [flat("".join(e.text)) for e in page.all("title")[1:]]
     assert "Mean score against tokens injected" in titles
     assert "Effect over no skill against tokens injected" in titles
@@ -211,19 +223,16 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return inner
 
 
-SMALL = [making.activation(), making.confusion(), making.effectiveness(prompts=1)]
-SMALL.append(making.size_impact(prompts=1))
-for _envelope in SMALL:
-    del _envelope["cases"][6:]
-PLACES = [places(envelope) for envelope in SMALL]
+@cache
+def envelopes_and_places() -> list[tuple[dict[str, Any], list[tuple[Any, ...]]]]:
+    return [(envelope, places(envelope)) for envelope in small()]
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_no_value_of_another_type_stops_a_report(data: st.DataObject) -> None:
-    which = data.draw(st.integers(0, len(SMALL) - 1))
-    envelope = copy.deepcopy(SMALL[which])
-    for path in data.draw(st.lists(st.sampled_from(PLACES[which]), min_size=1, max_size=6)):
+    first, all_places = envelopes_and_places()[data.draw(st.integers(0, 3))]
+    envelope = copy.deepcopy(first)
+    for path in data.draw(st.lists(st.sampled_from(all_places), min_size=1, max_size=6)):
         parent: Any = envelope
         try:
             for key in path[:-1]:
@@ -292,7 +301,7 @@ def test_without_jinja2_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     html._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(InvalidInput, match=r"pip install .*\[eval\]'"):
-        page_of(every())
+        page_of(small())
     monkeypatch.undo()
     assert faults(page_of([])) == []
 

@@ -82,7 +82,7 @@ def test_changes_are_told_as_the_comparison_makes_them() -> None:
         Change("size_impact", "csv", "", "gone"),
     ]
     lines = [change.to_dict() for change in changes]
-    page = page_of([making.size_impact()], changes=lines)
+    page = page_of([making.size_impact(prompts=1)], changes=lines)
     told, same = (row for row in page.all("table", class_="stack") if "Change" in "".join(row.text))
     assert "full/baseline: 0.9 before, 0.1 now (-0.8" in "".join(told.text)
     assert "in the baseline, and not in the results any more" in "".join(told.text)

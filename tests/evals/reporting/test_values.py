@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -91,11 +90,3 @@ def test_figures_are_written_one_way() -> None:
     assert many(1_200, "case") == "1,200\u00a0cases"
     assert against("full_siblings/full") == "full skill and siblings against full skill"
     assert against("mine") == "mine"
-
-
-def test_every_value_of_an_envelope_can_be_written_as_json_again() -> None:
-    """The made envelopes are what a file would hold."""
-    from tests.evals.reporting.making import every
-
-    made = every()
-    assert json.loads(json.dumps(made, allow_nan=False)) == made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from copy import deepcopy
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from skillyard.evals.statistics.analysing import OVERALL, analyse_pairs
 from tests.evals.statistics.planting import Judge, case, run_of
 from tests.tables import for_each
 
-pytest.importorskip("scipy")
+pytestmark = pytest.mark.skipif(find_spec("scipy") is None, reason="scipy is not installed")
 
 ARMS = (
     ("full", "baseline"),

@@ -7,7 +7,7 @@ import sys
 from math import inf, nan, sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
@@ -101,7 +101,6 @@ def test_the_expanded_tails_make_it_wider() -> None:
     assert wide[0] < plain[0] < plain[1] < wide[1]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(POINTS, min_size=2, max_size=30), st.randoms(use_true_random=False))
 def test_laws_of_the_mean_interval(values: list[float], rng: random.Random) -> None:
     pytest.importorskip("scipy")

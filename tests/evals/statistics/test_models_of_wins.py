@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from importlib.util import find_spec
 from math import exp, log1p, tanh
 from typing import Any
 
@@ -14,21 +15,23 @@ from skillyard.evals.statistics.length import LEAST_PAIRS, Lengths, length_model
 from skillyard.evals.statistics.logistic import PRIOR_SPREAD
 from skillyard.evals.statistics.pairs import Judgement, Unit
 
-np: Any = pytest.importorskip("numpy")
-optimize: Any = pytest.importorskip("scipy.optimize")
+pytestmark = pytest.mark.skipif(find_spec("scipy") is None, reason="scipy is not installed")
 
 ARMS = ("full", "summary", "baseline")
 
 
-def best(design: Any, wins: Any) -> Any:
+def best(design: list[list[float]], wins: list[float]) -> Any:
     """Return the parameters that a general optimiser finds for the penalised likelihood."""
+    np: Any = pytest.importorskip("numpy")
+    optimize: Any = pytest.importorskip("scipy.optimize")
+    matrix, won = np.array(design, dtype=float), np.array(wins)
 
     def loss(parameters: Any) -> float:
-        z = design @ parameters
-        fit = np.logaddexp(0, z) - wins * z
+        z = matrix @ parameters
+        fit = np.logaddexp(0, z) - won * z
         return float(fit.sum() + (parameters**2).sum() / (2 * PRIOR_SPREAD**2))
 
-    start = np.zeros(design.shape[1])
+    start = np.zeros(matrix.shape[1])
     return optimize.minimize(loss, start, method="BFGS", options={"gtol": 1e-9}).x
 
 
@@ -58,13 +61,11 @@ def test_bradley_terry_is_what_an_optimiser_finds() -> None:
     by_unit = judgements(4, 15, WORTH, 0.4)
     calls = [call for given in by_unit.values() for call in given]
     names = sorted(ARMS)
-    design = np.array(
-        [[(call.slot_a == name) - (call.slot_b == name) for name in names] + [1] for call in calls],
-        dtype=float,
-    )
-    wins = np.array(
-        [0.5 if call.winner == "tie" else float(call.winner == call.slot_a) for call in calls]
-    )
+    design: list[list[float]] = [
+        [float((call.slot_a == name) - (call.slot_b == name)) for name in names] + [1.0]
+        for call in calls
+    ]
+    wins = [0.5 if call.winner == "tie" else float(call.winner == call.slot_a) for call in calls]
     expected = best(design, wins)
     found = bradley_terry(by_unit, 1)
     assert [found.arms[name].value for name in names] == pytest.approx(
@@ -133,8 +134,8 @@ def compared(seed: int, count: int, longer: float, a: float, b: float) -> list[L
 def test_the_length_model_is_what_an_optimiser_finds() -> None:
     given = compared(2, 80, 100, 0.3, 1.0)
     spread = spread_of([one.difference for one in given])
-    design = np.array([[1.0, tanh(one.difference / spread)] for one in given])
-    expected = best(design, np.array([one.win for one in given]))
+    design = [[1.0, tanh(one.difference / spread)] for one in given]
+    expected = best(design, [one.win for one in given])
     found = length_model(given, 1)
     assert (found.a, found.b) == pytest.approx(tuple(expected), abs=1e-5)
     assert found.controlled_win_rate == pytest.approx(exp(-log1p(exp(-expected[0]))))

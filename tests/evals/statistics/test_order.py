@@ -6,7 +6,7 @@ from itertools import product
 from math import comb
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.statistics.order import (
@@ -28,7 +28,6 @@ COUNT = st.integers(0, 12)
 TABLE = st.builds(Slots, COUNT, COUNT, COUNT, COUNT)
 
 
-@settings(deadline=None)
 @given(TABLE)
 def test_fisher_is_scipys(table: Slots) -> None:
     stats = pytest.importorskip("scipy.stats")
@@ -36,7 +35,6 @@ def test_fisher_is_scipys(table: Slots) -> None:
     assert fisher_p(table) == pytest.approx(expected)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_the_sign_test_is_scipys(first: int, second: int) -> None:
     stats = pytest.importorskip("scipy.stats")
@@ -49,7 +47,6 @@ def test_the_sign_test_is_scipys(first: int, second: int) -> None:
 SMALL = st.builds(Slots, *[st.integers(0, 4)] * 4)
 
 
-@settings(max_examples=50, deadline=None)
 @given(SMALL, SMALL)
 def test_the_test_within_comparisons_counts_every_pair_of_tables(one: Slots, other: Slots) -> None:
     def ways(table: Slots) -> dict[int, int]:
@@ -81,12 +78,6 @@ def test_the_published_evaluation_points_to_order_bias() -> None:
     assert fisher_p(ENHANCED) == pytest.approx(0.083, abs=5e-4)
     for name in ("full/summary", "summary/baseline", "full_siblings/full"):
         assert fisher_p(TABLES[name]) > 0.5, "the comparisons with other arms show none"
-
-
-def test_all_published_comparisons_by_slot() -> None:
-    won_in_a = sum(table.wins_in_a + table.losses_in_b for table in TABLES.values())
-    won_in_b = sum(table.wins_in_b + table.losses_in_a for table in TABLES.values())
-    assert (won_in_a, won_in_b) == (78, 101)
 
 
 def test_within_comparisons_the_two_show_it_and_all_five_just_miss() -> None:

@@ -8,11 +8,12 @@ from itertools import product
 from math import inf
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.permutation import EXACT, FLIPS, sign_flip, smallest_p
+from tests.property.strategies import many
 
 TENTHS = st.integers(-40, 40).map(lambda tenths: tenths / 10)
 
@@ -26,7 +27,7 @@ def written_out(tenths: list[int]) -> Fraction:
     return Fraction(sum(abs(total) >= abs(sum(tenths)) for total in sums), len(sums))
 
 
-@settings(max_examples=150, deadline=None)
+@many
 @given(st.lists(st.integers(-40, 40), min_size=1, max_size=9))
 def test_it_is_exact_for_few_differences(tenths: list[int]) -> None:
     # 0.1 + 0.2 is not 0.3 in floating point: equal sums must still count as equal.
@@ -39,7 +40,6 @@ def test_a_sweep_of_three_runs_shows_nothing() -> None:
     assert [smallest_p(count) for count in (0, 1, 3, 5, 6)] == [1, 1, 0.25, 0.0625, 0.03125]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(TENTHS, max_size=24), st.randoms(use_true_random=False))
 def test_laws(differences: list[float], rng: random.Random) -> None:
     pytest.importorskip("numpy")
