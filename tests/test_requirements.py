@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ def cited(path: Path) -> set[str]:
     return ids
 
 
+@cache
 @cache
 def citations() -> dict[str, set[str]]:
     """Return the ids cited by each test file below ``tests`` that cites any."""
