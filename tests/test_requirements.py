@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
-from functools import cache
 from pathlib import Path
 
 import pytest
