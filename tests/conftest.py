@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -106,7 +107,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.skipped:
         _SKIPPED.add(report.nodeid)
     if report.when == "teardown":
-        _RAN.update(tuple(value) for name, value in report.user_properties if name == "parity")
+        cases: list[Any] = [case for name, case in report.user_properties if name == "parity"]
+        _RAN.update(map(tuple, cases))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -49,14 +49,10 @@ def test_without_a_skill_that_fits_there_is_no_answer_and_nothing_to_log(
 BAD = {
     "nothing": b"",
     "text": b"not json",
-    "bytes": bytes(range(256)) * 10,
     "deep": b'{"prompt":' + b"[" * 100_000,
-    "list": b"[]",
-    "no prompt": b'{"hook_event_name": "UserPromptSubmit"}',
     "a number": b'{"prompt": 5, "cwd": []}',
     "another event": b'{"prompt": "x", "hook_event_name": "PreToolUse"}',
     "huge": b'{"prompt": "' + b"x" * 5_000_000 + b'"}',
-    "digits": b'{"prompt": "x", "n": ' + b"1" * 5_000 + b"}",
 }
 
 

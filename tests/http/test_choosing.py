@@ -19,7 +19,7 @@ def catalog_of(served: Running) -> sy.Catalog:
     return held.whole
 
 
-@for_each("scorer", ["hybrid", "overlap", "triggers", "confidence", "relevance"])
+@for_each("scorer", ["hybrid", "relevance"])
 def test_a_ranking_is_the_engines_own(served: Running, scorer: str) -> None:
     asked = {"q": "write unit tests for the deploy", "scorer": scorer, "explain": "true"}
     answer = served.get("/rank", params=asked).json()

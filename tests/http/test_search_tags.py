@@ -17,6 +17,7 @@ from skillyard.search import SearchService
 from skillyard.sources.settings import Settings
 from tests.http.running import LIBRARY, Running, running, until
 from tests.parity.trees import write_tree
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 EAGER = ServiceLimits(look_s=0)
@@ -74,7 +75,7 @@ def test_the_head_of_a_304_says_what_the_answer_would(server: Running) -> None:
         assert again.headers[name] == answer.headers[name]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         "q=pdfs",
