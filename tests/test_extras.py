@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import pytest
 
-from skillyard.extras import install_command
+from skillyard.extras import _BESIDE_ALL, install_command
+from tests.shared_data import REPOSITORY
 
 CHECKOUT = "file:///home/me/a%20checkout"
 
@@ -54,3 +57,28 @@ def test_a_package_that_is_not_installed_is_named_plainly(monkeypatch: pytest.Mo
 
     monkeypatch.setattr("importlib.metadata.distribution", missing)
     assert install_command("eval") == "pip install 'skillyard[eval]'"
+
+
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("uv-receipt.toml", "uv tool install --force '/home/me/a checkout[all,adk]'"),
+        ("pipx_metadata.json", "pipx install --force '/home/me/a checkout[all,adk]'"),
+    ],
+)
+def test_an_environment_of_its_own_is_installed_anew_with_all(
+    file: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted = {"url": CHECKOUT, "dir_info": {}}
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: _Distribution(noted))
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    (tmp_path / file).touch()
+    assert install_command("serve", "adk") == command
+
+
+def test_the_extras_that_all_leaves_out_are_those_of_the_project() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    (everything,) = extras.pop("all")
+    named = set(everything.removeprefix("skillyard[").removesuffix("]").split(","))
+    assert set(extras) - named == _BESIDE_ALL
