@@ -30,19 +30,14 @@ RULINGS = {
 
 
 @for_each("case", rows(SUITE))
-def test_the_summary_is_the_documented_one(case: Case, parity: Register) -> None:
+def test_the_summary_its_parts_and_its_size_are_the_documented_ones(
+    case: Case, parity: Register
+) -> None:
     parity(SUITE, case["id"], case.get("ambiguous", False))
-    assert sy.evals.extract_summary(case["input"]) == case["summary"]
-
-
-@for_each("case", rows(SUITE))
-def test_description_and_scope_are_the_documented_ones(case: Case) -> None:
+    summary = sy.evals.extract_summary(case["input"])
+    assert summary == case["summary"]
     assert tuple(parts(case["input"])) == (case["description"], case["scope"])
-
-
-@for_each("case", rows(SUITE))
-def test_the_size_is_the_documented_one(case: Case) -> None:
-    assert size_of(sy.evals.extract_summary(case["input"]) or "").bytes == case["bytes"]
+    assert size_of(summary or "").bytes == case["bytes"]
 
 
 @pytest.mark.skipif(not load(SUITE), reason="conformance cases not found")

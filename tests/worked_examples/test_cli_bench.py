@@ -7,10 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pytest
-
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.running import Command
 
 SCORERS = ["overlap", "triggers", "confidence", "relevance"]
@@ -36,8 +35,7 @@ def lines(records: Sequence[Mapping[str, object]]) -> bytes:
 
 
 @requirement("cli:bench-run")
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("scorer", SCORERS)
+@for_each(("scorer", "packed"), [*((scorer, False) for scorer in SCORERS), ("overlap", True)])
 def test_bench_run_writes_results_and_confidence_of_every_query(
     run: Command, tmp_path: Path, scorer: str, packed: bool
 ) -> None:
@@ -78,7 +76,7 @@ def test_bench_run_keeps_fifty_results(run: Command, tmp_path: Path) -> None:
 
 
 @requirement("cli:bench-run")
-@pytest.mark.parametrize(
+@for_each(
     ("skills", "queries"),
     [
         (lines(BENCH), b""),

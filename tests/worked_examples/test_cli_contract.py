@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.running import Command
 
 MATCH_FIELDS = {"name", "id", "slug", "path", "score", "level", "reason", "signals"}
@@ -64,7 +65,7 @@ def test_explain_adds_the_tree_to_every_match(run: Command) -> None:
 
 
 @requirement("cli:rank:scorers")
-@pytest.mark.parametrize("scorer", SCORERS)
+@for_each("scorer", SCORERS)
 def test_each_documented_scorer_ranks(run: Command, scorer: str) -> None:
     answer = run("rank", "code review: find bugs", "--scorer", scorer, "--json")
     assert answer.code == 0

@@ -11,6 +11,7 @@ import pytest
 
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import document
 from tests.worked_examples.running import Command
 
@@ -20,7 +21,7 @@ def named(matches: list[dict[str, Any]]) -> list[str]:
 
 
 @requirement("cli:json")
-@pytest.mark.parametrize(
+@for_each(
     ("schema", "arguments"),
     [
         ("skillyard.list/1", ["list"]),
@@ -172,7 +173,7 @@ def test_inject_prints_the_prompt_with_the_block_before_it(run: Command, tmp_pat
 
 
 @requirement("cli:usage")
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [
         [],
@@ -196,7 +197,7 @@ def test_wrong_use_and_unreadable_input_answer_two_on_standard_error(
 
 
 @requirement("cli:terminal")
-@pytest.mark.parametrize(
+@for_each(
     "arguments",
     [["list"], ["show", "odd"], ["rank", "odd thing"], ["why", "odd", "odd thing"], ["summary"]],
 )

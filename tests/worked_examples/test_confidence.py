@@ -95,38 +95,6 @@ def test_the_documented_options_are_the_defaults_everywhere() -> None:
         assert confidence == pytest.approx(1.2 * COMBINED)
 
 
-@requirement("confidence:options")
-def test_three_tenths_and_ten_results_are_the_defaults_of_the_scorer_too() -> None:
-    weak = scorer(skill("zzz", "About kubernetes."))
-    assert weak.evaluate({"text": "kubernetes"}) == []
-    assert len(weak.evaluate({"text": "kubernetes"}, {"threshold": 0.24})) == 1
-    triggers = sy.Triggers(files=("*.ts",))
-    many = scorer(*[skill(f"skill-{letter}", triggers=triggers) for letter in "abcdefghijkl"])
-    assert len(many.evaluate({"files": ["a.ts"]})) == 10
-    assert len(many.evaluate({"files": ["a.ts"]}, {"limit": 12})) == 12
-
-
-@requirement("confidence:camel-options")
-def test_snake_case_keys_mean_the_same() -> None:
-    snake = {"files": CONTEXT["files"], "text": CONTEXT["text"], "recent_activity": ["testing"]}
-    options = {"pattern_weight": 0.7, "keyword_weight": 0.3, "activity_boost": 1.1}
-    camel = {"patternWeight": 0.7, "keywordWeight": 0.3, "activityBoost": 1.1}
-    made = scorer(REACT_TESTING)
-    (one,), (other,) = made.evaluate(snake, options), made.evaluate(CONTEXT, camel)
-    (plain,) = made.evaluate(CONTEXT)
-    assert one.confidence == other.confidence != plain.confidence
-
-
-@requirement("confidence:weights-option")
-def test_the_weights_shift_the_combination() -> None:
-    context = {"files": CONTEXT["files"], "text": CONTEXT["text"]}
-    options = {"patternWeight": 0.8, "keywordWeight": 0.1}
-    (found,) = scorer(REACT_TESTING).evaluate(context, options)
-    assert found.confidence == pytest.approx(
-        0.8 * PATTERN_SCORE + 0.1 * KEYWORD_SCORE + 0.1 * PATTERN_SCORE
-    )
-
-
 def confidence(one: sy.Skill, context: dict[str, Any], **options: Any) -> float:
     found = scorer(one).evaluate(context, {"threshold": 0.0, **options})
     return found[0].confidence if found else 0.0
@@ -149,42 +117,9 @@ def test_a_confidence_has_its_level(one: sy.Skill, context: dict[str, Any], leve
     assert found.level == level == expected
 
 
-ACCESSIBILITY = {"files": ["src/Button.tsx"], "text": "Add accessibility"}
-
-
-@requirement("confidence:activity")
-@for_each(
-    ("fields", "activity", "factor"),
-    [
-        ({"tags": ["a11y"]}, ["accessibility", "a11y"], 1.2),
-        ({"tags": ["a11y"]}, ["A11Y"], 1.2),
-        ({"keywords": ["screen reader"]}, ["reader"], 1.2),
-        ({}, ["accessibility-checks"], 1.2),
-        ({"triggers": sy.Triggers(keywords=("aria",))}, ["aria"], 1.2),
-        ({"description": "Contrast."}, ["contrast"], 1.0),
-        ({"tags": ["a11y"]}, ["database"], 1.0),
-        ({"tags": ["a11y"]}, ["accessibility", "a11y", "checks"], 1.2),
-    ],
-)
-def test_recent_activity_boosts_skills_that_match_it_once(
-    fields: Any, activity: list[str], factor: float
-) -> None:
-    one = skill("accessibility-checks", **fields)
-    plain = confidence(one, ACCESSIBILITY)
-    boosted = confidence(one, {**ACCESSIBILITY, "recentActivity": activity})
-    assert plain > 0
-    assert boosted == pytest.approx(factor * plain)
-
-
 @requirement("confidence:activity")
 def test_a_boost_never_lifts_a_confidence_above_one() -> None:
     assert confidence(REACT_TESTING, CONTEXT, activityBoost=9.0) == 1.0
-
-
-@requirement("confidence:activity-alone")
-def test_recent_activity_alone_surfaces_nothing() -> None:
-    assert scorer(REACT_TESTING).evaluate({"recentActivity": ["testing"]}, {"threshold": 0.0}) == []
-    assert sy.evaluate(catalog(REACT_TESTING), recent_activity=["testing"])["results"] == []
 
 
 @requirement("confidence:options")
@@ -203,20 +138,6 @@ def test_ten_results_are_the_default_and_equal_ones_are_ordered_by_name() -> Non
     assert named == [f"skill-{letter}" for letter in "abcdefghij"]
     three = sy.evaluate(many, text="deploy", threshold=0, limit=3)["results"]
     assert [one["skillName"] for one in three] == named[:3]
-
-
-@requirement("confidence:quick-checks")
-def test_quick_checks_answer_for_the_default_and_for_another_threshold() -> None:
-    made = scorer(skill("kubernetes"), skill("other", "Kubernetes."))
-    context = {"text": "kubernetes"}
-    best = made.get_best_match(context)
-    assert best is not None
-    assert best.skill_name == "kubernetes"
-    assert made.has_match(context, 0.2)
-    assert not made.has_match(context)  # the default is 0.5
-    assert not made.has_match(context, 0.99)
-    assert not made.has_match({"text": "bread"}, 0.01)
-    assert made.get_best_match({"text": "bread"}) is None
 
 
 SKILLS = catalog(
@@ -253,23 +174,6 @@ def test_the_answer_has_the_documented_shape() -> None:
         "auth-patterns": "Keywords: authentication",
     }
     assert answer["message"].startswith("## Skill Evaluation Results (2 matched)\n")
-
-
-@requirement("confidence:tool-response")
-def test_the_message_is_a_table_whose_rows_keep_their_columns() -> None:
-    answer = sy.evaluate(SKILLS, **REQUEST)
-    rows = [line for line in answer["message"].splitlines() if line.startswith("|")]
-    assert [cell.strip() for cell in rows[0].strip("|").split("|")] == [
-        "Skill",
-        "Confidence",
-        "Level",
-        "Reason",
-    ]
-    assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
-    for result, row in zip(answer["results"], rows[2:], strict=True):
-        assert result["skillName"] in row
-        assert f"{round(100 * result['confidence'])}%" in row
-    assert "load_skill" in answer["message"].splitlines()[-1]
 
 
 @requirement("confidence:details")

@@ -9,6 +9,7 @@ import pytest
 import skillyard as sy
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.tables import for_each
 from tests.worked_examples.making import document
 
 
@@ -82,7 +83,7 @@ def test_an_allowed_script_runs_with_its_input_and_without_our_environment(
 
 
 @requirement("oasis:run-script")
-@pytest.mark.parametrize(
+@for_each(
     ("path", "allow"),
     [
         ("scripts/count.py", []),

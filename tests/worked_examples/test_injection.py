@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 from unicodedata import category
 
 import pytest
 
 import skillyard as sy
-from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.tables import for_each
-from tests.worked_examples.making import catalog, document, message, skill
+from tests.worked_examples.making import catalog, message, skill
 
 SEARCH = skill("search", "Find code.", "Use rg first.")
 BLOCK = "[skill:search]\nUse rg first.\n[/skill]"
@@ -160,10 +158,3 @@ def test_an_injector_applies_its_config() -> None:
     assert injected.prompt == "[skill:search]\nUse rg\n[/skill]\n\nfind code"
     strict = sy.InjectorConfig(sy.SelectionPolicy(min_score=9.0))
     assert sy.SkillInjector(catalog(SEARCH), strict).apply("find code").match is None
-
-
-@requirement("inject:injector")
-def test_an_injector_is_built_from_a_root(tmp_path: Path) -> None:
-    write_tree(tmp_path, {".skills/search.md": document("search", "Find code.", "Use rg first.")})
-    injector = sy.SkillInjector.from_root(tmp_path, sy.InjectorConfig())
-    assert injector.apply("find code").prompt == f"{BLOCK}\n\nfind code"

@@ -32,60 +32,6 @@ def saturated(total: float) -> float:
     return total / (total + 0.4)
 
 
-@requirement("confidence:sources")
-@for_each(
-    ("fields", "weight"),
-    [
-        ({"name": "kubernetes"}, 0.40),
-        ({"keywords": ["kubernetes"]}, 0.35),
-        ({"tags": ["kubernetes"]}, 0.25),
-        ({"description": "About kubernetes."}, 0.15),
-    ],
-)
-def test_each_source_has_its_weight(fields: Any, weight: float) -> None:
-    one = skill(**{"name": "zzz", **fields})
-    (match,) = found("kubernetes", one).values()
-    # In a catalog of one skill every term is as rare as can be, so its rarity is 1.
-    assert match.confidence == pytest.approx(saturated(weight))
-
-
-@requirement("confidence:sources")
-def test_a_word_counts_once_from_its_best_source() -> None:
-    everywhere = {"description": "Kubernetes.", "tags": ["kubernetes"], "keywords": ["kubernetes"]}
-    assert confidence("kubernetes", **everywhere) == pytest.approx(saturated(0.35))
-
-
-@requirement("confidence:trigger-keywords")
-def test_trigger_keywords_count_as_keywords() -> None:
-    triggers = sy.Triggers(keywords=("kubernetes",))
-    assert confidence("kubernetes", triggers=triggers) == pytest.approx(saturated(0.35))
-
-
-@requirement("confidence:rarity")
-def test_a_word_that_fewer_skills_have_counts_more() -> None:
-    common = [skill(f"other-{number}", keywords=["deploy"]) for number in range(8)]
-    words = ["deploy", "kubernetes"]
-    assert confidence("kubernetes", *common, keywords=words) > confidence(
-        "deploy", *common, keywords=words
-    )
-
-
-@requirement("confidence:rarity")
-def test_a_word_of_one_skill_only_keeps_its_whole_weight() -> None:
-    others = [skill(f"other-{number}") for number in range(8)]
-    assert confidence("kubernetes", *others, keywords=["kubernetes"]) == pytest.approx(
-        saturated(0.35)
-    )
-
-
-@requirement("confidence:frequency")
-def test_a_repeated_word_counts_by_the_logarithm_of_its_number() -> None:
-    text = "kubernetes, Kubernetes and kubernetes"
-    assert confidence(text, keywords=["kubernetes"]) == pytest.approx(
-        saturated(0.35 * (1 + log(3)))
-    )
-
-
 @requirement("confidence:frequency")
 @for_each(("others", "damping"), [(7, 1.0), (8, 1 + 0.5 * log(9 / 8)), (15, 1 + 0.5 * log(2))])
 def test_beyond_eight_distinct_words_a_long_text_counts_a_little_less(
@@ -93,14 +39,6 @@ def test_beyond_eight_distinct_words_a_long_text_counts_a_little_less(
 ) -> None:
     text = " ".join(["kubernetes", *[f"zq{chr(97 + number)}x" for number in range(others)]])
     assert confidence(text, keywords=["kubernetes"]) == pytest.approx(saturated(0.35 / damping))
-
-
-@requirement("confidence:frequency")
-def test_more_matching_metadata_never_lowers_the_score() -> None:
-    text = "deploy kubernetes cluster"
-    one = confidence(text, keywords=["kubernetes"])
-    two = confidence(text, keywords=["kubernetes"], description="A cluster.")
-    assert two > one
 
 
 @requirement("confidence:preprocessing")
@@ -151,25 +89,6 @@ def test_stop_words_short_tokens_and_bare_numbers_are_dropped(text: str, keyword
 )
 def test_the_beginning_of_a_word_is_not_the_word(text: str, keyword: str) -> None:
     assert confidence(text, keywords=[keyword]) == 0
-
-
-@requirement("confidence:keyword-api", "confidence:records")
-def test_the_documented_call_answers_names_confidence_and_keywords() -> None:
-    react = skill(
-        "react-skill",
-        "React component patterns",
-        keywords=["react", "component", "hooks"],
-        tags=["frontend", "ui"],
-    )
-    other = skill("cooking", "Bake bread.")
-    matches = found("Help me create a React component with hooks", react, other)
-    assert list(matches) == ["react-skill"]
-    record = matches["react-skill"].to_dict()
-    assert record["skillName"] == "react-skill"
-    assert 0 < record["confidence"] <= 1
-    for word in ("react", "component", "hooks"):
-        assert word in repr(record["matchedKeywords"])
-    assert "create" not in repr(record["matchedKeywords"])
 
 
 @requirement("confidence:keyword-api")

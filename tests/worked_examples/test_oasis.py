@@ -59,7 +59,7 @@ def test_the_example_file_is_read_field_by_field(example: sy.Catalog) -> None:
 
 
 @requirement("oasis:example-file", "triggers:points")
-@pytest.mark.parametrize(
+@for_each(
     ("request_text", "points"),
     [
         ("find bugs", 10),

@@ -90,7 +90,7 @@ def test_a_strict_file_without_a_required_field_is_an_error_naming_it(
 
 
 @requirement("parsing:strict:required")
-@pytest.mark.parametrize("block", ["", "\n", " \t\n", "# name: later\n\n  # more\n", "{}\n"])
+@for_each("block", ["", "\n", " \t\n", "# name: later\n\n  # more\n", "{}\n"])
 def test_a_strict_file_without_any_field_lacks_its_name(block: str) -> None:
     with pytest.raises(sy.MissingField) as caught:
         sy.parse_skill(STRICT, f"---\n{block}---\nBody.\n")

@@ -46,13 +46,6 @@ def test_a_ranking_takes_the_same_tag_filters() -> None:
     assert (names(only), names(without)) == (["a"], ["b"])
 
 
-@requirement("selection:gatekeeper")
-def test_a_medical_application_asks_for_five_points() -> None:
-    skills = catalog(skill("dosage", "Check a dosage."), skill("b", tags=["dosage"]))
-    policy = sy.SelectionPolicy(top_k=5, min_score=5.0)
-    assert names(sy.select(skills, "dosage", policy, scorer="overlap").selected) == ["dosage"]
-
-
 GENERALIST = skill("generalist", "General help.", "Answer politely.", tags=["fallback", "general"])
 TAX = skill("tax", "File a tax return.", "Collect forms.", tags=["tax"])
 
@@ -155,9 +148,3 @@ def test_a_wrong_scorer_name_is_an_error_that_lists_the_known_ones() -> None:
         sy.rank(catalog(TAX), "tax", scorer="overlapp")
     for known in ("overlap", "triggers", "confidence", "relevance"):
         assert known in str(caught.value)
-
-
-@requirement("scorer:names")
-def test_select_refuses_a_wrong_scorer_name_too() -> None:
-    with pytest.raises(LookupError, match="nope"):
-        sy.select(catalog(TAX), "tax", scorer="nope")

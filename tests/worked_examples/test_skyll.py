@@ -128,12 +128,6 @@ def test_popularity_follows_the_documented_formula(installs: int) -> None:
     assert popularity(installs) == pytest.approx(formula, abs=1e-9)
 
 
-@requirement("relevance:popularity")
-@for_each(("installs", "printed"), [(0, 0), (10, 3.75), (100, 7.5), (1_000, 11.25), (10_000, 15)])
-def test_the_popularity_table_is_the_formula_rounded(installs: int, printed: float) -> None:
-    assert popularity(installs) == pytest.approx(printed, abs=0.2)
-
-
 @requirement("relevance:curated")
 @for_each(
     ("query", "fields", "boost"),
