@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
@@ -226,7 +226,6 @@ def leaves_add_up(node: Explanation) -> None:
         leaves_add_up(part)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=14), st.booleans())
 def test_the_explanation_is_the_whole_of_the_score(words: list[str], files: bool) -> None:
     from math import exp
@@ -240,7 +239,6 @@ def test_the_explanation_is_the_whole_of_the_score(words: list[str], files: bool
         assert points.value == pytest.approx(sum(match.signals.values()))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=8), st.integers(0, 2**16))
 def test_the_order_of_the_skills_does_not_matter(words: list[str], seed: int) -> None:
     import random

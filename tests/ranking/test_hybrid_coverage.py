@@ -64,7 +64,6 @@ class TestHowMuch:
             assert cover.share == pytest.approx(sum(held) / total)
 
     @given(st.integers(0, 20 * SHORT))
-    @settings(max_examples=30, deadline=None)
     def test_the_length_is_that_of_the_body_from_a_short_one_on(self, words: int) -> None:
         body = "dough " * words
         one = skill("vcf-filtering", "Filters VCF records by depth and genotype.", body)
@@ -92,7 +91,7 @@ class TestHowMuch:
 WORDS = TASK.replace(",", " ").replace(".", " ").split()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(75, 140))
 def test_the_points_of_a_skill_are_those_that_order_it(seed: int, length: int) -> None:
     words = random.Random(seed).choices(WORDS, k=length)

@@ -134,7 +134,7 @@ class TestWhat:
 WORDS = TASK.replace(",", " ").replace(".", " ").split()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(60, 140))
 def test_the_explanation_of_a_long_request_is_the_whole_of_the_score(
     seed: int, length: int

@@ -56,12 +56,6 @@ def test_each_part_is_the_product_of_what_stands_below_it() -> None:
         assert product == pytest.approx(part.value, abs=1e-12)
 
 
-@for_each("body", [None, "", "…"])
-def test_a_body_without_tokens_divides_by_one(body: str | None) -> None:
-    one = skill("deploy", "x", body)
-    assert score("deploy", one).scores() == [(one, 4.0)]
-
-
 def test_a_skill_that_holds_no_token_has_no_score_and_an_empty_tree() -> None:
     one = skill("deploy")
     scored = score("nothing here", one)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.ranking.phrases import Phrases
+from tests.property.strategies import many
 
 _WORDS = st.lists(st.sampled_from("abc"), max_size=12)
 _PHRASES = st.lists(st.lists(st.sampled_from("abc"), max_size=4).map(tuple), max_size=8)
@@ -21,7 +22,7 @@ def plainly(phrases: list[tuple[str, ...]], words: list[str]) -> dict[int, tuple
     }
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@many
 @given(phrases=_PHRASES, words=_WORDS)
 def test_the_automaton_finds_what_a_plain_search_finds(
     phrases: list[tuple[str, ...]], words: list[str]

@@ -104,11 +104,6 @@ class TestSignals:
         assert scored.scores() == [(one, 108.0)]
         assert tree.value == 108.0
 
-    def test_references_count_only_when_asked_for(self) -> None:
-        one = skill("deep", "x", references=["r.md"])
-        assert dict(score("", one).scores())[one] == 40.0
-        assert dict(score("", one, references=True).scores())[one] == 55.0
-
     @for_each("body", [None, "", " \n"])
     def test_a_skill_without_content_has_no_content_points(self, body: str | None) -> None:
         one = skill("deep", "x", body)
@@ -149,13 +144,6 @@ class TestSignals:
 
 
 class TestOrder:
-    def test_skills_without_content_come_last_whatever_their_points(self) -> None:
-        empty = skill("deep", "x", None, install_count=10_000, curated=True)
-        full = skill("other", "y", "body")
-        matches = sy.rank(catalog(empty, full), "deep", scorer="relevance")
-        assert names(matches) == ["other", "deep"]
-        assert matches[0].score < matches[1].score
-
     def test_equal_points_go_by_match_installs_curated_source_id_name_and_path(self) -> None:
         same = {"description": "x", "body": "y"}
         skills = [

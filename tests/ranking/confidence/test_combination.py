@@ -14,19 +14,6 @@ WEIGHTS = st.builds(Weights, st.floats(0, 2), st.floats(0, 2), st.floats(0, 3), 
 
 
 @requirement("confidence:combination")
-def test_both_signals_give_their_halves_and_a_tenth_of_the_weaker() -> None:
-    assert tuple(combined(0.6, 0.8, Weights())) == pytest.approx((0.3, 0.4, 0.06))
-
-
-@requirement("confidence:single-signal")
-def test_a_lone_signal_ignores_the_weights() -> None:
-    weights = Weights(pattern_weight=0.9, keyword_weight=0.0)
-    assert combined(0.6, 0.0, weights).raw == pytest.approx(0.54)
-    assert combined(0.0, 0.6, weights).raw == pytest.approx(0.54)
-    assert combined(0.0, 0.0, weights).raw == 0.0
-
-
-@requirement("confidence:combination")
 def test_the_documented_sum_may_fall_below_a_lone_signal_and_the_guard_stops_that() -> None:
     assert raw_confidence(0.52, 0.1, Weights()) == pytest.approx(0.32)
     guarded = Weights(monotone_guard=True)

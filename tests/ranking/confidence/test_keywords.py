@@ -74,19 +74,6 @@ def test_repetition_adds_its_logarithm() -> None:
     assert often.matched_keywords[0].term_frequency == 3
 
 
-def test_up_to_eight_terms_are_free_and_more_damp_slowly() -> None:
-    one = skill(keywords=["deploy"])
-    words = [f"{first}{second}xx" for first in "abcdef" for second in "bcdfgh"]
-
-    def score(others: int) -> float:
-        (found,) = match(" ".join(["deploy", *words[:others]]), one, *filler())
-        return found.confidence
-
-    assert score(0) == score(7)
-    evidence = 0.35 / (1 + 0.5 * log(32 / 8))
-    assert score(31) == pytest.approx(evidence / (evidence + 0.4))
-
-
 def test_the_whole_form_of_a_split_word_does_not_lengthen_the_text() -> None:
     text = "deploy GraphQL bbxx ccxx ddxx ffxx ggxx hhxx"
     (found,) = match(text, skill(keywords=["deploy"]), *filler())

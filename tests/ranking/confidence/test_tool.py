@@ -36,18 +36,6 @@ def scorer(skills: Any = REACT, settings: Confidence | None = None) -> Confidenc
     return made
 
 
-@requirement("confidence:full-example", "confidence:activity")
-def test_the_documented_call_combines_both_signals_and_the_boost() -> None:
-    (found,) = scorer().evaluate(CONTEXT, {"threshold": 0.3, "limit": 10, "activityBoost": 1.2})
-    assert found.pattern_match is not None
-    assert found.keyword_match is not None
-    pattern, keyword = found.pattern_match.confidence, found.keyword_match.confidence
-    raw = 0.5 * pattern + 0.5 * keyword + 0.1 * min(pattern, keyword)
-    assert found.confidence == pytest.approx(min(1.0, raw * 1.2))
-    assert found.level == "high"
-    assert found.reason == "File patterns: *.test.tsx | Keywords: test, react, component"
-
-
 @requirement("confidence:records")
 def test_records_turn_into_the_documented_keys() -> None:
     (found,) = scorer().evaluate(CONTEXT)

@@ -75,15 +75,6 @@ def test_forms_of_a_word_have_one_stem(family: str) -> None:
     assert len({term.stem for term in terms(family)}) == 1
 
 
-@requirement("confidence:no-prefix")
-@for_each(
-    "pair",
-    ["java javascript", "cat category", "car career", "art article", "net network", "git github"],
-)
-def test_a_word_and_a_longer_one_have_two_stems(pair: str) -> None:
-    assert len({term.stem for term in terms(pair)}) == 2
-
-
 @requirement("confidence:preprocessing")
 def test_named_short_words_count() -> None:
     assert shown("Go UI db", "ui", "go") == ["go", "ui"]
