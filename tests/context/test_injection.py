@@ -24,12 +24,6 @@ def inject(prompt: Any, **options: Any) -> sy.Injection:
 
 
 class TestForms:
-    def test_a_string(self) -> None:
-        injection = inject(TEXT)
-        assert injection.prompt == PUT
-        assert injection.match is not None
-        assert injection.match.skill.name == "deploy"
-
     @for_each("field", ["content", "parts"])
     @for_each(
         ("given", "put"),
