@@ -5,12 +5,13 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.text import find_hidden
 from skillyard.validation import PROFILES, report
+from tests.property.strategies import many
 from tests.validation.making import text, tree
 
 _PIECES = st.sampled_from(
@@ -49,13 +50,12 @@ def _check(content: bytes, place: str) -> None:
                     report.render(found, form)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from(_PLACES))
 def test_bytes_of_any_kind_give_findings(content: bytes, place: str) -> None:
     _check(content, place)
 
 
-@settings(max_examples=150, deadline=None)
+@many
 @given(st.lists(_PIECES, max_size=25), st.sampled_from(_PLACES), st.booleans())
 def test_pieces_of_skill_files_in_any_order_give_findings(
     pieces: list[str], place: str, fenced: bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,7 +79,8 @@ def _joined(values: list[ast.expr]) -> list[str]:
     return texts
 
 
-def _emitted() -> set[str]:
+@cache
+def _emitted() -> frozenset[str]:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in _MODULES]
     anywhere = {taker.name: taker.position for tree in trees for taker in _takers(tree)}
     found: set[str] = set()
@@ -89,7 +91,7 @@ def _emitted() -> set[str]:
                 found.update(*map(_texts, _codes_of(node, known)))
             elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "code":
                 found.update(_texts(node.value))
-    return found
+    return frozenset(found)
 
 
 def _codes_of(call: ast.Call, known: dict[str, int]) -> list[ast.expr]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.validation.lookalikes import look_alikes, one_letter_apart, skeleton
+from tests.property.strategies import many
 
 _NAMES = st.text(alphabet="abcl1-", min_size=1, max_size=7)
 
@@ -22,14 +23,14 @@ def _distance(one: str, two: str) -> int:
     return rows[-1][-1]
 
 
-@settings(max_examples=500, deadline=None)
+@many
 @given(_NAMES, _NAMES)
 def test_one_letter_apart_is_a_distance_of_one(one: str, two: str) -> None:
     assert one_letter_apart(one, two) == (_distance(one, two) == 1)
     assert one_letter_apart(one, two) == one_letter_apart(two, one)
 
 
-@settings(max_examples=200, deadline=None)
+@many
 @given(st.lists(_NAMES.filter(lambda name: len(name) >= 4 and "1" not in name), max_size=12))
 def test_every_name_with_a_neighbour_is_found_and_no_other(names: list[str]) -> None:
     expected = {

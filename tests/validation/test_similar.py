@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.validation import similar
 from skillyard.validation.similar import MIN_WORDS, Pair, near_pairs, words
+from tests.property.strategies import many
 
 _WORDS = st.frozensets(st.sampled_from([f"w{number}" for number in range(14)]), max_size=9)
 
@@ -33,7 +34,7 @@ def _by_comparing_all(sets: list[frozenset[str]], threshold: float) -> list[Pair
     return pairs
 
 
-@settings(max_examples=300, deadline=None)
+@many
 @given(st.lists(_WORDS, max_size=14), st.sampled_from([0.5, 0.6, 0.75, 0.8, 1.0]))
 def test_the_pairs_are_those_of_comparing_all_with_all(
     sets: list[frozenset[str]], threshold: float
