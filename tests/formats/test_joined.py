@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.catalog import load_catalog
 from skillyard.errors import SkillError
 from skillyard.formats.frontmatter import joined, split, unify_lines
+from tests.property.strategies import many
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each
 
@@ -44,7 +45,7 @@ def test_one_that_ends_with_its_fence_comes_back_too() -> None:
 _lines = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=4)
 
 
-@settings(max_examples=200, deadline=None)
+@many
 @given(_lines, _lines, st.sampled_from(["", "\n", "\n\n\n", " \n"]))
 def test_whatever_was_taken_apart_says_the_same_again(
     block: list[str], body: list[str], gap: str
