@@ -46,9 +46,7 @@ class HostileAnswer(NamedTuple):
 
     make: Make
     codes: frozenset[str]
-    """What it may be called in JSON; a file that is no JSON knows fewer of them."""
-    files: bool = True
-    """False where a file of this kind is as good as any: its text is only text."""
+    """What it may be called."""
 
 
 def always(fault: faults.Fault) -> Make:
@@ -70,8 +68,8 @@ def _elsewhere(up: Upstreams, place: Place) -> None:
     up.faults.add(place.server, place.pattern, faults.redirect(target, 307), times=None)
 
 
-def _answer(make: Make, *codes: str, files: bool = True) -> HostileAnswer:
-    return HostileAnswer(make, frozenset(codes), files)
+def _answer(make: Make, *codes: str) -> HostileAnswer:
+    return HostileAnswer(make, frozenset(codes))
 
 
 ANSWERS: Mapping[str, HostileAnswer] = {
@@ -87,15 +85,16 @@ ANSWERS: Mapping[str, HostileAnswer] = {
     "a redirect to another host": _answer(_elsewhere, "refused"),
     "a page": _answer(always(faults.html()), "bad_answer"),
     "NaN": _answer(
-        always(faults.said(Answer(200, b"NaN", JSON))), "bad_answer", "not_found", files=False
+        always(faults.said(Answer(200, b"NaN", JSON))),
+        "bad_answer",
+        "not_found",
     ),
     "no UTF-8": _answer(
         always(faults.said(Answer(200, b'{"skills": ["\xff\xfe"]}', JSON))),
         "bad_answer",
-        files=False,
     ),
     "304 without a copy": _answer(always(faults.said(Answer(304))), "bad_answer"),
 }
 
-BEFORE_ALL = ("slow", "endless", "a gzip bomb", "a redirect to another host", "a page")
+BEFORE_ALL = ("slow", "a gzip bomb")
 """Those that real processes meet too, which cost more."""

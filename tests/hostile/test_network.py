@@ -39,7 +39,8 @@ def assert_printable(text: str) -> None:
 
 
 def test_there_are_as_many_cases_as_the_specification_lists() -> None:
-    assert (len(REFUSED), len(ANSWERS)) == (43, 12)
+    assert len(ANSWERS) == 12
+    assert set(ADDRESSES) <= set(REFUSED)
 
 
 def test_without_hostility_all_five_sources_are_there(here: World) -> None:
@@ -51,10 +52,13 @@ def test_without_hostility_all_five_sources_are_there(here: World) -> None:
     assert here.run("search", "pdf forms", "--json").ids == EVERY
 
 
-# --- 43 addresses ---
+# --- addresses ---
+
+ADDRESSES = ["10.0.0.1", "169.254.169.254", "::1", "fe80::1%eth0", "64:ff9b::a9fe:a9fe"]
+"""Some of the 43 of ``tests/sources/test_addresses.py``, which are refused in one place."""
 
 
-@pytest.mark.parametrize("address", REFUSED)
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_an_address_on_the_command_line_is_refused_by_name(
     here: World, dialled: Dialled, address: str
 ) -> None:
@@ -67,7 +71,7 @@ def test_an_address_on_the_command_line_is_refused_by_name(
     assert here.files() == before
 
 
-@pytest.mark.parametrize("address", REFUSED)
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_a_name_that_leads_to_such_an_address_is_refused_by_name(
     here: World, dialled: Dialled, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
@@ -79,7 +83,7 @@ def test_a_name_that_leads_to_such_an_address_is_refused_by_name(
     assert not here.into.exists()
 
 
-@pytest.mark.parametrize("address", REFUSED)
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_a_redirect_to_such_an_address_costs_one_source(
     here: World, dialled: Dialled, address: str
 ) -> None:
@@ -95,7 +99,7 @@ def test_a_redirect_to_such_an_address_costs_one_source(
     here.check_tokens()
 
 
-@pytest.mark.parametrize("address", REFUSED)
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_an_index_that_names_such_an_address_is_refused_by_name(
     here: World, dialled: Dialled, address: str
 ) -> None:
@@ -111,9 +115,14 @@ def test_an_index_that_names_such_an_address_is_refused_by_name(
 
 # --- 12 answers ---
 
+SOME = ("slow", "a gzip bomb", "a redirect to another host")
+EVERYWHERE = [
+    *(("server", answer) for answer in ANSWERS),
+    *((place, answer) for place in SEARCHES if place != "server" for answer in SOME),
+]
 
-@pytest.mark.parametrize("answer", ANSWERS)
-@pytest.mark.parametrize("place", SEARCHES)
+
+@pytest.mark.parametrize(("place", "answer"), EVERYWHERE)
 def test_a_hostile_answer_to_a_search_costs_one_source(
     here: World, dialled: Dialled, place: str, answer: str
 ) -> None:
@@ -124,7 +133,8 @@ def test_a_hostile_answer_to_a_search_costs_one_source(
     assert done.code == 0
     assert {name for name in EVERY if name in done.out} == EVERY - {where.lost}
     (said,) = done.err.splitlines()
-    assert said.startswith(f"{where.source}:" if where.source != "server" else "server:http")
+    named = f"{where.source}:" if where.source != "server" else "server:http"
+    assert said.startswith(f"skillyard: {named}")
     assert_printable(done.out + done.err)
     shape = here.run("search", "pdf forms", "--json")
     failed = shape.source(where.source)
@@ -138,7 +148,7 @@ def test_a_hostile_answer_to_a_search_costs_one_source(
     here.check_tokens()
 
 
-@pytest.mark.parametrize("answer", [name for name in ANSWERS if ANSWERS[name].files])
+@pytest.mark.parametrize("answer", SOME)
 @pytest.mark.parametrize("place", CONTENTS)
 def test_a_hostile_answer_for_a_skill_costs_its_content_alone(
     here: World, place: str, answer: str
@@ -181,7 +191,7 @@ def test_when_every_server_is_hostile_each_is_named_and_the_exit_code_is_4(here:
              for word in ("--source", name)]  # fmt: skip
     done = here.run("search", "pdf forms", *asked)
     assert (done.code, len(done.err.splitlines())) == (4, 4)
-    assert "No skill was found" in done.out
+    assert "No source answered" in done.out
 
 
 def test_numbers_that_are_none_are_read_and_never_written(here: World) -> None:
@@ -218,14 +228,13 @@ def test_what_a_server_says_never_reaches_the_terminal_raw(here: World) -> None:
 # --- tokens and processes ---
 
 
-@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("server", ["skills_sh", "github_api", "github_raw", "well_known", "other"])
-def test_no_redirect_carries_a_token_to_another_host(here: World, server: str, code: int) -> None:
+def test_no_redirect_carries_a_token_to_another_host(here: World, server: str) -> None:
     """Each host of the settings may be asked, but never with what is another's."""
     up = here.up
     for target in (up.other, up.skills_sh, up.github_api, up.github_raw, up.well_known):
         if target != up.url(server):
-            up.faults.add(server, "*", faults.redirect(f"{target}/stolen?token=yours", code))
+            up.faults.add(server, "*", faults.redirect(f"{target}/stolen?token=yours", 307))
     here.run("search", "pdf forms")
     here.run("add", "pdf-ours", "--into", str(here.into))
     led = [request for request in up.requests if "stolen" in request.path]
