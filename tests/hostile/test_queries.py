@@ -14,6 +14,7 @@ from tests.hostile.conftest import Tree
 from tests.hostile.queries import QUERIES
 from tests.hostile.reading import load
 from tests.hostile.watchdog import hang_bound
+from tests.tables import for_each
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +30,8 @@ def test_there_are_as_many_queries_as_the_specification_lists() -> None:
     assert len({word for word, _ in QUERIES}) == len(QUERIES) == 26
 
 
-@pytest.mark.parametrize("scorer", scorer_names())
-@pytest.mark.parametrize(("word", "text"), QUERIES, ids=[word for word, _ in QUERIES])
+@for_each("scorer", scorer_names())
+@for_each(("word", "text"), QUERIES, ids=[word for word, _ in QUERIES])
 def test_a_hostile_query_is_answered_or_refused(
     word: str, text: str, scorer: str, catalog: Any
 ) -> None:
@@ -45,7 +46,7 @@ def test_a_hostile_query_is_answered_or_refused(
         match.reason.encode("utf-8", "surrogatepass")
 
 
-@pytest.mark.parametrize("scorer", scorer_names())
+@for_each("scorer", scorer_names())
 def test_the_same_hostile_query_ranks_the_same_twice(scorer: str, catalog: Any) -> None:
     text = " ".join(query[:200] for _, query in QUERIES) + " sharpen pencil"
 
@@ -55,7 +56,7 @@ def test_the_same_hostile_query_ranks_the_same_twice(scorer: str, catalog: Any) 
     assert ranked() == ranked()
 
 
-@pytest.mark.parametrize("scorer", scorer_names())
+@for_each("scorer", scorer_names())
 def test_hostile_words_beside_the_text_are_answered_or_refused(scorer: str, catalog: Any) -> None:
     for _, text in QUERIES:
         with hang_bound():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ _CASES = tree.cases()
 _CANARY = "Sings while the air is good. Use to see that one bad skill costs no other."
 
 
-def _of(*verdicts: str) -> pytest.MarkDecorator:
+def _of(*verdicts: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     chosen = [case for case in _CASES if case.verdict in verdicts]
-    return pytest.mark.parametrize("case", chosen, ids=lambda case: case.id)
+    return for_each("case", chosen, ids=lambda case: case.id)
 
 
 def _read(case: Case, hostile_tree: Tree) -> tuple[Any, Path]:
