@@ -104,16 +104,14 @@ class Following:
         assert (changes.generation, changes.complete, changes.whole) == (3, True, False)
         assert follower.follow() == texts(store.snapshot())
 
-    @pytest.mark.parametrize("limit", [1, 2, 7, 1_000])
-    def test_pages_of_any_size_lead_to_the_same_state(
-        self, store: CatalogStore, limit: int
-    ) -> None:
+    def test_pages_of_any_size_lead_to_the_same_state(self, store: CatalogStore) -> None:
         store.publish(skills(5), tenant="acme", publisher="ci")
         store.publish(skills(7, "two"), tenant="acme", publisher="ci")
         store.withdraw([key("s00001")], tenant="acme", publisher="ci")
-        follower = Follower(store)
-        assert follower.follow(limit) == texts(store.snapshot())
-        assert follower.generation == 3
+        for limit in (1, 2, 7, 1_000):
+            follower = Follower(store)
+            assert follower.follow(limit) == texts(store.snapshot())
+            assert follower.generation == 3
 
     def test_publishing_between_two_pages_never_makes_a_mixture(self, store: CatalogStore) -> None:
         store.publish(skills(6), tenant="acme", publisher="ci")
@@ -150,10 +148,10 @@ class Following:
         paging = store.changes(0, 1).position._replace(until_stamp="of-another-life")
         assert store.changes(paging).whole
 
-    @pytest.mark.parametrize("limit", [0, -1, 10_001, True, 1.5])
-    def test_a_page_has_a_sensible_size(self, store: CatalogStore, limit: int) -> None:
-        with pytest.raises(InvalidInput):
-            store.changes(0, limit)
+    def test_a_page_has_a_sensible_size(self, store: CatalogStore) -> None:
+        for limit in (0, -1, 10_001, True, 1.5):
+            with pytest.raises(InvalidInput):
+                store.changes(0, limit)  # type: ignore[arg-type]
         for after in (-1, None, "1"):
             with pytest.raises(InvalidInput):
                 store.changes(after)  # type: ignore[arg-type]

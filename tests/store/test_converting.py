@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.catalog import load_catalog
@@ -40,7 +40,6 @@ def there_and_back(given_: Skill | Submission) -> Version:
 
 
 @given(any_submissions)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_skill_comes_back_whole(submission: Submission) -> None:
     try:
         row = row_of(submission, tenant="acme", namespace="team")
@@ -61,7 +60,6 @@ def test_any_skill_comes_back_whole(submission: Submission) -> None:
 
 
 @given(any_skills, st.text(max_size=9), st.integers(0, 9), st.integers(0, 9))
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_where_a_copy_lay_and_who_installed_it_is_not_content(
     one: Skill, path: str, when: int, installs: int
 ) -> None:

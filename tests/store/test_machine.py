@@ -245,7 +245,7 @@ def test_any_history_of_a_sqlite_store_is_the_models() -> None:
         store = open_store(f"sqlite:///{folder}/store.db", migrate=True)
         return store, lambda: shutil.rmtree(folder)
 
-    run(fresh, examples=40, steps=30)
+    run(fresh, examples=min(40, settings().max_examples), steps=30)
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def test_without_the_driver_it_is_said_what_to_install(monkeypatch: pytest.Monke
 SECRET = "correct-horse-battery"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         f"postgresql://me:{SECRET}@127.0.0.1:1/x",

@@ -171,6 +171,7 @@ def test_tables_that_are_gone_are_named(store: CatalogStore, server: Server, dat
         list(store.snapshot())
 
 
+@pytest.mark.slow
 def test_a_server_that_restarts_is_found_again_without_a_new_store(frail: Server) -> None:
     with open_store(frail.url("postgres"), migrate=True) as store:
         before = store.publish([skill("restart")], tenant="acme", publisher="ci").generation
@@ -190,6 +191,7 @@ def test_a_server_that_restarts_is_found_again_without_a_new_store(frail: Server
         assert done.generation == before + 1
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_in_the_middle_of_a_publish_leaves_nothing(frail: Server) -> None:
     with open_store(frail.url("postgres"), migrate=True) as store:
         before = store.generation()

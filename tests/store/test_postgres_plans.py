@@ -21,17 +21,19 @@ FROM_START = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=["never analysed", "analysed"])
-def backend(
-    request: pytest.FixtureRequest, server: Server, database: str, postgres_url: str
-) -> Iterator[PostgresBackend]:
-    with open_store(postgres_url, migrate=True) as store:
+@pytest.fixture(scope="module", params=["unknown", "analysed"])
+def backend(request: pytest.FixtureRequest, server: Server) -> Iterator[PostgresBackend]:
+    """A store of 3,000 skills in a database of its own; no test changes it."""
+    database = f"plans_{request.param}"
+    server.sql(f"CREATE DATABASE {database}")
+    with open_store(server.url(database), migrate=True) as store:
         store.publish(skills(3_000), tenant="acme", publisher="ci")
     if request.param == "analysed":
         server.sql("ANALYZE", database)
-    made = PostgresBackend(postgres_url, Options())
+    made = PostgresBackend(server.url(database), Options())
     yield made
     made.close()
+    server.sql(f"DROP DATABASE {database} WITH (FORCE)")
 
 
 def plan(session: Any, sql: str, parameters: dict[str, Any]) -> str:

@@ -37,6 +37,12 @@ with open_store(url) as store:
 """
 
 
+@pytest.fixture(params=["sqlite_url", pytest.param("postgres_url", marks=pytest.mark.slow)])
+def url(request: pytest.FixtureRequest) -> str:
+    """The address of an empty store, of either kind."""
+    return str(request.getfixturevalue(request.param))
+
+
 @pytest.fixture
 def store(url: str) -> Iterator[CatalogStore]:
     with open_store(url, migrate=True) as opened:

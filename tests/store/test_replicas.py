@@ -71,8 +71,8 @@ def synchronous(store: CatalogStore, name: str, text: str = "one") -> int:
     return done.generation
 
 
-def test_without_a_standby_that_is_waited_for_nothing_is_published(pair: Pair) -> None:
-    with open_store(pair.url) as store:
+def test_without_a_standby_that_is_waited_for_nothing_is_published(postgres_url: str) -> None:
+    with open_store(postgres_url, migrate=True) as store:
         before = store.generation()
         with pytest.raises(NoStandby, match="waits for no standby") as caught:
             synchronous(store, "unsafe")
@@ -81,6 +81,7 @@ def test_without_a_standby_that_is_waited_for_nothing_is_published(pair: Pair) -
         assert store.publish([skill("x")], tenant="acme", publisher="ci").generation == before + 1
 
 
+@pytest.mark.slow
 def test_a_synchronous_publish_is_on_the_standby_when_it_returns(replicated: Pair) -> None:
     with (
         open_store(replicated.url) as store,
@@ -94,6 +95,7 @@ def test_a_synchronous_publish_is_on_the_standby_when_it_returns(replicated: Pai
         assert [s.state for s in store.status().standbys] == ["sync"]
 
 
+@pytest.mark.slow
 def test_a_standby_serves_followers_and_refuses_publishers(replicated: Pair) -> None:
     with (
         open_store(replicated.url) as store,
@@ -113,6 +115,7 @@ def test_a_standby_serves_followers_and_refuses_publishers(replicated: Pair) -> 
         assert heard == [before + 1]
 
 
+@pytest.mark.slow
 def test_when_the_standby_does_not_answer_the_publish_stands_here_and_that_is_said(
     replicated: Pair,
 ) -> None:
@@ -131,6 +134,7 @@ def test_when_the_standby_does_not_answer_the_publish_stands_here_and_that_is_sa
         assert synchronous(store, "late", "two") == before + 2
 
 
+@pytest.mark.slow
 def test_a_local_publish_waits_for_no_standby(replicated: Pair) -> None:
     replicated.standby.sql("SELECT pg_wal_replay_pause()")
     try:
@@ -141,6 +145,7 @@ def test_a_local_publish_waits_for_no_standby(replicated: Pair) -> None:
         replicated.standby.sql("SELECT pg_wal_replay_resume()")
 
 
+@pytest.mark.slow
 def test_a_standby_that_went_away_is_noticed_before_anything_is_done(replicated: Pair) -> None:
     with open_store(replicated.url) as store:
         synchronous(store, "there")
@@ -156,6 +161,7 @@ def test_a_standby_that_went_away_is_noticed_before_anything_is_done(replicated:
         assert synchronous(store, "gone") == before + 1
 
 
+@pytest.mark.slow
 def test_a_login_that_may_not_see_standbys_cannot_promise_one(replicated: Pair) -> None:
     primary = replicated.primary
     primary.sql("CREATE ROLE blind LOGIN PASSWORD 'b'")
