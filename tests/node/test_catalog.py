@@ -17,6 +17,7 @@ from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import StoreKey, Submission
 from tests.node.making import LIBRARY, REQUESTS, Node, answers, found, in_memory
 from tests.store.skills import key, skill, skills
+from tests.tables import for_each
 
 
 @pytest.fixture
@@ -26,8 +27,8 @@ def library(store: CatalogStore, tmp_path: Path) -> tuple[NodeCatalog, Catalog]:
     return Node(store, tmp_path / "node").take(), in_memory(store)
 
 
-@pytest.mark.parametrize("scorer", sorted(scorer_names()))
-@pytest.mark.parametrize("files", [(), ("data/a.csv",)])
+@for_each("scorer", sorted(scorer_names()))
+@for_each("files", [(), ("data/a.csv",)])
 def test_every_scorer_ranks_like_in_memory(
     library: tuple[NodeCatalog, Catalog], scorer: str, files: tuple[str, ...]
 ) -> None:

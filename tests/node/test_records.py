@@ -6,7 +6,7 @@ import zlib
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import StoreRefused
@@ -30,8 +30,6 @@ from skillyard.store.converting import COLUMNS, row_of, version_of
 from skillyard.store.values import FileDigest, StoreKey, Submission, Version
 from tests.store.skills import any_submissions, skill
 from tests.tables import for_each
-
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 _word = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,8}", fullmatch=True)
 _plain = st.text(
@@ -65,7 +63,6 @@ def version(given_: Skill | Submission, **others: object) -> Version:
     return version_of([known[name] for name in COLUMNS])
 
 
-@QUICK
 @given(any_submissions)
 def test_any_skill_comes_back_as_the_store_gave_it_but_for_its_path(submission: Submission) -> None:
     try:
@@ -139,7 +136,6 @@ def test_marks_name_a_skill_by_name_id_and_a_slug_of_its_own() -> None:
     assert len(slugged.terms) == len(slugged.impacts) == len(set(slugged.terms))
 
 
-@QUICK
 @given(any_submissions)
 def test_a_document_that_is_known_gives_what_a_new_analysis_gives(submission: Submission) -> None:
     try:
