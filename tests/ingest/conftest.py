@@ -8,9 +8,15 @@ import pytest
 
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
-from tests.store.conftest import database, postgres_url, server, sqlite_url, url
+from tests.store.conftest import database, postgres_url, server, sqlite_url
 
 __all__ = ["database", "postgres_url", "server", "sqlite_url", "store", "url"]
+
+
+@pytest.fixture(params=["sqlite_url", pytest.param("postgres_url", marks=pytest.mark.slow)])
+def url(request: pytest.FixtureRequest) -> str:
+    """The address of an empty store. An ingest knows only what the contract of stores promises."""
+    return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture

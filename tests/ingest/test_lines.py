@@ -148,16 +148,15 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("line", "said"), FIELDS)
-def test_a_bad_field_is_named_with_file_and_line(
-    line: dict[str, Any], said: str, tmp_path: Path, store: CatalogStore
-) -> None:
-    path = jsonl(tmp_path / "a.jsonl", [{"content": document("fine"), "path": "fine"}, line])
+def test_a_bad_field_is_named_with_file_and_line(tmp_path: Path, store: CatalogStore) -> None:
+    fine = {"content": document("fine"), "path": "fine"}
+    path = jsonl(tmp_path / "a.jsonl", [fine, *(line for line, _ in FIELDS)])
     done = publish(store, lines=[path])
-    assert (done.added, done.refused, len(done.diagnostics)) == (1, 1, 1)
-    (fault,) = done.diagnostics
-    assert said in f"{fault.message}; {fault.hint}"
-    assert (fault.path, fault.line, fault.severity) == (path, 2, "error")
+    assert (done.added, done.refused, len(done.diagnostics)) == (1, len(FIELDS), len(FIELDS))
+    faults = sorted(done.diagnostics, key=lambda fault: fault.line or 0)
+    for number, (fault, (_, said)) in enumerate(zip(faults, FIELDS, strict=True), 2):
+        assert said in f"{fault.message}; {fault.hint}"
+        assert (fault.path, fault.line, fault.severity) == (path, number, "error")
 
 
 def test_a_line_that_is_too_long_is_skipped_and_never_held(

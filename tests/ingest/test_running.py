@@ -21,6 +21,7 @@ from tests.cli.making import write
 from tests.ingest import errands
 from tests.ingest.making import document, held, jsonl, publish, tree
 from tests.store.skills import key, skill
+from tests.tables import for_each
 
 ANOTHER = {"content": document("x"), "path": "s001", "source": "else/where"}
 
@@ -334,7 +335,7 @@ WRONG: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("words", WRONG)
+@for_each("words", WRONG)
 def test_wrong_options_are_refused_before_anything_is_done(
     words: dict[str, Any], tmp_path: Path, store: CatalogStore
 ) -> None:
