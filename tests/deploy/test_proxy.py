@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,18 +39,32 @@ class Pair(NamedTuple):
     second: Node
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> Iterator[Pair]:
+@contextmanager
+def proxied(folder: Path) -> Iterator[Pair]:
     """The proxy before two nodes, and a third that is not there."""
     haproxy()
     with ExitStack() as stack:
-        first = stack.enter_context(node(tmp_path / "1"))
-        second = stack.enter_context(node(tmp_path / "2"))
+        first = stack.enter_context(node(folder / "1"))
+        second = stack.enter_context(node(folder / "2"))
         for one in (first, second):
             until(one.port, 200)
         port = stack.enter_context(proxy(first.port, second.port, free_port()))
         until(port, 200)
         yield Pair(port, first, second)
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    """Two nodes that a test may end."""
+    with proxied(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Two nodes that every test leaves as they are."""
+    with proxied(tmp_path_factory.mktemp("lasting")) as made:
+        yield made
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
@@ -94,12 +108,12 @@ def test_requests_go_to_both_and_without_any_node_the_proxy_says_so(pair: Pair) 
     until(pair.port, 503)
 
 
-def test_the_proxy_adds_no_rights(pair: Pair) -> None:
-    status, _, body = asked(pair.port, "/health", Authorization="Bearer of-nobody")
+def test_the_proxy_adds_no_rights(lasting: Pair) -> None:
+    status, _, body = asked(lasting.port, "/health", Authorization="Bearer of-nobody")
     assert (status, json.loads(body)["error"]["code"]) == (401, "token_wrong")
 
 
-def test_a_session_of_mcp_stays_with_its_node(pair: Pair) -> None:
+def test_a_session_of_mcp_stays_with_its_node(lasting: Pair) -> None:
     accepted = {"Accept": "application/json, text/event-stream"}
     hello = {
         "jsonrpc": "2.0",
@@ -111,34 +125,37 @@ def test_a_session_of_mcp_stays_with_its_node(pair: Pair) -> None:
             "clientInfo": {"name": "test", "version": "1"},
         },
     }
-    status, headers, _ = asked(pair.port, "/mcp", body=hello, **accepted)
+    status, headers, _ = asked(lasting.port, "/mcp", body=hello, **accepted)
     assert status == 200
     session = {"Mcp-Session-Id": headers["mcp-session-id"], **accepted}
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    assert asked(pair.port, "/mcp", body=ready, **session)[0] == 202
+    assert asked(lasting.port, "/mcp", body=ready, **session)[0] == 202
     for number in range(2, 10):
         listing = {"jsonrpc": "2.0", "id": number, "method": "tools/list"}
-        status, _, body = asked(pair.port, "/mcp", body=listing, **session)
+        status, _, body = asked(lasting.port, "/mcp", body=listing, **session)
         assert (status, b'"tools"' in body) == (200, True)
     # The other node does not know it: so it was the proxy that kept it where it is.
     known = [
-        asked(one.port, "/mcp", body=listing, **session)[0] for one in (pair.first, pair.second)
+        asked(one.port, "/mcp", body=listing, **session)[0]
+        for one in (lasting.first, lasting.second)
     ]
     assert sorted(known) == [200, 404]
 
 
-def test_the_health_check_of_the_image_knows_a_node_that_is_ready(pair: Pair) -> None:
+def test_the_health_check_of_the_image_knows_a_node_that_is_ready(tmp_path: Path) -> None:
     check = [sys.executable, "-I", str(DEPLOY / "container" / "healthy.py")]
+    with node(tmp_path) as one:
+        until(one.port, 200)
 
-    def code() -> int:
-        address = f"http://127.0.0.1:{pair.second.port}/readyz"
-        done = subprocess.run([*check, address], capture_output=True, timeout=30, check=False)
-        return done.returncode
+        def code() -> int:
+            address = f"http://127.0.0.1:{one.port}/readyz"
+            done = subprocess.run([*check, address], capture_output=True, timeout=30, check=False)
+            return done.returncode
 
-    assert code() == 0
-    pair.second.process.kill()
-    pair.second.process.wait(timeout=30)
-    assert code() == 1
+        assert code() == 0
+        one.process.kill()
+        one.process.wait(timeout=30)
+        assert code() == 1
 
 
 def test_the_file_takes_what_compose_gives_it_and_tls_on_top(tmp_path: Path) -> None:
