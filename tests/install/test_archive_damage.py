@@ -10,7 +10,7 @@ import zipfile
 from pathlib import PurePosixPath
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.install.archives import (
@@ -28,6 +28,7 @@ from tests.hostile.archive_cases import (
     tar_bytes,
 )
 from tests.install.archiving import EXECUTABLE, LONG, NOTE, SKILL_HEAD, code_of, zipped
+from tests.property.strategies import many
 from tests.tables import for_each
 
 _GOOD_ZIP = zipped(
@@ -135,7 +136,7 @@ def test_damaged_archives_are_refused_or_read_as_the_standard_library_reads_them
     assert 100 < accepted < 2_500, "one side was hardly tried"
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@many
 @given(st.binary(max_size=300), st.sampled_from([b"", b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b"]))
 def test_any_bytes_are_refused_and_never_anything_else(data: bytes, front: bytes) -> None:
     for kind in KINDS:

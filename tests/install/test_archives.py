@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import SkillError, UnknownName
@@ -49,6 +49,7 @@ from tests.install.archiving import (
     tarred,
     zipped,
 )
+from tests.property.strategies import few
 from tests.tables import for_each
 
 # --- honest archives ----------------------------------------------------------------------------
@@ -94,7 +95,7 @@ _TREES = st.dictionaries(
 )
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@few
 @given(_TREES)
 def test_what_ordinary_tools_write_is_read_whole_and_sorted(files: dict[str, bytes]) -> None:
     files = {"SKILL.md": SKILL, **files}

@@ -11,7 +11,7 @@ import unicodedata
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import SkillError
@@ -26,6 +26,7 @@ from skillyard.install.file_paths import (
 )
 from skillyard.resources import safe_parts
 from skillyard.text import find_hidden
+from tests.property.strategies import many
 from tests.tables import for_each
 
 TOO_LONG = "/".join(["a" * 255, "b" * 255, "c"])  # each component fits, all together do not
@@ -197,7 +198,7 @@ _SOUP = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, derandomize=True, max_examples=400)
+@many
 @given(_SOUP)
 def test_what_passes_stays_below_its_folder_and_can_be_read_again(path: str) -> None:
     try:
@@ -265,7 +266,7 @@ def test_folders_may_come_before_or_after_their_files() -> None:
     _added("a/b/x", "a/", "a/b/", "a/b/y", "a/z", "b/", "b/x")
 
 
-@settings(deadline=None, derandomize=True, max_examples=200)
+@many
 @given(st.lists(st.sampled_from(["a", "A", "b", "a/b", "a/B", "A/b", "b/c", "a/b/c"]), max_size=5))
 def test_a_set_of_paths_is_taken_just_when_no_two_are_one_place(paths: list[str]) -> None:
     folders = {parent for path in paths for parent in map(str, PurePosixPath(path).parents)}

@@ -355,6 +355,7 @@ def test_a_huge_lock_is_refused_before_it_is_read(tmp_path: Path) -> None:
     assert caught.value.code == "file_too_large"
 
 
+@pytest.mark.slow
 def test_many_unknown_keys_are_read_in_time_linear_in_them(tmp_path: Path) -> None:
     # 40,000 keys: a second look over all keys for each would take a minute.
     many = {f"k{number}": number for number in range(40_000)}

@@ -11,10 +11,11 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.install.look_alikes import FOLDED_CHARS, NEIGHBOUR_CHARS, KnownNames, look_alikes
+from tests.property.strategies import many
 from tests.tables import for_each
 
 NAMES = (
@@ -180,7 +181,7 @@ def _within_one(one: str, two: str) -> bool:
 _WORD = st.text("abc", min_size=1, max_size=6)
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@many
 @given(_WORD, st.lists(_WORD, max_size=12))
 def test_the_index_finds_just_the_names_at_distance_one(name: str, known: list[str]) -> None:
     # Letters without twins and without a plural, so that nothing but the distance decides.
