@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,22 +25,27 @@ SKILLS = [
 ]
 
 
+@cache
+def of_skills() -> Table:
+    """Return the table that knows the words of these skills; making it takes a second."""
+    return adapted(bundled(), SKILLS)
+
+
 def near(table: Table, one: str, other: str) -> int:
     vectors = [memoryview(table.vector([(1.0, [(t, 1)])])).cast("b") for t in (one, other)]
     return sum(a * b for a, b in zip(*vectors, strict=True))
 
 
 def test_a_new_word_lies_near_what_its_skills_are_about() -> None:
-    base = bundled()
-    table = adapted(base, SKILLS)
-    assert base.row("zorblat") < 0 <= table.row("zorblat")
+    table = of_skills()
+    assert bundled().row("zorblat") < 0 <= table.row("zorblat")
     assert near(table, "zorblat", "databas") > near(table, "zorblat", "bread")
     assert near(table, "quuxifi", "bread") > near(table, "quuxifi", "databas")
     assert table.row("flibberti") < 0  # one skill says too little of it
 
 
 def test_the_words_that_were_known_stay_as_they_were() -> None:
-    table = adapted(bundled(), SKILLS)
+    table = of_skills()
     fields = [(1.0, [("databas", 1), ("bread", 2)])]
     assert table.vector(fields) == bundled().vector(fields)
     assert table.said("databas")[1] == bundled().said("databas")[1]

@@ -22,7 +22,7 @@ from tests.tables import for_each
 from tests.worked_examples.making import skill
 
 
-@settings(max_examples=400 if SOAK else 40, deadline=None)
+@settings(max_examples=400 if SOAK else settings().max_examples)
 @given(seed=st.integers(0, 2**32), commits=st.integers(1, 12), each=st.integers(1, 60))
 def test_any_history_of_changes_answers_like_the_oracle(seed: int, commits: int, each: int) -> None:
     rng = random.Random(seed)

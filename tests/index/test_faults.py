@@ -23,7 +23,7 @@ from skillyard.index.writer import IndexWriter
 from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.tables import for_each
 
-KILLS = 50 if SOAK else 12
+KILLS = 50 if SOAK else 6
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 

@@ -10,7 +10,7 @@ from array import array
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.index import kernel, reading, table
@@ -20,6 +20,7 @@ from skillyard.index.segment import SegmentBuilder
 from skillyard.index.table import bundled
 from tests.index.making import DIMENSIONS, Asker, document, write
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
+from tests.property.strategies import many
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
@@ -27,7 +28,6 @@ pytestmark = pytest.mark.skipif(MAY_SKIP, reason=ABSENT)
 KERNEL: Any = kernel.KERNEL
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32), count=st.integers(0, 300))
 def test_segments_and_answers_are_the_same(seed: int, count: int) -> None:
     import tempfile
@@ -51,7 +51,6 @@ def test_segments_and_answers_are_the_same(seed: int, count: int) -> None:
     assert found[0] == found[1]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(alphabet="abcdeprotsu", min_size=1, max_size=9), max_size=60))
 def test_vectors_are_the_same(words: list[str]) -> None:
     from skillyard.analysis import STANDARD
@@ -200,7 +199,7 @@ def test_an_engine_refuses_what_lies_outside(
         getattr(engine(**changed), method)(*arguments)
 
 
-@settings(max_examples=200, deadline=None)
+@many
 @given(documents=st.lists(st.integers(0, 65_535), max_size=40), limit=st.integers(-1, 9))
 def test_no_list_of_postings_leads_out_of_the_sums(documents: list[int], limit: int) -> None:
     """Unordered, twice the same, beyond the last document: wrong sums at most."""
@@ -281,7 +280,7 @@ def test_excluded_documents_are_in_no_posting() -> None:
     assert len(built.whole("posting_documents")) == 0
 
 
-@settings(max_examples=200, deadline=None)
+@many
 @given(data=st.binary(max_size=600), start=st.integers(0, 70))
 def test_checksums_are_those_of_zlib(data: bytes, start: int) -> None:
     from zlib import crc32
@@ -309,7 +308,6 @@ def test_impacts_are_those_of_the_forward_list() -> None:
         engine(starts=array("I", [0, 2, 9])).impacts([BOTH], 1)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     asked=st.binary(min_size=1, max_size=40),
     seed=st.integers(0, 2**32),

@@ -7,7 +7,7 @@ from array import array
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.index import kernel, reading
@@ -58,7 +58,6 @@ def looked_at(data: bytearray) -> list[object]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
 @given(places=st.lists(st.integers(0, 2**32), min_size=1, max_size=3), bit=st.integers(0, 7))
 def test_damage_is_met_by_both_at_the_same_page(places: list[int], bit: int) -> None:
     data = built(60)
