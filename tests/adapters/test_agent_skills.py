@@ -390,7 +390,7 @@ class TestWithoutTheFramework:
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
-        assert re.search(rf"pip install .*\[{EXTRAS[module]}\]'", done.stdout)
+        assert re.search(rf"pip install .*\[{EXTRAS[module]}\]( @ [^']*)?'", done.stdout)
         assert "is not installed" in done.stdout
 
     def test_a_framework_that_does_not_fit_is_not_called_missing(self) -> None:

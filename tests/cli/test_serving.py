@@ -171,6 +171,6 @@ def test_a_missing_extra_is_one_line_with_the_command(
     (line,) = capsys.readouterr().err.splitlines()
     assert re.fullmatch(
         r"skillyard: serve needs mcp, starlette, uvicorn, which is not installed:"
-        r" pip install .*\[serve,remote\]'",
+        r" pip install .*\[serve,remote\]( @ [^']*)?'",
         line,
     )

@@ -206,5 +206,5 @@ def test_where_that_library_is_missing_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("skillyard.client.client.find_spec", lambda name: None)
-    with pytest.raises(InvalidInput, match=r"pip install .*\[remote\]'"):
+    with pytest.raises(InvalidInput, match=r"pip install .*\[remote\]( @ [^']*)?'"):
         Client()

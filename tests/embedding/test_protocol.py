@@ -56,7 +56,7 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     from skillyard.embedding import endpoint
 
     monkeypatch.setattr(endpoint, "find_spec", lambda name: None)
-    with pytest.raises(EmbedderFailed, match=r"httpx2.*pip install .*\[remote\]'"):
+    with pytest.raises(EmbedderFailed, match=r"httpx2.*pip install .*\[remote\]( @ [^']*)?'"):
         endpoint.HttpEmbedder("http://localhost/v1/embeddings", "m")
 
 

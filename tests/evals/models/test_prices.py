@@ -92,7 +92,7 @@ def test_a_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
     prices._table.cache_clear()
     prices._price.cache_clear()
     monkeypatch.setitem(sys.modules, "genai_prices", None)
-    with pytest.raises(ModelFailed, match=r"pip install .*\[eval\]'"):
+    with pytest.raises(ModelFailed, match=r"pip install .*\[eval\]( @ [^']*)?'"):
         price("anthropic", "claude-haiku-4-5")
 
 
