@@ -44,12 +44,12 @@ test: $(DEV) ## Run the tests, in minutes (ARGS='tests/parity -k overlap' for a 
 
 eval-sdks: ## Test with the lowest versions of the models' libraries (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-eval-lowest eval-lowest
-	@.venv-eval-lowest/bin/python -m pytest tests/evals/models tests/evals/judging/test_raw_clients.py \
+	@.venv-eval-lowest/bin/python -m pytest --all tests/evals/models tests/evals/judging/test_raw_clients.py \
 		$(ARGS)
 
 adapters: ## Test with the real agent frameworks and OpenTelemetry (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-adapters adapters
-	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest tests/adapters tests/decisions \
+	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest --all tests/adapters tests/decisions \
 		--ignore tests/adapters/test_agent_skills.py $(ARGS)
 
 wheel: ## Build the source distribution and the wheels into dist/, and check them and the workflows
@@ -58,7 +58,7 @@ wheel: ## Build the source distribution and the wheels into dist/, and check the
 	@.venv-package/bin/python tools/workflows/check.py
 
 test-installed: $(DEV) wheel ## Install the wheels in empty environments and drive every command and service there
-	@SKILLYARD_DIST=dist $(BIN)/python -m pytest tests/installed $(ARGS)
+	@SKILLYARD_DIST=dist $(BIN)/python -m pytest --all tests/installed $(ARGS)
 
 test-wheel: wheel ## Run the test suite on the installed wheel instead of src (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-wheel wheel
@@ -69,7 +69,7 @@ test-all: ## Run all tests, the long ones too, on the installed wheel
 
 deploy-check: ## Read the files of deploy/ with their linters (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-deploy deploy
-	@SKILLYARD_DEPLOY=1 .venv-deploy/bin/python -m pytest tests/deploy/test_linters.py \
+	@SKILLYARD_DEPLOY=1 .venv-deploy/bin/python -m pytest --all tests/deploy/test_linters.py \
 		tests/deploy/test_image.py $(ARGS)
 
 hosts: $(DEV) ## Test inside the real Claude Code and Codex, with a scripted model (needs node 20 and npm)
@@ -97,14 +97,14 @@ conformance: $(DEV) ## Run the protocol's own scenarios against the MCP server (
 	@$(BIN)/python tools/conformance/run.py
 
 soak: $(DEV) ## The long runs: thousands of mutations, fifty kills, many histories
-	@SKILLYARD_SOAK=1 $(BIN)/python -m pytest -o faulthandler_timeout=1200 \
+	@SKILLYARD_SOAK=1 $(BIN)/python -m pytest --all -o faulthandler_timeout=1200 \
 		tests/index tests/evals tests/ingest tests/nodes tests/store $(ARGS)
 
 docs: $(DEV) ## Rewrite the generated pages of docs/reference
 	@$(BIN)/python tools/reference.py
 
 docs-check: $(DEV) ## Run the examples in the documentation
-	@$(BIN)/python -m pytest tests/docs $(ARGS)
+	@$(BIN)/python -m pytest --all tests/docs $(ARGS)
 
 format: $(DEV) ## Format the code and apply the safe fixes
 	@$(BIN)/python -m ruff check --fix --exit-zero --quiet .

@@ -31,7 +31,7 @@ def main() -> int:
         return 1 if os.environ.get("CI") else 0
     os.environ["SKILLYARD_CLIENTS"] = "1"
     os.environ["SKILLYARD_CLIENTS_NPM"] = str(install(HERE) / "node_modules")
-    command = [sys.executable, "-m", "pytest", "tests/clients", *sys.argv[1:]]
+    command = [sys.executable, "-m", "pytest", "--all", "tests/clients", *sys.argv[1:]]
     return os.spawnv(os.P_WAIT, sys.executable, command)
 
 
