@@ -33,7 +33,9 @@ def main() -> int:
     programs = install(HERE, NATIVE) / "node_modules" / ".bin"
     os.environ["SKILLYARD_HOSTS"] = str(programs)
     return os.spawnv(
-        os.P_WAIT, sys.executable, [sys.executable, "-m", "pytest", "--all", "tests/hosts", *sys.argv[1:]]
+        os.P_WAIT,
+        sys.executable,
+        [sys.executable, "-m", "pytest", "--all", "tests/hosts", *sys.argv[1:]],
     )
 
 
