@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.long import LONG
 from tests.shared_data import MISSING, shared_folder
@@ -34,18 +33,6 @@ _RAN: Counter[tuple[str, bool]] = Counter()
 _SKIPPED: set[str] = set()
 _PARITY = "tests/parity/"
 
-# Hypothesis may not judge by the clock: the machine that runs the suite does other work beside it.
-# What it draws is the same in every run, so that a change is judged by itself; the soak draws anew.
-for _name, _examples in (("quick", 25), ("all", 100)):
-    settings.register_profile(
-        _name,
-        deadline=None,
-        derandomize=not os.environ.get("SKILLYARD_SOAK"),
-        max_examples=_examples,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
-settings.load_profile("quick")
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -54,8 +41,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--all"):
-        settings.load_profile("all")
+    """Set Hypothesis up, where it is installed: clients and linters are tested without it.
+
+    It may not judge by the clock, as the machine that runs the suite does other work beside it.
+    What it draws is the same in every run, so that a change is judged by itself; the soak draws
+    anew.
+    """
+    try:
+        from hypothesis import HealthCheck, settings
+    except ModuleNotFoundError:
+        return
+    settings.register_profile(
+        "suite",
+        deadline=None,
+        derandomize=not os.environ.get("SKILLYARD_SOAK"),
+        max_examples=100 if config.getoption("--all") else 25,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("suite")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -91,6 +91,8 @@ DRIVES = (
     Drive(f"store grants {STORE}", "team"),
     Drive(f"store revoke team {STORE} --tenant acme", "team"),
     Drive("completion bash", "complete"),
+    Drive("doctor examples/skills", "Python", 1),
+    Drive("help select", "select"),
 )
 LONG_RUNNING = {"serve", "fake-llm"}
 """Commands that end when they are told to: the tests of services drive them."""

@@ -23,6 +23,7 @@ GET = {
     "/openapi.json": "/openapi.json",
     "/.well-known/agent-skills/index.json": "/.well-known/agent-skills/index.json",
     "/.well-known/agent-skills/{name}/SKILL.md": f"/.well-known/agent-skills/{NAME}/SKILL.md",
+    "/.well-known/agent-skills/{name}.zip": f"/.well-known/agent-skills/{NAME}.zip",
     "/docs": "/docs",
     "/": "/?q=clean+csv",
     "/page/skills/{source}/{id}": f"/page/skills/local/{NAME}?q=csv",
@@ -137,7 +138,7 @@ def until(url: str, path: str, status: int) -> None:
 def test_without_its_extra_the_service_names_it(core: Installed) -> None:
     done = core.run("skillyard", "serve", "examples/skills")
     assert (done.code, done.out) == (2, "")
-    assert "pip install 'skillyard[serve,remote]'" in done.err
+    assert "pip install 'skillyard[serve,remote] @ file://" in done.err
 
 
 def test_what_is_installed_is_the_wheel_and_not_the_checkout(
