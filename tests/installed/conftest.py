@@ -160,7 +160,7 @@ def ask(url: str, body: object = None, **headers: str) -> Answer:
     request = Request(url, data, {"Content-Type": "application/json", **headers})
     try:
         with urlopen(request, timeout=TIMEOUT_S) as answer:
-            return Answer(answer.status, answer.read().decode())
+            return Answer(answer.status, answer.read().decode(errors="replace"))
     except HTTPError as error:
         return Answer(error.code, error.read().decode())
 

@@ -91,7 +91,7 @@ DRIVES = (
     Drive(f"store grants {STORE}", "team"),
     Drive(f"store revoke team {STORE} --tenant acme", "team"),
     Drive("completion bash", "complete"),
-    Drive("doctor examples/skills", "Python", 1),
+    Drive("doctor examples/skills", "Python"),
     Drive("help select", "select"),
 )
 LONG_RUNNING = {"serve", "fake-llm"}
