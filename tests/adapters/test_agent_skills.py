@@ -396,4 +396,4 @@ class TestWithoutTheFramework:
     def test_a_framework_that_does_not_fit_is_not_called_missing(self) -> None:
         error = framework_missing("adk", "google-adk", ImportError("cannot import name 'X'"))
         assert "does not fit the google-adk" in str(error)
-        assert "[adk]'" in str(error)
+        assert "[adk]" in str(error)

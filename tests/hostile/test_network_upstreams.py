@@ -137,15 +137,18 @@ def test_a_budget_that_runs_out_is_named_with_its_end(here: World) -> None:
 
 
 def test_no_more_than_a_roomful_waits_for_a_host_that_is_silent(here: World) -> None:
-    """Else seventy skills of one host would take three deadlines, and a person's patience."""
+    """Else seventy skills of one host would take three deadlines, and a person's patience.
+
+    Some of a second roomful may be asked, where the host was heard half a deadline before.
+    """
     for number in range(70):
         here.up.list_skill(f"o{number}/skills", f"pdf-{number}", installs=number)
     here.up.faults.add("skills_sh", "/api/download/*", faults.hang(), times=None)
     here.up.faults.add("github_api", "/repos/o*", faults.hang(), times=None)
     done = searched(here, "--limit", "50")
     assert done.json["count"] == 50
-    assert here.up.count("skills_sh", "/api/download/") <= AT_ONCE
-    assert here.up.count("github_api", "/repos/o") <= AT_ONCE
+    assert here.up.count("skills_sh", "/api/download/") < 2 * AT_ONCE
+    assert here.up.count("github_api", "/repos/o") < 2 * AT_ONCE
 
 
 # --- trees ---
