@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.requirement_texts import context, packages, ranking, reading, surfaces
+from tests.requirement_texts import context, packages, ranking, reading, safety, surfaces
 
 __all__ = ["REQUIREMENTS", "Requirement", "requirement"]
 
@@ -52,4 +52,6 @@ def collected(*blocks: str) -> dict[str, Requirement]:
     return by_id
 
 
-REQUIREMENTS = collected(reading.TEXT, ranking.TEXT, context.TEXT, surfaces.TEXT, packages.TEXT)
+REQUIREMENTS = collected(
+    *(reading.TEXT, ranking.TEXT, context.TEXT, surfaces.TEXT, packages.TEXT, safety.TEXT)
+)

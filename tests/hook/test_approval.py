@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skillyard.hook import approval
-from skillyard.hook.approval import Unapprovable, content_of
+from skillyard.hook.approval import LIMITS, Unapprovable, content_of
+from tests.tables import for_each
 
 
 @pytest.fixture
@@ -31,7 +32,14 @@ def test_the_bytes_that_come_back_are_those_of_the_digest(skill: Path) -> None:
     assert len(content.digest) == 64
 
 
-@pytest.mark.parametrize("name", ["a.txt", "scripts/a.sh", "deep/er/a", ".hidden", "a\nb"])
+ENTRIES = [
+    *("a.txt", "scripts/a.sh", ".hidden", "a\nb", ".git/HEAD", "node_modules/x/i.js"),
+    "scripts/__pycache__/helper.cpython-311.pyc",
+]
+"""Files that any one of may be run, whatever tools make of their names."""
+
+
+@for_each("name", ENTRIES)
 def test_each_file_counts_by_name_and_content(name: str, skill: Path) -> None:
     before = digest(skill)
     other = skill.parent / name
@@ -40,34 +48,70 @@ def test_each_file_counts_by_name_and_content(name: str, skill: Path) -> None:
     with_file = digest(skill)
     other.write_text("y", encoding="utf-8")
     changed = digest(skill)
-    assert len({before, with_file, changed}) == 3
-    other.unlink()
-    assert digest(skill) == before
+    other.chmod(0o755)
+    assert len({before, with_file, changed, digest(skill)}) == 4
 
 
-def test_what_tools_leave_behind_does_not_count(skill: Path) -> None:
+def test_an_empty_folder_counts(skill: Path) -> None:
     before = digest(skill)
-    for name in ("__pycache__/a.pyc", "scripts/__pycache__/b.pyc", ".git/HEAD"):
-        path = skill.parent / name
-        path.parent.mkdir(parents=True)
-        path.write_text("x", encoding="utf-8")
-    assert digest(skill) == before
-
-
-def test_a_link_counts_by_where_it_leads_and_is_not_followed(skill: Path, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.write_text("secret", encoding="utf-8")
-    link = skill.parent / "link"
-    link.symlink_to(outside)
-    before = digest(skill)
-    outside.write_text("another secret", encoding="utf-8")
-    assert digest(skill) == before
-    link.unlink()
-    link.symlink_to("/etc/passwd")
+    (skill.parent / "empty").mkdir()
     assert digest(skill) != before
-    loop = skill.parent / "loop"
-    loop.symlink_to(skill.parent)
-    assert digest(skill)
+
+
+def test_a_link_counts_by_where_it_leads_and_what_is_there(skill: Path) -> None:
+    shared = skill.parents[1] / "shared" / "lib" / "tool.py"
+    shared.parent.mkdir(parents=True)
+    shared.write_text("print(1)", encoding="utf-8")
+    for leads_to in ("../shared/lib/tool.py", "../shared", "../shared/lib"):
+        link = skill.parent / "link"
+        link.symlink_to(leads_to)
+        before = digest(skill)
+        shared.write_text(shared.read_text() + "#", encoding="utf-8")
+        changed = digest(skill)
+        assert changed != before, leads_to
+        link.unlink()
+    link.symlink_to("../shared/lib/../lib")  # the same content, another way
+    assert digest(skill) not in (before, changed)
+
+
+def test_a_link_to_nothing_counts_once_something_is_there(skill: Path) -> None:
+    (skill.parent / "link").symlink_to("../later.sh")
+    before = digest(skill)
+    (skill.parents[1] / "later.sh").write_text("rm -r .", encoding="utf-8")
+    assert digest(skill) != before
+
+
+def test_links_in_circles_end(skill: Path) -> None:
+    (skill.parent / "self").symlink_to(".")
+    (skill.parents[1] / "other").mkdir()
+    (skill.parents[1] / "other" / "back").symlink_to("../one")
+    (skill.parent / "there").symlink_to("../other")
+    assert len(digest(skill)) == 64
+
+
+@pytest.mark.parametrize("leads_to", ["/etc/passwd", "../../outside", "../../not-there"])
+def test_a_link_out_of_the_project_cannot_be_approved(leads_to: str, skill: Path) -> None:
+    (skill.parents[2] / "outside").write_text("secret", encoding="utf-8")
+    (skill.parent / "link").symlink_to(leads_to)
+    with pytest.raises(Unapprovable, match="'link' leads out of the project"):
+        digest(skill)
+
+
+@for_each(
+    "field",
+    ["references: [guide.md]", "references:\n  - guide.md", '"refer\\x65nces": [guide.md]'],
+)
+def test_a_file_that_a_single_document_names_counts(field: str, skill: Path) -> None:
+    document = skill.parents[1] / ".skills" / "two.md"
+    document.parent.mkdir(exist_ok=True)
+    document.write_text(f"---\nname: two\ndescription: d\n{field}\n---\nx\n", encoding="utf-8")
+    guide = document.with_name("guide.md")
+    guide.unlink(missing_ok=True)
+    missing = digest(document)
+    guide.write_text("Read it.", encoding="utf-8")
+    there = digest(document)
+    guide.write_text("Read it!", encoding="utf-8")
+    assert len({missing, there, digest(document)}) == 3
 
 
 def test_a_pipe_is_refused_and_not_waited_for(skill: Path) -> None:
@@ -84,16 +128,15 @@ def test_a_file_of_its_own_that_is_a_link_is_not_read(skill: Path, tmp_path: Pat
         digest(skill)
 
 
-@pytest.mark.parametrize(
-    ("limit", "what"), [("MOST_FILES", "files"), ("MOST_TOTAL_BYTES", "bytes")]
-)
+@pytest.mark.parametrize(("limit", "what"), [("entries", "files"), ("bytes", "bytes")])
 def test_a_skill_that_is_larger_than_anybody_looks_through_is_refused(
     limit: str, what: str, skill: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(4):
         (skill.parent / f"{number}").write_bytes(b"x" * 20)
     assert digest(skill)
-    monkeypatch.setattr(approval, limit, 4 if limit == "MOST_FILES" else 60)
+    smaller = LIMITS._replace(**{limit: 4 if limit == "entries" else 60})
+    monkeypatch.setattr(approval, "LIMITS", smaller)
     with pytest.raises(Unapprovable, match=what):
         digest(skill)
 

@@ -19,6 +19,8 @@ from tests.hook.conftest import add_skill
 from tests.tables import for_each
 
 PLACE = library_place((), None)
+NOTHING = json.dumps({"roots": [], "project": None})
+"""The library of a user who named no root, in no project."""
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def manifest() -> Path:
 
 def test_without_an_index_one_is_started_and_nobody_waits_for_it(started: list[Any]) -> None:
     assert open_library(PLACE) is None
-    assert started == [[sys.executable, "-P", "-m", "skillyard.hook.refreshing", "[]"]]
+    assert started == [[sys.executable, "-P", "-m", "skillyard.hook.refreshing", NOTHING]]
     assert not manifest().exists()
 
 
@@ -79,7 +81,7 @@ def test_the_process_in_the_background_brings_the_index_up_to_date(
     before = open_library(PLACE, refresh=False)
     assert before is not None
     assert len(before) == 1
-    assert main(["[]"]) == 0
+    assert main([NOTHING]) == 0
     after = open_library(PLACE, refresh=False)
     assert after is not None
     assert len(after) == 2
@@ -88,7 +90,7 @@ def test_the_process_in_the_background_brings_the_index_up_to_date(
 def test_what_is_damaged_is_made_anew(users_skill: Path) -> None:
     manifest().write_bytes(b"junk")
     assert open_library(PLACE, refresh=False) is None
-    assert main(["[]"]) == 0
+    assert main([NOTHING]) == 0
     assert open_library(PLACE, refresh=False) is not None
 
 
@@ -100,7 +102,7 @@ def test_one_process_at_a_time(users_skill: Path) -> None:
     assert bring_up_to_date(PLACE) is True
 
 
-@for_each("arguments", [[], ["x"], ["3"], ["{"]])
+@for_each("arguments", [[], ["x"], ["3"], ["{"], ["{}"], ["[]"]])
 def test_roots_that_are_none_are_wrong_use(arguments: list[str]) -> None:
     assert main(arguments) == 2
 
@@ -108,7 +110,7 @@ def test_roots_that_are_none_are_wrong_use(arguments: list[str]) -> None:
 def test_a_root_that_is_gone_ends_in_silence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([json.dumps([str(tmp_path / "gone")])]) == 0
+    assert main([json.dumps({"roots": [str(tmp_path / "gone")], "project": None})]) == 0
     assert capfd.readouterr() == ("", "")
 
 

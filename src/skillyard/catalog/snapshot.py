@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from skillyard.discovery import Root, Scan
     from skillyard.discovery.candidate import Visited
 
-__all__ = ["Catalog", "CatalogDiff", "all_roots", "has_tag", "load_catalog", "named_roots"]
+__all__ = ["Catalog", "CatalogDiff", "all_roots", "has_tag", "load_catalog"]
+__all__ += ["load_found", "named_roots"]
 
 SCOPES = ("user",)
 _NEAR_NAMES = 3
@@ -367,12 +368,25 @@ def load_catalog(
     """
     paths, wanted = named_roots(roots, scopes)
     # Here, because who has an index needs neither the walk nor the formats.
-    from skillyard.catalog.reading import read_all
     from skillyard.discovery import scan
 
     found = scan(all_roots(paths, wanted), limits)
+    return load_found(paths, wanted, limits, found, progress=progress)
+
+
+def load_found(
+    roots: tuple[str, ...],
+    scopes: tuple[str, ...],
+    limits: Limits,
+    found: Scan,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Catalog:
+    """Return the catalog of what a walk over the roots has found."""
+    from skillyard.catalog.reading import read_all
+
     entries = read_all(found.candidates, limits, {}, progress)
-    return _assemble(paths, wanted, limits, found, entries)
+    return _assemble(roots, scopes, limits, found, entries)
 
 
 def named_roots(

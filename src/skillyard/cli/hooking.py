@@ -40,15 +40,19 @@ def hook_install(values: Values, console: Console) -> int:
     from skillyard.cli.progress import progress
     from skillyard.errors import SkillyardError
     from skillyard.hook.installing import install
-    from skillyard.hook.library import library_place
-    from skillyard.index.indexed import open_catalog
+    from skillyard.hook.library import indexing_is_off, library_place
+    from skillyard.hook.trust import project_above
+    from skillyard.index.indexed import open_place
 
     options = _options(values)
     done = [install(host, file=values.file, options=options) for host in _hosts(values, there=True)]
-    place = library_place(tuple(map(os.path.abspath, values.root)), None)
+    project = project_above(os.getcwd())
+    roots = tuple(map(os.path.abspath, values.root))
+    place = library_place(roots, project.path if project else None)
     try:
         with progress("indexing", console) as step:
-            open_catalog(place.roots, scopes=place.scopes, progress=step)
+            if not indexing_is_off():
+                open_place(place, progress=step)
     except SkillyardError as error:  # the hook makes it in the background as well
         console.note(f"the index was not made: {error}")
     if console.json:

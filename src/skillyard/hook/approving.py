@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.catalog import load_catalog
 from skillyard.decisions.entry import moment
+from skillyard.digest import sha256
 from skillyard.errors import InvalidSkillsRoot, SkillyardError
 from skillyard.hook.approval import Unapprovable, content_of
 from skillyard.hook.journal import forget
-from skillyard.hook.library import library_place
+from skillyard.hook.library import indexing_is_off, library_place
 from skillyard.hook.trust import Project, approve, project_at, projects, real_path, revoke
-from skillyard.index.indexed import open_catalog
+from skillyard.index.indexed import open_place
 from skillyard.skill import Origin
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ def approve_project(folder: str, *, progress: Progress | None = None) -> Approva
     now = approve(path, skills)
     forget(path)
     try:
-        place = library_place((), path)
-        open_catalog(place.roots, scopes=place.scopes)
+        if not indexing_is_off():
+            open_place(library_place((), path))
     except SkillyardError:
         pass  # the hook makes its index in the background as well
     return _compared(now, before.skills() if before is not None else {}, skills, refused)
@@ -105,7 +106,11 @@ def _read(path: str, progress: Progress | None) -> tuple[dict[str, str], list[tu
             continue
         below = os.path.relpath(skill.path, path)
         try:
-            skills[below] = content_of(skill.path, path).digest
+            content = content_of(skill.path, path)
+            if sha256(content.data).hex() == skill.hash:
+                skills[below] = content.digest
+            else:
+                refused.append((below, "it was changed while it was read; approve again"))
         except Unapprovable as why:
             refused.append((below, str(why)))
         except OSError as error:

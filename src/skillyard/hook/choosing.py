@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from skillyard.decisions import wanted
 from skillyard.digest import sha256
 from skillyard.errors import SkillError
+from skillyard.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hook.answer import Chosen
 from skillyard.hook.journal import first_time, note, say
 from skillyard.hook.library import indexing_is_off, library_place, open_library
 from skillyard.hook.payload import Prompt, asked
 from skillyard.hook.trust import Project, project_above, untrusted_skills
-from skillyard.io.paths import is_below
 from skillyard.io.processes import shell_command
 from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
@@ -31,21 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Wishes", "choose"]
 
 NOT_APPROVED = "not approved"
-
-
 MAX_PLACES = 8
 """Copies of one skill that are looked at: the agents that have a folder of their own."""
-
-
-class _Refusal(NamedTuple):
-    """Why one place of a skill is not used."""
-
-    project: Project
-    below: str
-    """Its path in the project."""
-    what: str
-    digest: str
-    """Of its content; empty where that could not be read."""
+MAX_NAMED = 5
+"""Skills that one remark names."""
 
 
 class Wishes(NamedTuple):
@@ -79,6 +68,8 @@ def choose(host: str, prompt: Prompt, wishes: Wishes, budget: Budget) -> Chosen 
         making = "it is being made" if wishes.refresh else "make it with: skillyard index build"
         note(host, "no_index", f"there is no index yet; {making}")
         return None
+    if project is not None:
+        _say_left_out(host, catalog, project)
     policy = SelectionPolicy(min_score=wishes.min_score)
     selection = select(catalog, query, policy)
     budget.check("ranking")
@@ -114,16 +105,12 @@ def _first_usable(
         if found is None:
             refused.append(match)
             continue
-        close = [
-            other.skill.name
-            for other in selection.menu
-            if match in selection.menu
-            and other is not match
-            and any(
-                _may_be_named(place, project, roots)
-                for place in _places(catalog, other.skill, project, roots)
-            )
-        ]
+        close = []
+        for other in selection.menu if match in selection.menu else ():
+            places = _places(catalog, other.skill, project, roots)
+            usable = other is not match and _usable_place(host, places, project, roots, body=False)
+            if usable:  # its name comes from a stranger too: it is named once it may be used
+                close.append(usable[0].name)
         return Chosen(found[0], match, found[1], tuple(close)), refused
     return None, refused
 
@@ -136,8 +123,13 @@ def _places(
     Whoever can add files to a project can add copies of a skill before the one that was approved.
     """
     places = [skill, *catalog.copies(skill)]
-    places.sort(key=lambda place: not _may_be_named(place, project, roots))
-    return places[:MAX_PLACES]
+
+    def is_new(place: Skill) -> bool:
+        if project is None or not needs_approval(place.path, place.scope, roots):
+            return False
+        return not project.knows(os.path.relpath(place.path, project.path))
+
+    return sorted(places, key=is_new)[:MAX_PLACES]
 
 
 def _usable_place(
@@ -149,13 +141,13 @@ def _usable_place(
     body: bool,
 ) -> tuple[Skill, str | None] | None:
     """Return the first place of a skill that may be used; say why not where there is none."""
-    refusals: list[_Refusal] = []
+    refused: list[str] = []
     for place in places:
-        found = _usable(place, project, roots, refusals, body=body)
+        found = _usable(place, project, roots, refused, body=body)
         if found is not None:
             return found
-    for refusal in refusals:
-        _say_changed(host, refusal)
+    if project is not None:
+        _say_refused(host, project, refused)
     return None
 
 
@@ -163,27 +155,21 @@ def _usable(
     skill: Skill,
     project: Project | None,
     roots: tuple[str, ...],
-    refusals: list[_Refusal],
+    refused: list[str],
     *,
     body: bool,
 ) -> tuple[Skill, str | None] | None:
     """Return the skill as its file says now, with its instructions where they are asked for."""
-    if project is None or not _needs_approval(skill, roots):
+    if project is None or not needs_approval(skill.path, skill.scope, roots):
         return _as_it_is(skill, body=body)
-    from skillyard.hook.approval import Unapprovable, content_of
-
     below = os.path.relpath(skill.path, project.path)
     try:
-        content = content_of(skill.path, project.path)
-    except Unapprovable as why:
-        refusals.append(_Refusal(project, below, f"{below}: {why}", ""))
+        content = approved_content(project, skill.path)
+    except NotApproved:
+        refused.append(below)
         return None
     except OSError:
         return None  # it is gone; the index will know soon
-    if not project.approves(below, content.digest):
-        what = "has changed since it was approved" if project.knows(below) else "is not approved"
-        refusals.append(_Refusal(project, below, f"{below} {what}", content.digest))
-        return None
     if sha256(content.data).hex() != skill.hash:
         return None  # what the index says of it is not what was approved
     if not body:
@@ -194,19 +180,6 @@ def _usable(
         return skill, split(unify_lines(decode(content.data, below)), below).body
     except SkillError:
         return skill, None
-
-
-def _needs_approval(skill: Skill, roots: tuple[str, ...]) -> bool:
-    """Return False for the user's own skills and for those of libraries that were named."""
-    own = skill.scope == "user"
-    return not own and not any(is_below(skill.path, root) for root in roots)
-
-
-def _may_be_named(skill: Skill, project: Project | None, roots: tuple[str, ...]) -> bool:
-    """Return True for a skill that may be named beside the chosen one."""
-    if project is None or not _needs_approval(skill, roots):
-        return True
-    return project.knows(os.path.relpath(skill.path, project.path))
 
 
 def _as_it_is(skill: Skill, *, body: bool) -> tuple[Skill, str | None] | None:
@@ -226,13 +199,26 @@ def _as_it_is(skill: Skill, *, body: bool) -> tuple[Skill, str | None] | None:
     return now, now.body
 
 
-def _say_changed(host: str, refusal: _Refusal) -> None:
-    """Say once for each state of a skill that it is not used."""
-    project, below, what, digest = refusal
-    if first_time(project.path, f"{below}\0{digest}\0{what}"):
-        told = f"{what}; look at it, then: {_trust(project.path)}"
-        note(host, "changed", clean_line(told))
-        say(told)
+def _say_left_out(host: str, catalog: Catalog, project: Project) -> None:
+    """Say what the index left out of a project."""
+    left_out = [each.path for each in catalog.diagnostics if each.code == CODE]
+    _say_refused(host, project, [os.path.relpath(path, project.path) for path in left_out])
+
+
+def _say_refused(host: str, project: Project, paths: Sequence[str]) -> None:
+    """Say that skills of a project are not used: once, until it is approved again."""
+    told = [path for path in paths if first_time(project.path, path)]
+    if not told:
+        return
+    changed = [path for path in told if project.knows(path)]
+    new = [path for path in told if not project.knows(path)]
+    for some, what in ((changed, "changed since approval"), (new, "not approved")):
+        if some:
+            shown = ", ".join(some[:MAX_NAMED])
+            more = f" and {len(some) - MAX_NAMED:,} more" if len(some) > MAX_NAMED else ""
+            message = f"not used, as {what}: {shown}{more}; look, then: {_trust(project.path)}"
+            note(host, "changed", clean_line(message))
+            say(message)
 
 
 def _log(

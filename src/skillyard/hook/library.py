@@ -13,6 +13,7 @@ import time
 from json import dumps
 
 from skillyard.errors import IndexDamaged, SkillIoError
+from skillyard.hook.admission import ApprovedSkills
 from skillyard.index.indexed import IndexedCatalog, current
 from skillyard.index.manifest import NAME
 from skillyard.index.place import Place, index_folder
@@ -26,8 +27,21 @@ LOOKED_AT_S = 20.0
 
 
 def library_place(roots: tuple[str, ...], project: str | None) -> Place:
-    """Return the library of a prompt: named roots, the project, then the user's agent folders."""
-    return Place((*roots, *([project] if project else [])), ("user",), DEFAULT_LIMITS)
+    """Return the library of a prompt: named roots, the project, then the user's agent folders.
+
+    Of the project (its real path) only what is approved belongs to it.
+    """
+    if project is None:
+        return Place(roots, ("user",), DEFAULT_LIMITS)
+    admission = ApprovedSkills(project, roots)
+    return Place((*roots, project), ("user",), DEFAULT_LIMITS, admission)
+
+
+def named_by(place: Place) -> tuple[tuple[str, ...], str | None]:
+    """Return the roots and the project that :func:`library_place` made a place of."""
+    if isinstance(place.admission, ApprovedSkills):
+        return place.admission.roots, place.admission.project
+    return place.roots, None
 
 
 def indexing_is_off() -> bool:
@@ -65,5 +79,7 @@ def start_refreshing(place: Place) -> bool:
     It has no terminal, no streams and a session of its own: no host waits for it or ends it.
     """
     # -P: the current folder is a project's, and nothing must be imported from there.
-    arguments = [sys.executable, "-P", "-m", "skillyard.hook.refreshing", dumps(place.roots)]
+    roots, project = named_by(place)
+    given = dumps({"roots": roots, "project": project})
+    arguments = [sys.executable, "-P", "-m", "skillyard.hook.refreshing", given]
     return start_detached(arguments)

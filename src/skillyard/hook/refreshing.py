@@ -1,4 +1,4 @@
-"""``python -m skillyard.hook.refreshing ROOTS``: bring the index of a hook's library up to date.
+"""``python -m skillyard.hook.refreshing LIBRARY``: bring the index of a hook up to date.
 
 Started in the background by the hook. One at a time for each library; says nothing and leaves 0
 behind whatever happens: the next prompt finds an index, or starts it again.
@@ -22,11 +22,12 @@ __all__ = ["bring_up_to_date", "main"]
 
 
 def main(arguments: list[str]) -> int:
-    """Take the roots as JSON, look after their index, return 0; 2 when there are no such roots."""
+    """Take ``{"roots": [...], "project": ...}``, look after the index; 2 for anything else."""
     try:
-        roots = json.loads(arguments[0])
-        place = library_place(tuple(str(root) for root in roots), None)
-    except (IndexError, ValueError, TypeError):
+        named = json.loads(arguments[0])
+        project = None if named["project"] is None else str(named["project"])
+        place = library_place(tuple(str(root) for root in named["roots"]), project)
+    except (IndexError, KeyError, ValueError, TypeError):
         return 2
     try:
         lower_priority()

@@ -33,7 +33,8 @@ __all__ = [
     "untrusted_skills",
 ]
 
-_VERSION = 1
+_VERSION = 2
+"""Grows when what a digest covers changes: what was approved under another one is not."""
 _LEVELS = 64
 """Folders above a session's own in which a project is looked for."""
 _SKILL_FOLDERS = (

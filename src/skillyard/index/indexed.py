@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from skillyard.catalog.snapshot import Catalog, load_catalog, named_roots
+from skillyard.catalog.snapshot import Catalog, load_catalog, load_found, named_roots
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.library import Library
 from skillyard.index.opening import open_index
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from skillyard.catalog.reading import Progress
 
-__all__ = ["IndexedCatalog", "current", "open_catalog"]
+__all__ = ["IndexedCatalog", "current", "open_catalog", "open_place"]
 
 _LAZY = (
     "_skills",
@@ -55,11 +55,11 @@ class _Whole:
 
     def get(self, before: Catalog | None = None) -> Catalog:
         """Return it; of what was read ``before`` only the files that changed are read again."""
-        if self.read is None and before is not None:
+        roots, scopes, limits, admission = self.place
+        if self.read is None and before is not None and admission is None:
             self.read = before.reload().catalog
         if self.read is None:
-            roots, scopes, limits = self.place
-            self.read = load_catalog(roots, scopes=scopes, limits=limits)
+            self.read = load_found(roots, scopes, limits, self.place.scan())
         return self.read
 
 
@@ -73,7 +73,7 @@ class IndexedCatalog(Catalog):
     ) -> None:
         # The base is not initialised: what it would hold is loaded by the first who needs it.
         self._place = place
-        self._roots, self._scopes, self._limits = place
+        self._roots, self._scopes, self._limits, _ = place
         self._reported = summary.reported
         self._counts = summary.counts
         self.bound = {}
@@ -229,12 +229,19 @@ def open_catalog(
         return load_catalog(paths, scopes=wanted, limits=limits, progress=progress)
     place = Place(paths, wanted, limits)
     try:
-        return _opened(place, index_folder(place), progress, look)
+        return open_place(place, progress=progress, look=look)
     except (SkillIoError, IndexDamaged):
         return load_catalog(paths, scopes=wanted, limits=limits, progress=progress)
 
 
-def _opened(place: Place, folder: str, progress: Progress | None, look: bool) -> Catalog:
+def open_place(
+    place: Place, *, progress: Progress | None = None, look: bool = False
+) -> IndexedCatalog:
+    """Return the catalog over the index of a place, made or brought up to date first.
+
+    Raises InvalidSkillsRoot, SkillIoError, IndexDamaged.
+    """
+    folder = index_folder(place)
     try:
         catalog = current(place, folder, look=look)
     except IndexDamaged:

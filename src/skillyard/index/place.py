@@ -14,10 +14,27 @@ from skillyard.io.user_folders import cache_folder
 from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from skillyard.discovery import Scan
     from skillyard.index.reader import SegmentSearcher
     from skillyard.index.summary import Summary
     from skillyard.limits import Limits
+
+    class Admission(Protocol):
+        """Decides which files of a library are taken.
+
+        This is before names are settled and words are counted, so that what is left out changes
+        nothing for the others.
+        """
+
+        @property
+        def key(self) -> str:
+            """What tells the index of this library from that of all files."""
+
+        def admitted(self, found: Scan) -> Scan:
+            """Return the scan without what does not belong; diagnostics say why."""
+
 
 __all__ = ["Place", "cache_folder", "fingerprint", "fresh", "index_folder", "settings", "table_of"]
 
@@ -38,18 +55,22 @@ class Place(NamedTuple):
     roots: tuple[str, ...]
     scopes: tuple[str, ...]
     limits: Limits
+    admission: Admission | None = None
+    """What of the files that are found belongs to the library; None for all of them."""
 
     def scan(self) -> Scan:
         """Walk the roots. Raises InvalidSkillsRoot."""
         from skillyard.catalog.snapshot import all_roots
         from skillyard.discovery import scan
 
-        return scan(all_roots(self.roots, self.scopes), self.limits)
+        found = scan(all_roots(self.roots, self.scopes), self.limits)
+        return found if self.admission is None else self.admission.admitted(found)
 
 
 def index_folder(place: Place) -> str:
     """Return the folder of the index for these roots, as they were given and where they lead."""
     named = [f"{root}\0{os.path.realpath(root)}" for root in place.roots]
+    named += [] if place.admission is None else [place.admission.key]
     text = "\n".join([*named, *place.scopes, repr(tuple(place.limits))])
     name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
     return os.path.join(cache_folder(), "index", name)

@@ -15,6 +15,7 @@ __all__ = [
     "copy_owner_and_mode",
     "create_exclusive",
     "create_or_empty",
+    "is_executable",
     "is_link",
     "is_private",
     "open_to_append",
@@ -183,6 +184,11 @@ def copy_mode(descriptor: int, path: str) -> None:
         os.fchmod(descriptor, stat.S_IMODE(os.stat(path).st_mode))
     except FileNotFoundError:
         pass
+
+
+def is_executable(status: os.stat_result) -> bool:
+    """Return True for a file that its owner may execute; Windows knows that by names only."""
+    return sys.platform != "win32" and bool(status.st_mode & stat.S_IXUSR)
 
 
 def is_private(status: os.stat_result) -> bool:

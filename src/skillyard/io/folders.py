@@ -86,6 +86,14 @@ class Folder:
             raise
         return descriptor
 
+    def link(self, name: str) -> str:
+        """Return where a link in this folder leads, as it is written there. Raises OSError."""
+        if self._descriptor is not None:
+            return os.readlink(name, dir_fd=self._descriptor)
+        target = os.readlink(os.path.join(self.path, name))
+        self._check()
+        return target
+
     def close(self) -> None:
         """Close the folder; a second time does nothing."""
         if self._descriptor is not None and self._descriptor >= 0:
