@@ -12,10 +12,12 @@ import stat
 from typing import NamedTuple
 
 from skillyard.arguments import check_arguments
+from skillyard.digest import sha256
 from skillyard.discovery import OWN_FOLDERS
 from skillyard.errors import ResourceRefused, SkillIoError
 from skillyard.io.files import open_to_read
 from skillyard.io.folders import entry_is_link, open_real_file, open_real_folder
+from skillyard.io.paths import same_path
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
 
@@ -108,7 +110,11 @@ def _io_error(error: OSError, shown: str) -> SkillIoError:
 
 
 def skill_folder(skill: Skill) -> str:
-    """Return the real path of the skill's own folder. Raises ResourceRefused when it has none."""
+    """Return the real path of the skill's own folder.
+
+    Raises ResourceRefused when it has none, and when a link leads to a folder that is not the one
+    that was loaded.
+    """
     if skill.stored:
         raise ResourceRefused(
             f"{skill.name} lies in a store and has no folder here", path=skill.path
@@ -117,7 +123,31 @@ def skill_folder(skill: Skill) -> str:
         raise ResourceRefused(
             f"{skill.name} is a single document and has no folder of its own", path=skill.path
         )
-    return _resolved(os.path.dirname(skill.path) or ".", skill.path)
+    return _folder_of(skill)
+
+
+def _folder_of(skill: Skill) -> str:
+    """Return the real path of the folder that holds a skill's file.
+
+    Where a link is on the way, the folder must hold the very file that was loaded: a folder that
+    was exchanged for a link since then leads anywhere.
+    """
+    folder = os.path.dirname(skill.path) or "."
+    real = _resolved(folder, skill.path)
+    if skill.origin is None or same_path(real, os.path.abspath(folder)):
+        return real
+    try:
+        path = _real_path(real, os.path.basename(skill.path))
+        is_loaded = _digest(path) == skill.hash
+    except (ResourceRefused, SkillIoError):
+        is_loaded = False
+    if not is_loaded:
+        raise _refused(skill.path, "a link leads to another folder than the one that was loaded")
+    return real
+
+
+def _digest(path: str) -> str:
+    return sha256(read_file(path, DEFAULT_LIMITS.skill_file_bytes).data).hex()
 
 
 def _resolved(path: str, shown: str) -> str:
@@ -302,8 +332,7 @@ def read_declared(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> b
         raise _refused(path, "the skill comes from no file")
     if skill.stored:
         return _published_text(skill, path, limits)
-    folder = _resolved(os.path.dirname(skill.path) or ".", path)
-    return _read_real(_real_path(folder, path), path, limits)
+    return _read_real(_real_path(_folder_of(skill), path), path, limits)
 
 
 def _read_real(real: str, path: str, limits: Limits) -> bytes:

@@ -16,12 +16,16 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.errors import ResourceRefused
+from skillyard.catalog.reading import refresh
+from skillyard.errors import ResourceRefused, SkillIoError
 from skillyard.resources import list_resources, read_resource
 from tests.hostile.case import SECRET, skill_bytes, write
 from tests.hostile.resource_cases import GUIDE
 from tests.hostile.watchdog import hang_bound
+from tests.parity.trees import write_tree
+from tests.requirements import requirement
 from tests.tables import for_each
+from tests.worked_examples.making import document
 
 _LOOKS = ("open", "stat", "lstat", "fstat", "scandir", "listdir", "readlink", "access")
 _MOST = 400
@@ -145,3 +149,31 @@ def test_no_swap_makes_a_listing_show_what_is_outside(swapped: str, tmp_path: Pa
         assert paths <= {"references/guide.md"}
 
     _every_swap(ground, act)
+
+
+@requirement("safety:reading:swapped-folder")
+def test_a_folder_that_became_a_link_after_loading_is_not_followed(tmp_path: Path) -> None:
+    """The same skill may be loaded through a link; what takes its place later may not."""
+    root = tmp_path / "root"
+    write_tree(root, {"one/SKILL.md": document("one"), "one/a.txt": "fine"})
+    secrets = tmp_path / "secrets"
+    write_tree(secrets, {"SKILL.md": document("one", "Another one."), "a.txt": "secret", "k": "x"})
+    (skill,) = sy.load_catalog(str(root))
+    assert read_resource(skill, "a.txt") == b"fine"
+    (root / "one").rename(tmp_path / "kept")
+    (root / "one").symlink_to(secrets, target_is_directory=True)
+    with pytest.raises(ResourceRefused, match="another folder than the one that was loaded"):
+        read_resource(skill, "a.txt")
+    with pytest.raises(ResourceRefused):
+        list_resources(skill)
+    with pytest.raises(SkillIoError, match="another file than the one that was loaded"):
+        refresh(skill)
+    (secrets / "SKILL.md").unlink()
+    with pytest.raises(ResourceRefused):
+        read_resource(skill, "a.txt")
+    with pytest.raises(SkillIoError):
+        refresh(skill)
+    (root / "one").unlink()
+    (root / "one").symlink_to(tmp_path / "kept", target_is_directory=True)  # moved by its owner
+    assert read_resource(skill, "a.txt") == b"fine"
+    assert refresh(skill).name == "one"

@@ -15,6 +15,7 @@ from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.conventions import parse_convention
 from skillyard.formats.frontmatter import decode
 from skillyard.formats.oasis import parse_key_skill
+from skillyard.io.paths import same_path
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import read_file
 from skillyard.skill import Origin, Skill
@@ -124,7 +125,8 @@ def kept(entry: Entry, earlier: Entry | None) -> Entry:
 def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
     """Return the skill as its file says now; one without a file is returned as it is.
 
-    Raises SkillError when the file can no longer be read as a skill.
+    Raises SkillError when the file can no longer be read as a skill, and when it is another one
+    that a link leads to: the folder may have been exchanged for a link since it was loaded.
     """
     if skill.origin is None or not skill.path or skill.stored:
         return skill
@@ -136,6 +138,14 @@ def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
     if not real.startswith(home.rstrip(os.sep) + os.sep):
         real = skill.path  # a link that leads elsewhere by now: opening it refuses
     content = read_file(real, limits.skill_file_bytes, skill.path)
+    by_link = not same_path(home, os.path.abspath(folder or "."))
+    if by_link and hashlib.sha256(content.data).hexdigest() != skill.hash:
+        raise SkillIoError(
+            "a link leads to another file than the one that was loaded",
+            path=skill.path,
+            code="changed_while_reading",
+            hint="load the catalog again",
+        )
     candidate = Candidate(
         skill.path,
         (name,),
