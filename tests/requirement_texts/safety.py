@@ -11,4 +11,15 @@ safety:approval:isolation | spec/security §3
 safety:reading:swapped-folder | spec/security §3
   A folder that was exchanged for a link after it was loaded is followed neither for its files nor
   for its instructions, unless the very file that was loaded lies there.
+safety:add:every-entry | spec/security §3
+  A folder is replaced only when every entry of it is what was installed: files of whatever name,
+  links and empty folders of the user's are kept.
+safety:add:concurrent-edits | spec/security §3
+  What is saved into a folder while it is replaced is never lost: the folder comes back, or what was
+  written is kept beside it, and the command says where.
+safety:add:completed | spec/security §3
+  A run that was stopped between putting the files there and noting them is completed by the next.
+safety:lock:pins | spec/security §3
+  A lock file pins source, commit and digest: a skill whose folder is gone comes back as it was, and
+  anything else is refused.
 """

@@ -1,9 +1,12 @@
 """Putting a skill's files into a folder: all of them or none, and never over somebody's edits.
 
-Everything is checked first, written beside the place, synced, and then renamed. What is there is
-replaced only when it is what was installed. Where the system can exchange two folders in one step
-(Linux, on most file systems), a reader finds the old folder or the new one at every moment;
-elsewhere two renames leave an instant without either. One run at a time writes to a folder.
+Everything is checked first, written beside the place, synced, and then put there in one step. What
+is there is replaced only when it is what was installed, to the last entry; what was taken out is
+looked at once more before it goes, and comes back when somebody wrote to it in that instant. Where
+the system can exchange two folders in one step (Linux, on most file systems), a reader finds the
+old folder or the new one at every moment; elsewhere two renames leave an instant without either.
+One run at a time writes to a folder. A journal beside the place says what a stopped run was doing,
+and the next one completes it, the entry in the lock file included.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
@@ -20,22 +23,43 @@ from skillyard.errors import SkillError, SkillIoError
 from skillyard.formats.agentskills import Document, parse_document
 from skillyard.formats.frontmatter import decode
 from skillyard.install.file_paths import FilePaths, checked_path
-from skillyard.install.folder_hash import folder_hash, folder_hash_of
-from skillyard.io.files import create_exclusive, rename_folder, sync_folder
+from skillyard.install.folder_hash import (
+    FOLDERS_LEFT_OUT,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_FILES,
+    folder_hash,
+    folder_hash_of,
+)
+from skillyard.install.journal import (
+    Journal,
+    is_unfinished_journal,
+    read_journal,
+    remove_journal,
+    write_journal,
+)
+from skillyard.install.locked import LockedSkill
+from skillyard.io.files import create_exclusive, is_open_for_writing, rename_folder, sync_folder
 from skillyard.io.locks import file_lock
 from skillyard.io.user_folders import cache_folder
 from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.manifest import Manifest, ManifestLimits, manifest_of
 from skillyard.skill import Skill
 
 __all__ = ["InstallRefused", "Placed", "alone", "check_files", "content_digest", "place"]
 
 BESIDE = ".skillyard-new-"
-BEFORE = ".skillyard-old-"
-"""Names of folders that a stopped run may leave; the next one clears or restores them."""
+"""Begins the names of folders that are being written; the next run clears what is left of one."""
+ASIDE = ".skillyard-swap-"
+"""Begins the name of a folder that was taken out, or is about to be put in."""
 HERE = -100
 """``AT_FDCWD``: paths are relative to the working folder, as everywhere else."""
 EXCHANGE = 2
 """``RENAME_EXCHANGE``: both names stay, and each has what the other had."""
+LIMITS = ManifestLimits(MAX_FILES, MAX_BYTES, MAX_DEPTH)
+"""The largest folder that is compared with what was installed."""
+SHOWN = 3
+"""Entries that an error names."""
 
 
 class InstallRefused(SkillError):
@@ -90,11 +114,16 @@ def place(
     *,
     executable: Collection[str] = (),
     installed_hash: str | None = None,
+    installed_digest: str | None = None,
+    entry: LockedSkill | None = None,
+    note: Callable[[LockedSkill], None] | None = None,
 ) -> Placed:
     """Write a skill's files to the folder ``name`` in ``into``, which is made where it is missing.
 
-    ``installed_hash`` is the folder hash that a lock has of what is there: only that is replaced.
-    The files have passed :func:`check_files`. Raises InstallRefused, SkillIoError.
+    ``installed_hash`` and ``installed_digest`` are the folder hash and the digest that a lock has
+    of what is there: only that is replaced. ``note`` puts an entry into the lock: ``entry`` once
+    the files are in their place, and that of an earlier run which was stopped before it could. The
+    files have passed :func:`check_files`. Raises InstallRefused, SkillIoError.
     """
     target = os.path.join(into, name)
     new_hash, digest = folder_hash(files), content_digest(files)
@@ -102,23 +131,26 @@ def place(
     try:
         os.makedirs(into, exist_ok=True)
         with alone(into):
-            _restore(into, name)
-            there = _hash_there(target)
-            if there == new_hash:
+            noted = _complete(into, name, note)
+            there = _there(target)
+            if there is not None and folder_hash_of(target) == new_hash:
                 return Placed(target, "unchanged", listed, new_hash, digest)
-            if there is not None and there != installed_hash:
-                raise InstallRefused(
-                    "the folder holds something else than what was installed",
-                    path=target,
-                    code="install_edited",
-                    hint="keep your changes elsewhere or remove the folder, then add it again",
-                )
+            if there is not None:
+                known = noted or (installed_hash, installed_digest)
+                _check_installed(there, target, *known)
             beside = tempfile.mkdtemp(prefix=f"{BESIDE}{name}-", dir=into)
             try:
                 _write_all(beside, files, frozenset(executable))
-                _swap(beside, target, os.path.join(into, f"{BEFORE}{name}"))
-            finally:  # what it is by now: nothing, what was not put in the place, or what was there
+                new = manifest_of(beside, LIMITS)
+                journal = Journal("" if there is None else there.digest, new.digest, entry)
+                write_journal(into, name, journal)
+                _put(beside, into, name, there, new)
+            finally:  # nothing, or what was not put in the place
                 shutil.rmtree(beside, ignore_errors=True)
+            if entry is not None and note is not None:
+                note(entry)
+            _discard_aside(into, name)
+            remove_journal(into, name)
     except OSError as error:
         raise SkillIoError(
             f"cannot write: {error.strerror or error}",
@@ -129,8 +161,8 @@ def place(
     return Placed(target, "added" if there is None else "replaced", listed, new_hash, digest)
 
 
-def _hash_there(target: str) -> str | None:
-    """Return the hash of what is in the place; None where nothing is."""
+def _there(target: str) -> Manifest | None:
+    """Return what is in the place; None where nothing is."""
     if os.path.islink(target):
         raise InstallRefused(
             "the place is a link",
@@ -142,7 +174,36 @@ def _hash_there(target: str) -> str | None:
         return None
     if not os.path.isdir(target):
         raise InstallRefused("a file is in the place", path=target, code="install_file")
-    return folder_hash_of(target)
+    return manifest_of(target, LIMITS)
+
+
+def _check_installed(
+    there: Manifest, target: str, installed_hash: str | None, installed_digest: str | None
+) -> None:
+    """Raise InstallRefused unless every entry of the folder is what was installed.
+
+    Without a digest the installer's folder hash counts, which leaves entries out: those are what
+    nobody installed.
+    """
+    added = there.beside_files()
+    if installed_digest is not None:
+        same = there.files_digest() == installed_digest
+    else:
+        same = installed_hash is not None and folder_hash_of(target) == installed_hash
+        files = [entry.path for entry in there.of_kind("file")]
+        added += [path for path in files if FOLDERS_LEFT_OUT & set(path.split("/")[:-1])]
+    if same and not added:
+        return
+    named = ", ".join(ascii(path) for path in sorted(added)[:SHOWN])
+    if named:
+        more = f" and {len(added) - SHOWN} more" if len(added) > SHOWN else ""
+        named = f": {named}{more}"
+    raise InstallRefused(
+        f"the folder holds something else than what was installed{named}",
+        path=target,
+        code="install_edited",
+        hint="keep your changes elsewhere or remove the folder, then add it again",
+    )
 
 
 def _write_all(folder: str, files: Mapping[str, bytes], executable: frozenset[str]) -> None:
@@ -163,7 +224,7 @@ def _write_all(folder: str, files: Mapping[str, bytes], executable: frozenset[st
 
 @contextmanager
 def alone(into: str) -> Iterator[None]:
-    """Let no other run of this user write to an existing folder meanwhile.
+    """Let no other run of this user write to a folder or a file meanwhile.
 
     The lock file lies in the user's cache, not in the folder, which others look through. Where it
     cannot be made or locked (some network file systems lock nothing) the work is done without it.
@@ -177,24 +238,66 @@ def alone(into: str) -> Iterator[None]:
         yield
 
 
-def _swap(beside: str, target: str, before: str) -> None:
-    """Put the new folder in the place of the old one, which is kept until that is on the disk."""
-    into = os.path.dirname(target)
-    if not os.path.lexists(target):
+def _put(beside: str, into: str, name: str, there: Manifest | None, new: Manifest) -> None:
+    """Put a folder into its place, and what was there aside; that comes back if it has changed."""
+    target, aside = os.path.join(into, name), os.path.join(into, f"{ASIDE}{name}")
+    if there is None:
         rename_folder(beside, target)
         sync_folder(into)
         return
-    if _exchanged(beside, target):
-        sync_folder(into)
-        return
-    rename_folder(target, before)
-    try:
-        rename_folder(beside, target)
-    except OSError:
-        rename_folder(before, target)
-        raise
+    rename_folder(beside, aside)
+    if not _exchanged(aside, target):
+        rename_folder(aside, beside)
+        rename_folder(target, aside)
+        try:
+            rename_folder(beside, target)
+        except OSError:
+            rename_folder(aside, target)
+            raise
     sync_folder(into)
-    shutil.rmtree(before, ignore_errors=True)
+    if _is_still(aside, there):
+        return
+    kept = _put_back(into, name, new)
+    remove_journal(into, name)
+    raise InstallRefused(
+        "the folder was changed while it was replaced, and is as it was before"
+        + (f"; what was written to the new one meanwhile is in {kept}" if kept else ""),
+        path=target,
+        code="install_edited",
+        hint="keep your changes elsewhere or remove the folder, then add it again",
+    )
+
+
+def _is_still(folder: str, there: Manifest) -> bool:
+    """Return True where nobody wrote to a folder since, and nobody has a file of it open to."""
+    paths = [os.path.join(folder, *entry.path.split("/")) for entry in there.of_kind("file")]
+    if any(is_open_for_writing(path) for path in paths):
+        return False
+    try:
+        return manifest_of(folder, LIMITS) == there
+    except (OSError, SkillIoError):
+        return False
+
+
+def _put_back(into: str, name: str, new: Manifest) -> str:
+    """Put what is aside into its place again; return where the new folder is kept, if it is."""
+    target, aside = os.path.join(into, name), os.path.join(into, f"{ASIDE}{name}")
+    if os.path.lexists(target) and not _exchanged(aside, target):
+        beside = tempfile.mkdtemp(prefix=f"{BESIDE}{name}-", dir=into)
+        os.rmdir(beside)
+        rename_folder(target, beside)
+        rename_folder(aside, target)
+        rename_folder(beside, aside)
+    elif not os.path.lexists(target):
+        rename_folder(aside, target)
+    sync_folder(into)
+    if not os.path.lexists(aside) or _is_still(aside, new):
+        _discard_aside(into, name)
+        return ""
+    kept = tempfile.mkdtemp(prefix=f"{name}-kept-", dir=into)
+    os.rmdir(kept)
+    rename_folder(aside, kept)
+    return kept
 
 
 def _exchanged(one: str, other: str) -> bool:
@@ -209,15 +312,61 @@ def _exchanged(one: str, other: str) -> bool:
     return bool(done == 0)
 
 
-def _restore(into: str, name: str) -> None:
-    """Mend what a stopped run left: the old folder goes back where the new one is not there."""
-    before, target = os.path.join(into, f"{BEFORE}{name}"), os.path.join(into, name)
-    if os.path.isdir(before):
-        if os.path.lexists(target):
-            shutil.rmtree(before, ignore_errors=True)
-        else:
-            rename_folder(before, target)
+def _discard_aside(into: str, name: str) -> None:
+    """Remove the folder that is aside, under a name first that says that nobody needs it."""
+    aside = os.path.join(into, f"{ASIDE}{name}")
+    if os.path.lexists(aside):
+        needless = tempfile.mkdtemp(prefix=f"{BESIDE}{name}-", dir=into)
+        os.rmdir(needless)
+        rename_folder(aside, needless)
+        shutil.rmtree(needless, ignore_errors=True)
+
+
+def _complete(
+    into: str, name: str, note: Callable[[LockedSkill], None] | None
+) -> tuple[str | None, str | None] | None:
+    """Complete what a stopped run began; return folder hash and digest of an entry it noted."""
+    target, aside = os.path.join(into, name), os.path.join(into, f"{ASIDE}{name}")
     for left in os.listdir(into):
         # What follows the last hyphen is random: `a` must not take what belongs to `a-b`.
         if left.rpartition("-")[0] == f"{BESIDE}{name}":
             shutil.rmtree(os.path.join(into, left), ignore_errors=True)
+        elif is_unfinished_journal(left, name):
+            os.unlink(os.path.join(into, left))
+    journal = read_journal(into, name)
+    if os.path.lexists(aside):
+        _clear_aside(into, name, journal)
+    if journal is None:
+        return None
+    noted = None
+    if os.path.isdir(target) and not os.path.islink(target):
+        entry = journal.entry
+        if manifest_of(target, LIMITS).digest == journal.new and entry is not None:
+            if note is not None:
+                note(entry)
+            noted = entry.computed_hash, entry.digest
+    remove_journal(into, name)
+    return noted
+
+
+def _clear_aside(into: str, name: str, journal: Journal | None) -> None:
+    """Remove what a stopped run left aside, or put it back where the place needs it."""
+    target, aside = os.path.join(into, name), os.path.join(into, f"{ASIDE}{name}")
+    left = manifest_of(aside, LIMITS).digest
+    if journal is None or os.path.islink(target):
+        pass
+    elif not os.path.lexists(target):
+        return rename_folder(aside, target)
+    elif left in (journal.old, journal.new):
+        return _discard_aside(into, name)
+    else:  # somebody wrote to the old folder while it was exchanged
+        new = manifest_of(target, LIMITS)
+        if new.digest == journal.new:
+            _put_back(into, name, new)
+            return None
+    raise InstallRefused(
+        "a run that was stopped left a folder that is not what it wrote",
+        path=aside,
+        code="install_edited",
+        hint="look at it, keep what you need of it, and remove it",
+    )

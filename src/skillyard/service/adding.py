@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from skillyard.discovery.layout import user_roots
 from skillyard.errors import InvalidInput, SkillError, SkillIoError, SkillNotFound
 from skillyard.install.file_paths import checked_path, shown_path
+from skillyard.install.folder_hash import folder_hash
 from skillyard.install.locked import LockedSkill, folder_name
 from skillyard.install.locks import (
     PROJECT_LOCK,
@@ -19,7 +20,14 @@ from skillyard.install.locks import (
     write_project_lock,
 )
 from skillyard.install.look_alikes import look_alikes
-from skillyard.install.placing import InstallRefused, Placed, alone, check_files, place
+from skillyard.install.placing import (
+    InstallRefused,
+    Placed,
+    alone,
+    check_files,
+    content_digest,
+    place,
+)
 from skillyard.search import FoundSkill, SearchService
 from skillyard.search.content import read_package
 from skillyard.skill import Skill
@@ -146,12 +154,15 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
     wanted = _understood(target)
     async with SearchService(settings=settings) as search:
         found = await _found(search, wanted)
+        pin = None
         try:
             if into is None:
                 return await _fetched(search, found)
-            package = await _whole(search, found, wanted.ref)
+            pin = _pin(into, found, wanted)
+            ref = wanted.ref if pin is None or pin.commit is None else pin.commit
+            package = await _whole(search, found, ref)
         except SourceFailed as error:
-            raise _of_listing(error, found) if wanted.name else error from None
+            raise _of_listing(error, found) if wanted.name and not pin else error from None
     name = folder_name(found.skill.name or found.hit.id)
     skill = _checked(found.hit, package)
     alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
@@ -161,8 +172,11 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
             " already; say --yes if it is the one you mean"
         )
     lock_path = _lock_of(into)
-    lock = read_project_lock(lock_path)
-    known = lock.in_folder(name)
+    known = read_project_lock(lock_path).in_folder(name)
+    new = _entry(
+        name if known is None else known.name, found.hit, package, pin.ref if pin else wanted.ref
+    )
+    _check_pin(known, new, pinned=pin is not None, lock=lock_path)
     theirs = _is_users(os.path.join(into, name))
     installed = _installed_for_user(name, say_problems=theirs)
     try:
@@ -172,19 +186,60 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
             name,
             executable=package.executable,
             installed_hash=None if known is None else known.computed_hash,
+            installed_digest=None if known is None else known.digest,
+            entry=new,
+            note=lambda entry: _note(lock_path, entry),
         )
     except InstallRefused as error:
         if theirs and installed is not None and installed.skill is not None:
             raise _not_ours(installed, name, error) from None
         raise
-    if theirs and installed is not None and known is None and placed.state == "unchanged":
-        lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
-    else:
-        entry = _entry(
-            name if known is None else known.name, found.hit, package, placed, wanted.ref
-        )
-        _note(lock_path, entry)
+    if placed.state == "unchanged":
+        if theirs and installed is not None and known is None:
+            lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
+        else:
+            _note(lock_path, new)
     return Added(found._replace(skill=skill), package, placed, lock_path, tuple(alike), installed)
+
+
+def _pin(into: str, found: FoundSkill, wanted: _Target) -> LockedSkill | None:
+    """Return what the lock says to install: its entry of a skill whose folder is not there.
+
+    A folder that is there is brought up to date instead; a ref that was named goes before the lock.
+    """
+    name = folder_name(found.skill.name or found.hit.id)
+    if wanted.ref != "HEAD" or os.path.lexists(os.path.join(into, name)):
+        return None
+    known = read_project_lock(_lock_of(into)).in_folder(name)
+    return known if known is not None and known.commit and known.digest else None
+
+
+def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, lock: str) -> None:
+    """Raise InstallRefused for a skill that is another one than the lock names."""
+    if known is None:
+        return
+    hint = f"remove the entry from {lock} to take what is there now"
+    if _origin(known) != _origin(new):
+        raise InstallRefused(
+            f"the lock has {_shown(known.name)} from {_shown(known.source)}, and this one is from"
+            f" {_shown(new.source)}",
+            path=lock,
+            code="install_source",
+            hint=hint,
+        )
+    if pinned and known.digest != new.digest:
+        raise InstallRefused(
+            f"what came for {_shown(known.name)} is not what the lock pins: it has"
+            f" {_shown(known.digest or '')[:19]}…, and this is {(new.digest or '')[:19]}…",
+            path=lock,
+            code="install_pin",
+            hint=hint,
+        )
+
+
+def _origin(skill: LockedSkill) -> tuple[str, str]:
+    """Return what a newer version has in common: a repository, or the host of an address."""
+    return skill.source_type, urlsplit(skill.source).netloc or skill.source
 
 
 async def _fetched(search: SearchService, found: FoundSkill) -> Added:
@@ -226,7 +281,7 @@ def _checked(hit: Hit, package: Package) -> Skill:
 def _note(path: str, entry: LockedSkill) -> None:
     """Put one entry into a project's lock as it is now: others may have added theirs meanwhile."""
     try:
-        with alone(os.path.dirname(os.path.abspath(path))):
+        with alone(os.path.abspath(path)):  # not its folder: that may be the one that is written to
             write_project_lock(path, read_project_lock(path).with_skill(entry))
     except OSError as error:
         what = f"cannot write: {error.strerror or error}"
@@ -395,7 +450,7 @@ def _here_or(folder: str) -> str:
     return here if os.path.commonpath([here, folder]) == here else folder
 
 
-def _entry(name: str, hit: Hit, package: Package, placed: Placed, ref: str) -> LockedSkill:
+def _entry(name: str, hit: Hit, package: Package, ref: str | None) -> LockedSkill:
     on_github = is_repository(hit.source)
     path = f"{package.path}/SKILL.md" if package.path else "SKILL.md"
     return LockedSkill(
@@ -404,8 +459,8 @@ def _entry(name: str, hit: Hit, package: Package, placed: Placed, ref: str) -> L
         "github" if on_github else "well-known",
         ref=None if ref == "HEAD" else ref,
         skill_path=path if on_github else None,
-        computed_hash=placed.hash,
+        computed_hash=folder_hash(package.files),
         well_known_digest=hit.digest or None,
         commit=package.commit or None,
-        digest=placed.digest,
+        digest=content_digest(package.files),
     )

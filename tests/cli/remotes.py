@@ -1,0 +1,54 @@
+"""Remotes on loopback for the commands that ask them, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skillyard.sources.settings import GITHUB_TOKENS
+from skillyard.standin import Upstreams
+
+__all__ = ["remotes", "text", "tree_of"]
+
+
+def text(name: str, description: str, body: str = "Steps.") -> str:
+    return f"---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n\n{body}\n"
+
+
+def tree_of(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def remotes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Upstreams]:
+    with Upstreams() as up:
+        up.add_repository(
+            "acme/skills",
+            {
+                "skills/pdf/SKILL.md": text("pdf", "Fill in PDF forms."),
+                "skills/pdf/references/forms.md": "Forms.",
+                "skills/pdf/scripts/fill.py": "print()",
+                "skills/docx/SKILL.md": text("docx", "Write Word documents."),
+            },
+        )
+        up.add_repository("acme/one", {"SKILL.md": text("one", "One skill.")})
+        up.list_skill("acme/skills", "pdf", name="pdf", installs=500)
+        up.list_skill("acme/skills", "docx", name="docx", installs=20)
+        up.add_well_known(
+            "release-notes", {"SKILL.md": text("release-notes", "Notes.")}, "skill-md"
+        )
+        for name in (*GITHUB_TOKENS, "SKILLYARD_CONFIG", "SKILLYARD_OFFLINE", "SKILLYARD_SOURCES"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+        monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setenv("SKILLYARD_SKILLS_SH_URL", up.skills_sh)
+        monkeypatch.setenv("SKILLYARD_GITHUB_API_URL", up.github_api)
+        monkeypatch.setenv("SKILLYARD_GITHUB_RAW_URL", up.github_raw)
+        monkeypatch.setenv("SKILLYARD_WELL_KNOWN_URL", up.well_known)
+        yield up
