@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel test-installed test-wheel deploy-check hosts clients lint types bench quality conformance soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel audit sbom test-installed test-wheel deploy-check hosts clients lint types bench quality conformance soak docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,14 @@ wheel: ## Build the source distribution and the wheels into dist/, and check the
 	@PYTHON='$(PYTHON)' tools/venv .venv-package package
 	@.venv-package/bin/python tools/package.py
 	@.venv-package/bin/python tools/workflows/check.py
+
+audit: ## Ask PyPI and OSV whether a pinned package has a known vulnerability (needs a network)
+	@PYTHON='$(PYTHON)' tools/venv .venv-audit audit
+	@.venv-audit/bin/python tools/audit.py $(ARGS)
+
+sbom: ## Write dist/skillyard.cdx.json: every package of the image, as CycloneDX
+	@PYTHON='$(PYTHON)' tools/venv .venv-audit audit
+	@.venv-audit/bin/python tools/audit.py --sbom dist/skillyard.cdx.json
 
 test-installed: $(DEV) wheel ## Install the wheels in empty environments and drive every command and service there
 	@SKILLYARD_DIST=dist $(BIN)/python -m pytest --all tests/installed $(ARGS)
@@ -129,6 +137,7 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 	$(UV) pyproject.toml --extra serve --extra remote --group clients --constraint requirements/dev.txt \
 		--output-file requirements/clients.txt
 	$(UV) --group package --output-file requirements/package.txt
+	$(UV) --group audit --output-file requirements/audit.txt
 	$(UV) pyproject.toml --group adapters \
 		--output-file requirements/adapters.txt
 	$(UV) pyproject.toml --extra cli --extra serve --extra remote --extra fast --extra watch \
