@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel audit sbom test-installed test-wheel deploy-check hosts clients lint types bench quality conformance soak docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel audit sbom test-installed test-wheel deploy-check hosts clients lint types bench quality conformance soak fuzz docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -107,6 +107,11 @@ conformance: $(DEV) ## Run the protocol's own scenarios against the MCP server (
 soak: $(DEV) ## The long runs: thousands of mutations, fifty kills, many histories
 	@SKILLYARD_SOAK=1 $(BIN)/python -m pytest --all -o faulthandler_timeout=1200 \
 		tests/index tests/evals tests/ingest tests/nodes tests/store $(ARGS)
+	@$(MAKE) --no-print-directory fuzz
+
+fuzz: ## Feed random input to reader, archives, MCP, hook and HTTP (ARGS='--seconds 60 --only mcp')
+	@PYTHON='$(PYTHON)' tools/venv .venv-fuzz fuzz
+	@.venv-fuzz/bin/python tools/fuzz/run.py $(ARGS)
 
 docs: $(DEV) ## Rewrite the generated pages of docs/reference
 	@$(BIN)/python tools/reference.py
@@ -136,6 +141,8 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 		--output-file requirements/dev.txt
 	$(UV) pyproject.toml --extra serve --extra remote --group clients --constraint requirements/dev.txt \
 		--output-file requirements/clients.txt
+	$(UV) pyproject.toml --extra cli --group dev --group fuzz --constraint requirements/dev.txt \
+		--output-file requirements/fuzz.txt
 	$(UV) --group package --output-file requirements/package.txt
 	$(UV) --group audit --output-file requirements/audit.txt
 	$(UV) pyproject.toml --group adapters \
