@@ -188,8 +188,8 @@ def a_payload(source: random.Random) -> bytes:
         [str(EXAMPLES), "/", "", "\0", "x" * 5_000, str(EXAMPLES / "gone")]
     )
     shape["prompt"] = document(source)
-    data = json.dumps(shape, ensure_ascii=source.random() < 0.5)
-    data = data.encode("utf-8", "surrogatepass")
+    text = json.dumps(shape, ensure_ascii=source.random() < 0.5)
+    data = text.encode("utf-8", "surrogatepass")
     return data if source.random() < 0.3 else mutated(source, data)
 
 
