@@ -22,4 +22,9 @@ safety:add:completed | spec/security §3
 safety:lock:pins | spec/security §3
   A lock file pins source, commit and digest: a skill whose folder is gone comes back as it was, and
   anything else is refused.
+safety:fetch:counted | spec/security §3
+  Every byte of an answer is counted, those that unpack to nothing and those after the end too.
+safety:work:bounded | spec/security §3
+  What one skill or request makes the engine do is counted in steps; beyond its share it is left
+  out or refused by name, and nobody else waits for it.
 """

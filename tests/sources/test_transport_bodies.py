@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 import zlib
+from collections.abc import Mapping
 
 import pytest
 
 from skillyard.sources.transport import Reply, Transport
 from skillyard.standin import Answer, faults
+from tests.requirements import requirement
 from tests.sources.clients import (
     FILE,
     TREE,
@@ -90,6 +93,36 @@ def test_a_bomb_within_a_bomb_is_refused(site: Network) -> None:
     twice = gzip.compress(gzip.compress(b" " * (8 * 2**20)))
     site.answers("github_raw", Answer(200, twice, {"content-encoding": "gzip, gzip"}))
     assert site.failure("github-raw", FILE).code in ("bad_answer", "too_large")
+
+
+MORE: Mapping[str, bytes] = {
+    "46 MB": bytes(46 * 10**6),
+    "one byte": b"x",
+    "another member": gzip.compress(b"more"),
+}
+
+
+@requirement("safety:fetch:counted")
+@pytest.mark.parametrize("more", MORE)
+def test_what_follows_the_end_of_a_gzip_stream_is_refused(site: Network, more: str) -> None:
+    body = gzip.compress(b"hello") + MORE[more]
+    tracemalloc.start()
+    try:
+        site.answers("github_raw", Answer(200, body, {"content-encoding": "gzip"}))
+        before = tracemalloc.get_traced_memory()[0]
+        assert site.failure("github-raw", FILE).code in ("bad_answer", "too_large")
+        assert tracemalloc.get_traced_memory()[1] - before < 8 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@requirement("safety:fetch:counted")
+def test_a_stream_that_unpacks_to_nothing_ends(site: Network) -> None:
+    """Empty blocks: five bytes in, none out, as many as anybody likes to send."""
+    packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+    endless = packer.flush(zlib.Z_FULL_FLUSH) + b"\x00\x00\x00\xff\xff" * 2_000_000
+    site.answers("github_raw", Answer(200, endless, {"content-encoding": "gzip"}))
+    assert site.failure("github-raw", FILE).code == "too_large"
 
 
 def test_a_body_after_which_more_comes_does_not_become_the_next_answer(site: Network) -> None:

@@ -6,15 +6,13 @@ Nothing here waits for anything; whoever reads the connection feeds the pieces i
 from __future__ import annotations
 
 import time
-import zlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from skillyard.client.document import Mismatch
+from skillyard.io.gunzip import Gunzip, TooMuch
 
 __all__ = ["Incoming", "Reply"]
-
-GZIP = zlib.MAX_WBITS | 16
 
 
 class Reply(NamedTuple):
@@ -42,7 +40,7 @@ class Incoming:
         packing = self._headers.get("content-encoding", "identity").strip().lower()
         if packing not in ("identity", "", "gzip"):
             raise Mismatch(f"it is packed as {packing[:40]!r}, which nobody asked for")
-        self._unpacking = zlib.decompressobj(GZIP) if packing == "gzip" else None
+        self._gunzip = Gunzip(most_bytes) if packing == "gzip" else None
         said = self._headers.get("content-length", "")
         if said.isascii() and said.isdigit() and (len(said) > 18 or int(said) > most_bytes):
             raise self._too_large()
@@ -51,26 +49,18 @@ class Incoming:
         """Take the next piece. Raises TimeoutError when it comes too late."""
         if time.monotonic() > self._until:
             raise TimeoutError
-        if self._unpacking is not None:
-            piece = self._unpacked(self._unpacking, piece)
-        self._body += piece
+        try:
+            self._body += piece if self._gunzip is None else self._gunzip.add(piece)
+        except TooMuch:
+            raise self._too_large() from None
+        except ValueError as error:
+            raise Mismatch(str(error)) from None
         if len(self._body) > self._most:
             raise self._too_large()
 
-    def _unpacked(self, unpacking: Any, piece: bytes) -> bytes:
-        # One byte more than may come is enough to see that too much comes.
-        room = self._most + 1 - len(self._body)
-        try:
-            found = b"" if unpacking.eof else bytes(unpacking.decompress(piece, room))
-        except zlib.error as error:
-            raise Mismatch(f"it cannot be unpacked: {error}") from None
-        if unpacking.unused_data or (unpacking.eof and not found and piece):
-            raise Mismatch("something follows its end")
-        return found
-
     def whole(self) -> Reply:
         """Return the answer when its last piece has come."""
-        if self._unpacking is not None and self._body and not self._unpacking.eof:
+        if self._gunzip is not None and self._body and not self._gunzip.ended:
             raise Mismatch("it is cut off")
         return Reply(self._status, self._headers, bytes(self._body))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from skillyard.io.gunzip import Gunzip, TooMuch
 from skillyard.sources.protocol import SourceFailed
 
 __all__ = ["json_of", "read_body"]
@@ -23,22 +23,20 @@ async def read_body(url: str, response: Any, most_bytes: int) -> bytes:
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "", "gzip"):
         raise SourceFailed("bad_answer", f"{url}: packed as {packing[:40]!r}")
-    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing == "gzip" else None
+    gunzip = Gunzip(most_bytes) if packing == "gzip" else None
     body = bytearray()
     async for chunk in response.aiter_raw(CHUNK):
-        body += _unpacked(url, unpack, chunk, most_bytes + 1 - len(body)) if unpack else chunk
+        try:
+            body += chunk if gunzip is None else gunzip.add(chunk)
+        except TooMuch:
+            raise _too_large(url, most_bytes) from None
+        except ValueError as error:
+            raise SourceFailed("bad_answer", f"{url}: {error}") from None
         if len(body) > most_bytes:
             raise _too_large(url, most_bytes)
-    if unpack is not None and not unpack.eof:
+    if gunzip is not None and not gunzip.ended:
         raise SourceFailed("bad_answer", f"{url}: the answer is cut off")
     return bytes(body)
-
-
-def _unpacked(url: str, unpack: Any, chunk: bytes, most_bytes: int) -> bytes:
-    try:
-        return bytes(unpack.decompress(chunk, max(1, most_bytes)))
-    except zlib.error as error:
-        raise SourceFailed("bad_answer", f"{url}: {error}") from None
 
 
 def _too_large(url: str, most_bytes: int) -> SourceFailed:

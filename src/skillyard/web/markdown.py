@@ -7,6 +7,7 @@ never loaded, its text and address stand in its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from posixpath import normpath
@@ -22,9 +23,14 @@ from skillyard.web.markup import Markup, outward, tag
 
 __all__ = ["Rendered", "rendered", "source_block"]
 
-LONGEST = 100_000
+LONGEST = 65_536
 """Characters of a text that is rendered; a longer one, which no agent reads whole, is shown as
-source. Every construct that was tried takes less than two seconds at this size."""
+source. 99.9 % of real files are shorter (``limits.py``)."""
+MOST_STEPS = 100_000
+"""Lines that the reader may look at, a line counted once for each quote or list that it may go on
+in, since the reader looks at it again for each. Ten thousand lines in quotes nine deep are allowed;
+a step takes seven microseconds at most. What stands in one line costs less than two seconds at
+:data:`LONGEST`, whatever it is."""
 MOST_ATTRIBUTES = 1_000_000
 """Characters in the addresses of one text: one long address may be meant by thousands of links."""
 HEADINGS_FROM = 3
@@ -40,6 +46,11 @@ _CLASSES = {
     "th": {"center", "right"},
     "span": {"picture"},
 }
+_MARK = re.compile(r"[>+*-]|[0-9]{1,9}[.)]")
+_MARKS = re.compile(r"^(?:[ \t]*+(?:[>+*-]|[0-9]{1,9}[.)]))+", re.MULTILINE)
+"""What opens quotes and lists, at the start of a line."""
+MOST_NESTED = 20
+"""Quotes and lists that are read within one another: ``maxNesting`` of the CommonMark preset."""
 _ALIGNED = {"text-align:center": "center", "text-align:right": "right"}
 
 Beside = Callable[[str], str | None]
@@ -60,6 +71,9 @@ def rendered(text: str, beside: Beside = lambda path: None) -> Rendered:
     if len(text) > LONGEST:
         note = f"longer than {LONGEST:,} characters, so it is shown as it stands in the file"
         return Rendered(source_block(text), note)
+    if _steps_of(text) > MOST_STEPS:
+        note = "its quotes and lists are nested too deep, so it is shown as it stands in the file"
+        return Rendered(source_block(text), note)
     reader = _reader()
     tokens = reader.parse(text)
     if _size_of(tokens) > MOST_ATTRIBUTES:
@@ -77,6 +91,12 @@ def source_block(text: str) -> Markup:
 @cache
 def _reader() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
+
+
+def _steps_of(text: str) -> int:
+    """Return the lines times the depth of the deepest quotes and lists, as far as they are read."""
+    deepest = max((len(_MARK.findall(found[0])) for found in _MARKS.finditer(text)), default=0)
+    return (text.count("\n") + 1) * (1 + min(deepest, MOST_NESTED))
 
 
 def _sanitised(html: str) -> str:
