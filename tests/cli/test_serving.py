@@ -68,6 +68,7 @@ def test_without_flags_it_serves_this_folder_to_this_machine(
     ("flags", "said"),
     [
         ("--host 0.0.0.0", "set SKILLYARD_HTTP_TOKEN"),
+        ("--allow-host skills.example.com", "set SKILLYARD_HTTP_TOKEN"),
         ("--port 70000", "port must be an integer of 0 to 65535"),
         ("--allow-origin skills.example", "no http or https address"),
     ],

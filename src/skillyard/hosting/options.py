@@ -11,10 +11,14 @@ from typing import NamedTuple
 from skillyard.errors import InvalidInput, InvalidSkillsRoot
 from skillyard.sources.settings import Settings
 
-__all__ = ["LOG_FORMATS", "TOKEN", "ServiceLimits", "ServiceOptions", "is_loopback"]
+__all__ = ["LOG_FORMATS", "TOKEN", "TOKEN_FILE", "ServiceLimits", "ServiceOptions", "is_loopback"]
 
 TOKEN = "SKILLYARD_HTTP_TOKEN"
 """The environment variable that holds the bearer token."""
+TOKEN_FILE = "SKILLYARD_HTTP_TOKEN_FILE"
+"""The one that names a file with it instead, as credentials of systemd and secrets come."""
+TOKEN_BYTES = 4_096
+"""The most that is read of such a file: a request's headers could not hold more."""
 LOG_FORMATS = ("json", "text", "none")
 PORTS = 65_535
 
@@ -59,9 +63,11 @@ class ServiceOptions:
     port: int = 8765
     """0 takes any free port."""
     token: str | None = field(default=None, repr=False)
-    """The bearer token that every request must carry; None takes :data:`TOKEN`'s, empty none."""
+    """The bearer token that every request must carry; empty for none. None takes the one of
+    :data:`TOKEN` or :data:`TOKEN_FILE`."""
     allowed_hosts: tuple[str, ...] = ()
-    """Further names (``name`` or ``name:port``) by which clients call this service."""
+    """Further names (``name`` or ``name:port``) by which clients call this service. One that is
+    not this machine's alone needs a token, as an address does: a proxy hands strangers in."""
     allowed_origins: tuple[str, ...] = ()
     """Further web origins (``https://name``) whose pages may ask."""
     local_only: bool = False
@@ -84,8 +90,7 @@ class ServiceOptions:
         put = object.__setattr__
         for name in ("roots", "scopes", "allowed_hosts", "allowed_origins"):
             put(self, name, _texts(name, getattr(self, name)))
-        token = os.environ.get(TOKEN, "") if self.token is None else self.token
-        put(self, "token", _token(token))
+        put(self, "token", _token(_token_of_environment() if self.token is None else self.token))
         if type(self.port) is not int or not 0 <= self.port <= PORTS:
             raise InvalidInput(f"port must be an integer of 0 to {PORTS}")
         for name in ("store", "caller", "state_dir"):
@@ -98,12 +103,8 @@ class ServiceOptions:
         for origin in self.allowed_origins:
             _check_origin(origin)
         _check_limits(self.limits)
-        if not is_loopback(self.host) and not self.token:
-            raise InvalidInput(
-                f"host {self.host!r} is no loopback address, so other machines may reach it:"
-                f" set {TOKEN} to a secret that clients must send as"
-                " `Authorization: Bearer …`, or use host 127.0.0.1"
-            )
+        if not self.token:
+            _check_alone(self.host, self.allowed_hosts)
 
     def check_roots(self) -> None:
         """Raise InvalidSkillsRoot for a root that is no folder, where folders are served."""
@@ -111,6 +112,25 @@ class ServiceOptions:
             if not os.path.isdir(root):
                 hint = "name one that holds skills"
                 raise InvalidSkillsRoot("not a folder", path=root, hint=hint)
+
+
+def _check_alone(host: str, names: Iterable[str]) -> None:
+    """Raise InvalidInput where others than this machine may reach a service without a token."""
+    remedy = (
+        f"set {TOKEN} to a secret that clients must send as `Authorization: Bearer …`, or"
+        f" {TOKEN_FILE} to the path of a file that holds it"
+    )
+    if not is_loopback(host):
+        raise InvalidInput(
+            f"host {host!r} is no loopback address, so other machines may reach it: {remedy}, or"
+            " use host 127.0.0.1"
+        )
+    for name in names:
+        if not is_loopback(name) and not is_loopback(name.rpartition(":")[0]):
+            raise InvalidInput(
+                f"{name!r} is a name that other machines use, so others may reach the service"
+                f" through a proxy: {remedy}"
+            )
 
 
 def is_loopback(host: str) -> bool:
@@ -130,6 +150,24 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     if not all(isinstance(item, str) and item for item in items):
         raise InvalidInput(f"{name} must hold texts that are not empty")
     return items
+
+
+def _token_of_environment() -> str:
+    """Return the token that the environment holds or names. Raises InvalidInput."""
+    token, path = os.environ.get(TOKEN, ""), os.environ.get(TOKEN_FILE, "")
+    if not path:
+        return token
+    if token:
+        raise InvalidInput(f"{TOKEN} and {TOKEN_FILE} are both set: unset one of them")
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = file.read(TOKEN_BYTES).strip()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise InvalidInput(f"{TOKEN_FILE}: cannot read {path}: {why}") from None
+    if not found:
+        raise InvalidInput(f"{TOKEN_FILE}: {path} is empty, and would let everybody in")
+    return found
 
 
 def _token(token: object) -> str:
