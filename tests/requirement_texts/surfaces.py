@@ -47,6 +47,8 @@ cli:why | design §5
     why explains one skill for a query.
 cli:summary | design §5
     summary prints the tier-1 catalogue in each format.
+service:fetch-metadata | issue 17: row 10
+    A page of another site makes no route act or fetch; a link opens only pages that read what is here.
 log:cause | issue 16: logs that tell
     Every 5xx, every refusal by a guard and every failed MCP tool is logged with its exception.
 log:no-secret | issue 16: logs that tell

@@ -1,7 +1,8 @@
-"""Who may ask, and how much at a time: Host, Origin, token, sizes, places.
+"""Who may ask, and how much at a time: Host, Origin, fetch metadata, token, sizes, places.
 
 The rules hold on every route. A page of another site cannot ask through a browser: its own name
-is in Origin, and a name that it has bound to this machine's address is in Host.
+is in Origin, a name that it has bound to this machine's address is in Host, and where a browser
+sends neither, as for an image, Sec-Fetch-Site says that another site asks.
 """
 
 from __future__ import annotations
@@ -26,6 +27,13 @@ HEAD_BYTES = 32_768
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
+OWN_SITES = ("", "none", "same-origin")
+"""What Sec-Fetch-Site may say: nothing, as programs do; that a person typed the address; or that
+our own page asks. Browsers send it to loopback and over HTTPS (W3C Fetch Metadata, section 3);
+elsewhere a token is needed, which no foreign page has."""
+LINKED = re.compile(r"/|/docs|/page/skills/local/[^/]+")
+"""Pages that a link on another site may open, without a query: they read the library that is here,
+and nobody else is asked for anything."""
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?")
 
 
@@ -69,6 +77,8 @@ class Guard:
                 "pages of this origin may not ask this service",
                 hint="if they may, start the service with --allow-origin ORIGIN",
             )
+        if not self.allows(origin):
+            _check_site(scope)
         if self._token and scope["method"] != "OPTIONS":
             self._check_token(header_of(scope, b"authorization"))
         return authority
@@ -149,6 +159,29 @@ def _check_head(scope: Scope) -> None:
             "the body has a length and a transfer coding",
             headers={"Connection": "close"},
         )
+
+
+def _check_site(scope: Scope) -> None:
+    """Refuse what a browser asks for another site, but for links to pages that only read here.
+
+    This is the resource isolation policy of web.dev/articles/fetch-metadata.
+    """
+    if header_of(scope, b"sec-fetch-site") in OWN_SITES:
+        return
+    followed = (
+        scope["method"] == "GET"
+        and header_of(scope, b"sec-fetch-mode") == "navigate"
+        and header_of(scope, b"sec-fetch-dest") == "document"
+    )
+    if followed and not scope["query_string"] and LINKED.fullmatch(scope["path"]):
+        return
+    raise Refused(
+        403,
+        "cross_site",
+        "pages of other sites may not make this service do anything",
+        hint="open the address yourself; if pages of another origin may ask, start the service"
+        " with --allow-origin ORIGIN",
+    )
 
 
 def _no_path() -> Refused:

@@ -18,7 +18,7 @@ STATUSES = {
     304: "Nothing has changed since the answer with that ETag.",
     400: "The request cannot be understood, or names nothing.",
     401: "The bearer token is missing or wrong.",
-    403: "The Host or Origin is not one that may ask.",
+    403: "The Host, Origin or site (Sec-Fetch-Site) is not one that may ask.",
     404: "There is no such skill; near names follow.",
     405: "The path does not know this method; Allow names those that it knows.",
     408: "The body did not come in time.",
