@@ -39,7 +39,8 @@ OWN = {
     "a program": {},
 }  # fmt: skip
 ACTING = (
-    "/", "/?q=deploy", "/search?q=deploy", "/skill/deploy", "/skills/local/deploy", "/rank?q=deploy",
+    "/", "/?q=deploy", "/search?q=deploy", "/skill/deploy", "/skills/local/deploy",
+    "/rank?q=deploy",
     "/why?q=deploy&name=deploy", "/page/evaluate?text=deploy", "/page/skills/local/deploy",
     "/page/skills/acme/skills/pdf", "/health", "/metrics", "/openapi.json", "/docs", "/mcp",
     "/.well-known/agent-skills/index.json", "/static/style.css",

@@ -48,7 +48,9 @@ cli:why | design §5
 cli:summary | design §5
     summary prints the tier-1 catalogue in each format.
 service:fetch-metadata | issue 17: row 10
-    A page of another site makes no route act or fetch; a link opens only pages that read what is here.
+    A page of another site makes no route act or fetch; a link opens pages that only read here.
+mcp:half-characters | issue 17: row 16
+    A message with a lone surrogate gets a JSON-RPC error with its id, over stdio and HTTP.
 log:cause | issue 16: logs that tell
     Every 5xx, every refusal by a guard and every failed MCP tool is logged with its exception.
 log:no-secret | issue 16: logs that tell

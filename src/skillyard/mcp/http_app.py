@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skillyard.hosting.errors import Refused
 from skillyard.hosting.service import Service
+from skillyard.mcp.messages import refusal_of_surrogates
 from skillyard.mcp.server import SkillServer, create_server
 
 __all__ = ["McpApp", "mcp_app", "refusal"]
@@ -66,6 +67,11 @@ class McpApp:
             except Refused as refused:
                 self._log(refused)
                 await refusal(refused)(scope, receive, send)
+                return
+            unreadable = refusal_of_surrogates(body)
+            if unreadable is not None:
+                sent = unreadable.model_dump_json(by_alias=True, exclude_unset=True)
+                await Response(sent, 400, media_type="application/json")(scope, receive, send)
                 return
             receive = _again(body, receive)
         await self._manager.handle_request(scope, receive, send)
