@@ -28,18 +28,30 @@ class ServiceLimits(NamedTuple):
 
     at_once: int = 16
     """Requests that are worked on together; the next ones wait."""
-    queue: int = 512
-    """Requests that wait; one more is answered 429."""
+    queue: int = 688
+    """Requests that wait; one more is answered 429. With those that are worked on they are shared
+    fairly: one client alone may have 528 (:class:`~skillyard.hosting.clients.FairShare`)."""
     threads: int = 4
     """Threads that rank, read files and compress."""
     body_bytes: int = 4 * 1024 * 1024
     """One request body."""
     bodies_bytes: int = 64 * 1024 * 1024
-    """All bodies that are on their way in, together."""
+    """All bodies that are on their way in, together; shared fairly among clients."""
     body_s: float = 20.0
     """What a client may take to send a body."""
-    header_s: float = 20.0
+    body_start_s: float = 5.0
+    """What of that may pass before …"""
+    body_rate: int = 1_024
+    """… a body must have come at so many bytes a second."""
+    header_s: float = 10.0
     """What a client may take, from connecting, to send a request line and its headers."""
+    send_s: float = 30.0
+    """What a client may let an answer wait that it does not read."""
+    connections: int = 8_192
+    """Connections that are open at a time, fewer where the system allows fewer descriptors; shared
+    fairly among clients. Where there is no room, the one that is idle for the longest is closed."""
+    sessions: int = 1_400
+    """MCP sessions that are open at a time, shared fairly; the longest idle one is ended first."""
     look_s: float = 1.0
     """The files of the catalog are looked at no more often than this."""
     drain_s: float = 10.0
