@@ -53,6 +53,8 @@ service:connections | issue 17: row 11
     Idle sockets beyond every limit stop no answer, and fill no log.
 service:fair-use | issue 17: row 14
     One client cannot take all connections, bodies, sessions or places of a service.
+service:described | issue 17: row 16
+    What the OpenAPI document allows is answered, and what it forbids is refused, as it says.
 mcp:half-characters | issue 17: row 16
     A message with a lone surrogate gets a JSON-RPC error with its id, over stdio and HTTP.
 log:cause | issue 16: logs that tell
