@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.hosting.clients import CLIENT, FairShare, client_of, client_of_address
+from skillyard.hosting.clients import CLIENT, UNKNOWN, FairShare, Proxies, client_of_address
 from skillyard.hosting.guards import Places
 from skillyard.hosting.options import ServiceLimits
 from skillyard.hosting.slots import SlotTable
@@ -31,11 +31,42 @@ pytestmark = requirement("service:fair-use")
 )
 def test_a_client_is_an_address_or_a_network_of_ipv6(address: str, client: str) -> None:
     assert client_of_address(address) == client
-    assert client_of({"client": (address, 1)}) == client
+    assert Proxies().client_of({"client": (address, 1), "headers": []}) == client
 
 
 def test_a_server_that_names_no_client_has_one() -> None:
-    assert client_of({}) == client_of({"client": None}) == ""
+    assert Proxies().client_of({}) == Proxies().client_of({"client": None}) == UNKNOWN
+
+
+@for_each(
+    ("peer", "forwarded", "client"),
+    [
+        ("10.0.0.1", ["203.0.113.7"], "203.0.113.7"),
+        ("::ffff:10.0.0.1", ["203.0.113.7"], "203.0.113.7"),
+        ("10.0.0.1", ["1.1.1.1, 203.0.113.7, 10.0.0.2"], "203.0.113.7"),
+        ("10.0.0.1", ["1.1.1.1", "203.0.113.7"], "203.0.113.7"),
+        ("10.0.0.1", ["2001:db8::7"], "2001:db8::/64"),
+        ("10.0.0.1", [], "10.0.0.1"),
+        ("10.0.0.1", ["10.0.0.9"], "10.0.0.1"),
+        ("10.0.0.1", [""], "10.0.0.1"),
+        ("192.0.2.1", ["203.0.113.7"], "192.0.2.1"),
+    ],
+)
+def test_a_trusted_proxy_says_who_its_client_is_and_nobody_else_does(
+    peer: str, forwarded: list[str], client: str
+) -> None:
+    headers = [(b"x-forwarded-for", value.encode()) for value in forwarded]
+    scope = {"client": (peer, 1), "headers": headers}
+    assert Proxies(["10.0.0.0/24"]).client_of(scope) == client
+
+
+def test_a_proxys_own_connections_are_those_of_many() -> None:
+    proxies = Proxies(["127.0.0.1"])
+    assert (proxies.connected("127.0.0.1"), proxies.connected("127.0.0.2")) == (
+        UNKNOWN, "127.0.0.2",
+    )  # fmt: skip
+    share = FairShare(10)
+    assert all(share.take(UNKNOWN) for _ in range(10))
 
 
 @given(st.integers(1, 2_000), st.integers(1, 6))

@@ -61,6 +61,28 @@ def test_bodies_of_one_client_leave_room_for_those_of_others(tmp_path: Path) -> 
         assert ask(server, HONEST, post(10_000)).status == 200
 
 
+def test_clients_behind_a_trusted_proxy_have_a_share_each(tmp_path: Path, held: Held) -> None:
+    def rank(client: str) -> bytes:
+        forwarded = f"X-Forwarded-For: {client}"
+        return RANK.replace(b"\r\n\r\n", f"\r\n{forwarded}\r\n\r\n".encode())
+
+    limits = ServiceLimits(at_once=1, queue=7)
+    with ExitStack() as stack:
+        server = stack.enter_context(
+            running(tmp_path / "skills", limits=limits, trusted_proxies=("127.0.0.1",))
+        )
+        greedy = [stack.enter_context(connected(server, "127.0.0.1")) for _ in range(6)]
+        for sock in greedy:
+            sock.sendall(rank("203.0.113.1"))
+        until(lambda: server.service.places.waiting == 5)
+        assert ask(server, "127.0.0.1", rank("198.51.100.9, 203.0.113.1")).status == 429
+        waiting = stack.enter_context(connected(server, "127.0.0.1"))
+        waiting.sendall(rank("203.0.113.2"))
+        until(lambda: server.service.places.waiting == 6)
+        held.go.set()
+        assert answer_of(waiting).status == 200
+
+
 def test_a_body_that_comes_too_slowly_is_not_waited_for(tmp_path: Path) -> None:
     limits = ServiceLimits(body_s=3_600, body_start_s=0.2, body_rate=1_000_000)
     with running(tmp_path / "skills", limits=limits) as server:

@@ -85,6 +85,8 @@ def test_the_token_comes_from_the_environment_and_is_never_shown(
         {"token": "schlüssel"},
         {"allowed_origins": ["https://a.example/path"]},
         {"allowed_origins": ["null"]},
+        {"trusted_proxies": ["proxy.example"]},
+        {"trusted_proxies": "10.0.0.1"},
         {"limits": ServiceLimits(at_once=0)},
         {"limits": ServiceLimits(queue=-1)},
         {"limits": ServiceLimits(body_s=float("nan"))},

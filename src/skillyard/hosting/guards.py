@@ -17,7 +17,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from skillyard.hosting.clients import CLIENT, FairShare, client_of
+from skillyard.hosting.clients import CLIENT, FairShare, Proxies
 from skillyard.hosting.errors import Refused
 from skillyard.hosting.options import ServiceLimits, ServiceOptions, is_loopback
 
@@ -56,13 +56,14 @@ class Guard:
         self._own = options.host.strip("[]").lower()
         self._hosts = frozenset(name.lower().rstrip(".") for name in options.allowed_hosts)
         self._origins = frozenset(origin.lower() for origin in options.allowed_origins)
+        self._proxies = Proxies(options.trusted_proxies)
 
     def check(self, scope: Scope) -> str:
         """Return the host and port by which we were called; from now on :data:`CLIENT` asks.
 
         Raises Refused for a request that is not for us, or from somebody else.
         """
-        CLIENT.set(client_of(scope))
+        CLIENT.set(self._proxies.client_of(scope))
         _check_head(scope)
         authority = self._authority(scope)
         if not self._is_ours(authority):

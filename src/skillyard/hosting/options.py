@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from skillyard.errors import InvalidInput, InvalidSkillsRoot
+from skillyard.hosting.clients import Proxies
 from skillyard.sources.settings import Settings
 
 __all__ = ["LOG_FORMATS", "TOKEN", "TOKEN_FILE", "ServiceLimits", "ServiceOptions", "is_loopback"]
@@ -82,6 +83,9 @@ class ServiceOptions:
     not this machine's alone needs a token, as an address does: a proxy hands strangers in."""
     allowed_origins: tuple[str, ...] = ()
     """Further web origins (``https://name``) whose pages may ask."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses or networks of proxies that say in X-Forwarded-For who their clients are; for how
+    much each client may hold, and for nothing else."""
     local_only: bool = False
     """Search the catalog alone, and ask nobody else."""
     settings: Settings | None = field(default=None, repr=False)
@@ -100,7 +104,7 @@ class ServiceOptions:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        for name in ("roots", "scopes", "allowed_hosts", "allowed_origins"):
+        for name in ("roots", "scopes", "allowed_hosts", "allowed_origins", "trusted_proxies"):
             put(self, name, _texts(name, getattr(self, name)))
         put(self, "token", _token(_token_of_environment() if self.token is None else self.token))
         if type(self.port) is not int or not 0 <= self.port <= PORTS:
@@ -114,6 +118,7 @@ class ServiceOptions:
             raise InvalidInput(f"log_format must be one of {', '.join(LOG_FORMATS)}")
         for origin in self.allowed_origins:
             _check_origin(origin)
+        Proxies(self.trusted_proxies)
         _check_limits(self.limits)
         if not self.token:
             _check_alone(self.host, self.allowed_hosts)

@@ -106,7 +106,7 @@ class SlotTable(Generic[C]):
     def _idle_of_largest(self, instead_of: str = "") -> C | None:
         """Return the oldest idle one of who holds most, and no less than another client."""
         largest = max(self._idle, key=self._shares.held, default="")
-        if self._shares.held(largest) < self._shares.held(instead_of):
+        if instead_of and self._shares.held(largest) < self._shares.held(instead_of):
             return None
         return self._oldest_idle(largest)
 

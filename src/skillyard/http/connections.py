@@ -15,7 +15,7 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from skillyard.hosting.clients import client_of_address
+from skillyard.hosting.clients import Proxies
 from skillyard.hosting.errors import Refused
 from skillyard.hosting.guards import HEAD_BYTES, head_too_large
 from skillyard.hosting.logging import Log
@@ -163,6 +163,7 @@ class Acceptor:
         sock: socket.socket,
         made: Callable[[str], Connection],
         table: SlotTable[Connection],
+        proxies: Proxies,
         log: Log,
     ) -> None:
         """``made`` gives the connection of a client. Begins at once."""
@@ -170,6 +171,7 @@ class Acceptor:
         self._sock = sock
         self._made = made
         self._table = table
+        self._proxies = proxies
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[None]] = set()
@@ -193,7 +195,7 @@ class Acceptor:
             await self._table.room()
             try:
                 conn, address = await self._loop.sock_accept(self._sock)
-                await self._take(conn, client_of_address(str(address[0])))
+                await self._take(conn, self._proxies.connected(str(address[0])))
             except OSError as error:
                 await self._go_on(error)
             except Exception as error:  # noqa: BLE001 - one connection never ends the service

@@ -15,6 +15,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skillyard.errors import InvalidInput
+from skillyard.hosting.clients import Proxies
 from skillyard.hosting.guards import HEAD_BYTES
 from skillyard.hosting.logging import Log, redirect
 from skillyard.hosting.options import ServiceOptions
@@ -122,6 +123,7 @@ class Server(uvicorn.Server):
         """Take the application, as any server of ours does when it is made."""
         super().__init__(configured(app, options))
         self._limits = options.limits
+        self._proxies = Proxies(options.trusted_proxies)
         self._log = log
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -141,7 +143,9 @@ class Server(uvicorn.Server):
                 _loop=asyncio.get_running_loop(),
             )
 
-        acceptors: list[Any] = [Acceptor(each, made, table, self._log) for each in sockets or ()]
+        acceptors: list[Any] = [
+            Acceptor(each, made, table, self._proxies, self._log) for each in sockets or ()
+        ]
         self.servers = acceptors
 
     @contextmanager

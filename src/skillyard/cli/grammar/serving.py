@@ -67,6 +67,12 @@ COMMANDS = (
                 "repeat",
                 "ORIGIN",
             ),
+            Option(
+                "--trust-proxy",
+                "an address or network whose X-Forwarded-For names the client; may repeat",
+                "repeat",
+                "ADDRESS",
+            ),
         ),
         "Another address than this machine's, and a name that others use (--allow-host), need a "
         "bearer token: in SKILLYARD_HTTP_TOKEN, or in a file that SKILLYARD_HTTP_TOKEN_FILE names. "
