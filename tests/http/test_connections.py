@@ -73,6 +73,7 @@ def probe(port: int) -> int:
         connection.close()
 
 
+@pytest.mark.slow
 @for_each("sent", [b"", b"GET /health HTTP/1.1\r\nHost: local"])
 def test_more_idle_sockets_than_descriptors_stop_nothing_and_flood_no_log(
     tmp_path: Path, sent: bytes
@@ -94,6 +95,7 @@ def test_more_idle_sockets_than_descriptors_stop_nothing_and_flood_no_log(
     assert {line["event"] for line in lines} <= {"listening", "catalog", "connections", "stopped"}
 
 
+@pytest.mark.slow
 def test_a_process_without_any_descriptor_left_says_it_once_and_goes_on(tmp_path: Path) -> None:
     # Sixteen connections are always allowed; with so few descriptors not even those can be had.
     with ExitStack() as stack:
