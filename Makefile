@@ -104,7 +104,7 @@ quality: $(DEMO) ## Rank the pool again, and fail when hybrid ranks worse than t
 conformance: $(DEV) ## Run the protocol's own scenarios against the MCP server (needs node 20 and npm)
 	@$(BIN)/python tools/conformance/run.py
 
-soak: $(DEV) ## The long runs: thousands of mutations, fifty kills, many histories
+soak: $(DEV) ## The long runs: thousands of mutations, fifty kills, many histories, a fuzzed service
 	@SKILLYARD_SOAK=1 $(BIN)/python -m pytest --all -o faulthandler_timeout=1200 \
 		tests/index tests/evals tests/ingest tests/nodes tests/store $(ARGS)
 	@$(MAKE) --no-print-directory fuzz
@@ -151,6 +151,7 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 		--extra postgres --constraint requirements/dev.txt \
 		--output-file requirements/container.txt
 	$(UV) --group deploy --output-file requirements/deploy.txt
+	$(UV) --group fuzz --output-file requirements/fuzz.txt
 	$(UV) pyproject.toml --group eval-lowest \
 		--output-file requirements/eval-lowest.txt
 

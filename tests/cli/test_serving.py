@@ -40,6 +40,7 @@ def test_every_flag_reaches_the_service(
     monkeypatch.setenv("SKILLYARD_HTTP_TOKEN", "secret")
     asked = "serve lib --root other --host 0.0.0.0 --port 9000 --local-only --quiet --scope user"
     named = "--allow-host skills.example --allow-host b --allow-origin https://skills.example"
+    named += " --trust-proxy 10.0.0.1 --trust-proxy fd00::/8"
     assert main([*asked.split(), *named.split()]) == 0
     assert started == [
         ServiceOptions(
@@ -50,6 +51,7 @@ def test_every_flag_reaches_the_service(
             token="secret",
             allowed_hosts=("skills.example", "b"),
             allowed_origins=("https://skills.example",),
+            trusted_proxies=("10.0.0.1", "fd00::/8"),
             local_only=True,
             log_format="none",
         )
@@ -68,6 +70,7 @@ def test_without_flags_it_serves_this_folder_to_this_machine(
     ("flags", "said"),
     [
         ("--host 0.0.0.0", "set SKILLYARD_HTTP_TOKEN"),
+        ("--allow-host skills.example.com", "set SKILLYARD_HTTP_TOKEN"),
         ("--port 70000", "port must be an integer of 0 to 65535"),
         ("--allow-origin skills.example", "no http or https address"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,8 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.cli.parsing import parse
+from skillyard.errors import InvalidInput
+from skillyard.hosting.options import TOKEN as SECRET
+from skillyard.hosting.options import TOKEN_FILE, ServiceOptions
 from tests.deploy.files import DEPLOY, unit
 from tests.deploy.serving import TOKEN, asked, need, running, until
+from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
 UNITS = {"skillyard.service": "skillyard.service", "skillyard@.service": "skillyard@8766.service"}
@@ -82,6 +88,52 @@ def test_both_units_are_equally_tight() -> None:
         return settings[first:]
 
     assert rights("skillyard.service") == rights("skillyard@.service")
+
+
+@for_each("name", sorted(UNITS))
+def test_a_unit_hands_its_service_the_token_that_its_name_needs(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(SECRET, raising=False)
+    (start,) = [value for key, value in unit(name) if key == "ExecStart"]
+    _, values = parse(start.replace("%i", "8766").split()[1:])
+    with pytest.raises(InvalidInput, match=SECRET):
+        ServiceOptions(host=values.host, allowed_hosts=tuple(values.allow_host))
+    given = dict(value.split("=", 1) for key, value in unit(name) if key == "Environment")
+    (credential,) = [value for key, value in unit(name) if key == "LoadCredential"]
+    label, _, source = credential.partition(":")
+    assert source == "/etc/skillyard/http_token"
+    assert given[TOKEN_FILE] == f"%d/{label}"  # systemd's folder of the unit's credentials
+    (tmp_path / label).write_text(f"{TOKEN}\n", encoding="utf-8")
+    monkeypatch.setenv(TOKEN_FILE, str(tmp_path / label))
+    options = ServiceOptions(host=values.host, allowed_hosts=tuple(values.allow_host))
+    assert options.token == TOKEN
+
+
+def test_the_units_command_serves_with_its_token_file_and_not_without(tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn")
+    (start,) = [value for key, value in unit("skillyard.service") if key == "ExecStart"]
+    words = start.replace("/srv/skills", "examples/skills").split()[1:]
+    command = [sys.executable, "-m", "skillyard", *words, "--port", "0", "--local-only"]
+    environment = {SECRET: "", "SKILLYARD_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": str(PACKAGES), **environment},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert SECRET in done.stderr
+    path = tmp_path / "http_token"
+    path.write_text(f"{TOKEN}\n", encoding="utf-8")
+    with running(command, {**environment, TOKEN_FILE: str(path)}) as node:
+        until(node.port, 200)
+        host = {"Host": "skills.example.com"}
+        assert asked(node.port, "/health", **host)[0] == 200
+        assert asked(node.port, "/health", Authorization="Bearer wrong", **host)[0] == 401
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from skillyard.cli import serving
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.errors import SkillIoError
-from skillyard.hosting.logging import Log
+from skillyard.hosting.logging import CAUSES, TOGETHER_S, Log, redirect
 from skillyard.hosting.service import Service
 from skillyard.sources.settings import Settings
 from tests.http.running import LIBRARY, options_of, running
@@ -191,3 +192,77 @@ def test_the_form_fits_the_stream_unless_it_is_named(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     assert serving.log_format(Values(log_format=named), Console(quiet=quiet)) == form
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@requirement("log:repeated")
+def test_what_happens_a_thousand_times_is_one_line_and_a_count() -> None:
+    stream, clock = io.StringIO(), Clock()
+    log = Log("json", stream, clock)
+    for number in range(1_000):
+        log.repeated("connections", "idle_closed", client=str(number))
+        log.repeated("connections", "no_descriptor")
+    clock.now = TOGETHER_S
+    log.write("request")  # whatever is written next brings the counts
+    for _ in range(3):
+        log.repeated("connections", "idle_closed", client="later")
+    clock.now = 2 * TOGETHER_S
+    log.write("request")
+    clock.now = 4 * TOGETHER_S
+    log.write("request")
+    log.repeated("connections", "idle_closed", client="anew")
+    log.flush()
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    told = [
+        (line["code"], line.get("client"), line.get("times"))
+        for line in lines
+        if line["event"] == "connections"
+    ]
+    assert told == [
+        ("idle_closed", "0", None),
+        ("no_descriptor", None, None),
+        ("idle_closed", "999", 999),
+        ("no_descriptor", None, 999),
+        ("idle_closed", "later", 3),
+        ("idle_closed", "anew", None),
+    ]
+
+
+@requirement("log:repeated")
+def test_causes_without_end_are_counted_together() -> None:
+    stream = io.StringIO()
+    log = Log("text", stream)
+    for number in range(10 * CAUSES):
+        log.repeated("server", f"cause {number}", message="odd")
+    log.flush()
+    assert len(stream.getvalue().splitlines()) <= CAUSES + 2
+
+
+@requirement("log:repeated")
+def test_what_libraries_say_goes_to_the_log_and_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream = io.StringIO()
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])  # as in a process that set up nothing
+    asyncio_logger = logging.getLogger("asyncio")
+    monkeypatch.setattr(asyncio_logger, "handlers", [])
+    monkeypatch.setattr(asyncio_logger, "propagate", True)
+    redirect(Log("none", io.StringIO()))
+    redirect(Log("json", stream))  # a second service of one process has the log from now on
+    for number in range(100):
+        asyncio_logger.error("socket.accept() out of system resource %d", number)
+        logging.getLogger("some.library").warning("%d is odd", number)
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(line["level"], line["message"]) for line in lines] == [
+        ("error", "socket.accept() out of system resource 0"),
+        ("warning", "0 is odd"),
+    ]
+    assert capsys.readouterr().err == ""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.hosting.options import TOKEN, is_loopback
+from skillyard.hosting.options import TOKEN, TOKEN_FILE, is_loopback
 from skillyard.http import ServiceLimits, ServiceOptions, create_app
 from tests.http.running import options_of
 from tests.tables import for_each
@@ -22,6 +22,39 @@ def test_an_address_beyond_this_machine_needs_a_token_and_the_error_says_what_to
     with pytest.raises(InvalidInput, match=TOKEN):
         ServiceOptions(host=host)
     assert ServiceOptions(host=host, token="secret").token == "secret"
+
+
+@for_each("name", ["skills.example.com", "skills.example.com:8443", "10.0.0.1", "proxy", "::2"])
+def test_a_name_that_other_machines_use_needs_a_token_too(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(TOKEN, raising=False)
+    with pytest.raises(InvalidInput, match=TOKEN_FILE):
+        ServiceOptions(allowed_hosts=("localhost", name))
+    assert ServiceOptions(allowed_hosts=(name,), token="secret").token == "secret"
+
+
+@for_each("name", ["localhost", "localhost:80", "127.0.0.1:80", "[::1]:80", "::1"])
+def test_a_name_of_this_machine_needs_none(name: str) -> None:
+    assert ServiceOptions(allowed_hosts=(name,), token="").allowed_hosts == (name,)
+
+
+def test_the_token_may_lie_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "http_token"
+    monkeypatch.delenv(TOKEN, raising=False)
+    monkeypatch.setenv(TOKEN_FILE, str(path))
+    with pytest.raises(InvalidInput, match="cannot read"):
+        ServiceOptions()
+    for content, said in ((b"\n", "is empty"), (b"\xff", "not text"), (b"a b", "without blanks")):
+        path.write_bytes(content)
+        with pytest.raises(InvalidInput, match=said):
+            ServiceOptions()
+    path.write_text("hunter2\n", encoding="utf-8")
+    assert ServiceOptions(host="0.0.0.0").token == "hunter2"
+    assert ServiceOptions(token="").token == ""
+    monkeypatch.setenv(TOKEN, "another")
+    with pytest.raises(InvalidInput, match="both set"):
+        ServiceOptions()
 
 
 @for_each("host", ["127.0.0.1", "127.9.9.9", "::1", "[::1]", "localhost"])
@@ -52,6 +85,8 @@ def test_the_token_comes_from_the_environment_and_is_never_shown(
         {"token": "schlüssel"},
         {"allowed_origins": ["https://a.example/path"]},
         {"allowed_origins": ["null"]},
+        {"trusted_proxies": ["proxy.example"]},
+        {"trusted_proxies": "10.0.0.1"},
         {"limits": ServiceLimits(at_once=0)},
         {"limits": ServiceLimits(queue=-1)},
         {"limits": ServiceLimits(body_s=float("nan"))},

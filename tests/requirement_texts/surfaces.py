@@ -47,8 +47,20 @@ cli:why | design §5
     why explains one skill for a query.
 cli:summary | design §5
     summary prints the tier-1 catalogue in each format.
+service:fetch-metadata | issue 17: row 10
+    A page of another site makes no route act or fetch; a link opens pages that only read here.
+service:connections | issue 17: row 11
+    Idle sockets beyond every limit stop no answer, and fill no log.
+service:fair-use | issue 17: row 14
+    One client cannot take all connections, bodies, sessions or places of a service.
+service:described | issue 17: row 16
+    What the OpenAPI document allows is answered, and what it forbids is refused, as it says.
+mcp:half-characters | issue 17: row 16
+    A message with a lone surrogate gets a JSON-RPC error with its id, over stdio and HTTP.
 log:cause | issue 16: logs that tell
     Every 5xx, every refusal by a guard and every failed MCP tool is logged with its exception.
+log:repeated | issue 17: row 11
+    What one cause brings many times is one line of the log with a count, whoever says it.
 log:no-secret | issue 16: logs that tell
     No line of the log holds a token or a password.
 log:hints | issue 16: logs that tell

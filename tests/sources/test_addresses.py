@@ -83,6 +83,17 @@ MORE_REFUSED = {
     "fe80::1%25eth0": "a zone as an address in the web writes it",
     "fd12:3456:789a::1%3": "unique local with a zone",
     "ff0e::1": "multicast that reaches everywhere",
+    "192.0.0.8": "a dummy, since RFC 7600",
+    "192.0.0.192": "a cloud's metadata among the protocol assignments",
+    "192.88.99.1": "a relay of 6to4, deprecated by RFC 7526",
+    "168.63.129.16": "the wire server of a cloud, by a public address",
+    "100.100.100.200": "a cloud's metadata behind its NAT",
+    "::ffff:168.63.129.16": "mapped wire server",
+    "64:ff9b::a83f:8110": "NAT64 of the wire server",
+    "2002:a83f:8110::1": "6to4 of the wire server",
+    "::8.8.8.8": "compatible addresses, deprecated by RFC 4291",
+    "2001:1::1": "the nearest router of a protocol",
+    "4000::1": "nobody's yet",
 }
 PUBLIC = [
     "8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -39,6 +40,18 @@ def sound(path: Path) -> bool:
     with closing(sqlite3.connect(path)) as database:
         checked = database.execute("PRAGMA integrity_check").fetchall()
         return checked == [("ok",)] and not database.execute("PRAGMA foreign_key_check").fetchall()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of a user, group and others are POSIX's")
+def test_the_files_of_a_store_are_the_users_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with open_store(f"sqlite:///{tmp_path}/store.db", migrate=True) as store:
+            store.publish([skill("private")], tenant="acme", publisher="ci")
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys(("store.db", "store.db-wal", "store.db-shm"), 0o600)
 
 
 def test_a_synchronous_publish_says_that_there_is_no_standby(store: CatalogStore) -> None:

@@ -285,8 +285,8 @@ def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
 ) -> None:
     limits = ServiceLimits(at_once=1, queue=0)
     with running(tmp_path / "skills", limits=limits) as server:
-        places = server.service.places
-        places._free._value = 0  # as if one request were being worked on
+        shares = server.service.places._shares
+        assert shares.take("another")  # as if one request were being worked on
         try:
             answer = page(server, "/?q=pdf")
             assert answer.status_code == 429
@@ -294,7 +294,7 @@ def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
             assert "Too busy" in answer.text
             assert server.get("/").status_code == 200
         finally:
-            places._free._value = 1
+            shares.give_back("another")
 
 
 def test_with_a_token_browsers_get_a_page_that_says_what_to_do(tmp_path: Path) -> None:

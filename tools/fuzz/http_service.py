@@ -16,7 +16,8 @@ from pathlib import Path
 __all__ = ["NAME", "fuzz"]
 
 NAME = "http"
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples" / "skills"
 PATIENCE_S = 60.0
 
@@ -53,21 +54,25 @@ def fuzz(seconds: float, seed: int) -> int:
         report = Path(place, "report.json")
         done = subprocess.run(
             [
-                str(Path(sys.executable).with_name("schemathesis")), "run", f"{url}/openapi.json",
+                str(Path(sys.executable).with_name("schemathesis")),
+                "--config-file", str(HERE / "schemathesis.toml"), "run", f"{url}/openapi.json",
                 "--max-time", str(round(seconds)), "--seed", str(seed), "--checks", "all",
                 "--continue-on-failure", "--max-examples", "100000", "--request-timeout", "30",
+                "--suppress-health-check", "all",
                 "--generation-database", "none", "--warnings", "off", "--no-color",
                 "--report", "json", "--report-json-path", str(report),
             ],
             cwd=place, check=False, capture_output=True, text=True,
         )  # fmt: skip
-        if done.returncode:
-            print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
+        log = Path(place, "server.log").read_text()
+        failures = [line for line in log.splitlines() if '"event": "failure"' in line]
+        if done.returncode or failures:
+            print(done.stdout, done.stderr, *failures, sep="\n", file=sys.stderr)
         counted = json.loads(report.read_text()) if report.exists() else {}
     print(
         f"fuzz: {NAME}: ended with {done.returncode}, seed {seed}; {_counts(counted, done.stdout)}"
     )
-    return done.returncode
+    return int(bool(done.returncode or failures))
 
 
 def _counts(counted: dict[str, object], out: str) -> str:

@@ -33,6 +33,7 @@ def serve(values: Values, console: Console) -> int:
         port=values.port,
         allowed_hosts=tuple(values.allow_host),
         allowed_origins=tuple(values.allow_origin),
+        trusted_proxies=tuple(values.trust_proxy),
         local_only=values.local_only,
         store=values.store or "",
         caller=values.caller or "",

@@ -12,13 +12,25 @@ from skillyard.hosting.outcomes import Watched
 from skillyard.hosting.service import Service
 from skillyard.hosting.snapshot import Snapshot
 from skillyard.search import FoundSkill, SearchService
-from skillyard.sources.github import is_repository
+from skillyard.sources.github import REPOSITORY_PATTERN
 from skillyard.sources.protocol import SourceFailed
 
-__all__ = ["all_failed", "found_by_source", "here", "remotes", "there"]
+__all__ = [
+    "ID_PATTERN",
+    "SOURCE_PATTERN",
+    "all_failed",
+    "found_by_source",
+    "here",
+    "remotes",
+    "there",
+]
 
-_DOMAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?")
-_ID_PARTS = re.compile(r"[^/\\\x00-\x1f\x7f]+")
+_DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?"
+SOURCE_PATTERN = rf"^(?:{REPOSITORY_PATTERN}|{_DOMAIN})$"
+"""``owner/repo``, or a domain; ``local`` has the form of one."""
+ID_PATTERN = r"^(?!\.{1,2}$)(?=.*\S)[^/\\\x00-\x1f\x7f]+$"
+_SOURCE = re.compile(SOURCE_PATTERN)
+_ID = re.compile(ID_PATTERN)
 
 
 async def found_by_source(
@@ -58,7 +70,7 @@ async def there(
     service: Service, snapshot: Snapshot, source: str, skill_id: str, *, references: bool
 ) -> FoundSkill:
     """Return it from a remote. Raises Refused: 404, 422, 502."""
-    if not is_repository(source) and not _DOMAIN.fullmatch(source):
+    if not _SOURCE.fullmatch(source):
         raise wrong_field(
             [
                 Fault(
@@ -68,7 +80,7 @@ async def there(
                 )
             ]
         )
-    if not _ID_PARTS.fullmatch(skill_id) or skill_id in (".", ".."):
+    if not _ID.fullmatch(skill_id):
         raise wrong_field([Fault(("path", "id"), "id must be one path segment", "value_error")])
     sources = await remotes(service, snapshot)
     if not sources:

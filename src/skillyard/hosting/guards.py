@@ -1,7 +1,8 @@
-"""Who may ask, and how much at a time: Host, Origin, token, sizes, places.
+"""Who may ask, and how much at a time: Host, Origin, fetch metadata, token, sizes, places.
 
 The rules hold on every route. A page of another site cannot ask through a browser: its own name
-is in Origin, and a name that it has bound to this machine's address is in Host.
+is in Origin, a name that it has bound to this machine's address is in Host, and where a browser
+sends neither, as for an image, Sec-Fetch-Site says that another site asks.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from skillyard.hosting.clients import CLIENT, FairShare, Proxies
 from skillyard.hosting.errors import Refused
 from skillyard.hosting.options import ServiceLimits, ServiceOptions, is_loopback
 
-__all__ = ["HEAD_BYTES", "Bodies", "Guard", "Places", "header_of"]
+__all__ = ["HEAD_BYTES", "Bodies", "Guard", "Places", "head_too_large", "header_of"]
 
 HEAD_BYTES = 32_768
 """A request line with its headers."""
@@ -26,6 +29,13 @@ HEAD_BYTES = 32_768
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
+OWN_SITES = ("", "none", "same-origin")
+"""What Sec-Fetch-Site may say: nothing, as programs do; that a person typed the address; or that
+our own page asks. Browsers send it to loopback and over HTTPS (W3C Fetch Metadata, section 3);
+elsewhere a token is needed, which no foreign page has."""
+LINKED = re.compile(r"/|/docs|/page/skills/local/[^/]+")
+"""Pages that a link on another site may open, without a query: they read the library that is here,
+and nobody else is asked for anything."""
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?")
 
 
@@ -46,12 +56,14 @@ class Guard:
         self._own = options.host.strip("[]").lower()
         self._hosts = frozenset(name.lower().rstrip(".") for name in options.allowed_hosts)
         self._origins = frozenset(origin.lower() for origin in options.allowed_origins)
+        self._proxies = Proxies(options.trusted_proxies)
 
     def check(self, scope: Scope) -> str:
-        """Return the host and port by which we were called.
+        """Return the host and port by which we were called; from now on :data:`CLIENT` asks.
 
         Raises Refused for a request that is not for us, or from somebody else.
         """
+        CLIENT.set(self._proxies.client_of(scope))
         _check_head(scope)
         authority = self._authority(scope)
         if not self._is_ours(authority):
@@ -69,6 +81,8 @@ class Guard:
                 "pages of this origin may not ask this service",
                 hint="if they may, start the service with --allow-origin ORIGIN",
             )
+        if not self.allows(origin):
+            _check_site(scope)
         if self._token and scope["method"] != "OPTIONS":
             self._check_token(header_of(scope, b"authorization"))
         return authority
@@ -134,13 +148,7 @@ def _check_head(scope: Scope) -> None:
     size = len(scope["path"]) + len(scope["query_string"])
     size += sum(len(name) + len(value) for name, value in scope["headers"])
     if size > HEAD_BYTES:
-        raise Refused(
-            431,
-            "head_too_large",
-            f"the request line and headers are larger than {HEAD_BYTES:,} bytes",
-            hint="POST takes long requests",
-            headers={"Connection": "close"},
-        )
+        raise head_too_large()
     if header_of(scope, b"transfer-encoding") and header_of(scope, b"content-length"):
         # Whoever stands before us may have believed the other one.
         raise Refused(
@@ -149,6 +157,40 @@ def _check_head(scope: Scope) -> None:
             "the body has a length and a transfer coding",
             headers={"Connection": "close"},
         )
+
+
+def head_too_large() -> Refused:
+    """Return the 431 of a request line and headers beyond the limit."""
+    return Refused(
+        431,
+        "head_too_large",
+        f"the request line and headers are larger than {HEAD_BYTES:,} bytes",
+        hint="POST takes long requests",
+        headers={"Connection": "close"},
+    )
+
+
+def _check_site(scope: Scope) -> None:
+    """Refuse what a browser asks for another site, but for links to pages that only read here.
+
+    This is the resource isolation policy of web.dev/articles/fetch-metadata.
+    """
+    if header_of(scope, b"sec-fetch-site") in OWN_SITES:
+        return
+    followed = (
+        scope["method"] == "GET"
+        and header_of(scope, b"sec-fetch-mode") == "navigate"
+        and header_of(scope, b"sec-fetch-dest") == "document"
+    )
+    if followed and not scope["query_string"] and LINKED.fullmatch(scope["path"]):
+        return
+    raise Refused(
+        403,
+        "cross_site",
+        "pages of other sites may not make this service do anything",
+        hint="open the address yourself; if pages of another origin may ask, start the service"
+        " with --allow-origin ORIGIN",
+    )
 
 
 def _no_path() -> Refused:
@@ -164,36 +206,55 @@ def _is_address(name: str) -> bool:
 
 
 class Bodies:
-    """Reads request bodies, none beyond its size and all of them within one budget."""
+    """Reads request bodies, none beyond its size and all of them within one budget.
+
+    Of the budget each client has its share, and a body that comes too slowly is not waited for.
+    """
 
     def __init__(self, limits: ServiceLimits) -> None:
         self._limits = limits
-        self._held = 0
+        self._shares = FairShare(limits.bodies_bytes)
 
     async def read(self, scope: Mapping[str, Any], receive: Receive) -> bytes:
         """Return the JSON body of a request. Raises Refused: 400, 408, 413, 415 or 429."""
         self._check_head(scope)
+        client = CLIENT.get()
+        start = asyncio.get_running_loop().time()
         held: list[bytes] = []
         size = 0
         try:
-            async with asyncio.timeout(self._limits.body_s):
+            async with asyncio.timeout_at(start + self._patience_s(0)) as deadline:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise Refused(400, "gone", "the client went away")
                     piece = message.get("body", b"")
+                    self._check_size(size + len(piece))
+                    if not self._shares.take(client, len(piece)):
+                        raise busy()
                     size += len(piece)
-                    self._held += len(piece)
-                    self._check_size(size)
                     held.append(piece)
                     if not message.get("more_body", False):
                         return b"".join(held)
+                    deadline.reschedule(start + self._patience_s(size))
         except TimeoutError:
+            limits = self._limits
             raise Refused(
-                408, "too_slow", f"the body did not come within {self._limits.body_s:g} s"
+                408,
+                "too_slow",
+                f"the body did not come within {limits.body_s:g} s, or at less than"
+                f" {limits.body_rate:,} bytes a second",
             ) from None
         finally:
-            self._held -= size
+            self._shares.give_back(client, size)
+
+    def _patience_s(self, size: int) -> float:
+        """Return how long after its begin a body of which so much has come is waited for.
+
+        This is how Apache's mod_reqtimeout counts (RequestReadTimeout body=…,MinRate=…).
+        """
+        limits = self._limits
+        return min(limits.body_s, limits.body_start_s + size / limits.body_rate)
 
     def _check_head(self, scope: Mapping[str, Any]) -> None:
         media = header_of(scope, b"content-type").partition(";")[0].strip().lower()
@@ -226,8 +287,6 @@ class Bodies:
                 f"the body is larger than {self._limits.body_bytes:,} bytes",
                 hint="send less text",
             )
-        if self._held > self._limits.bodies_bytes:
-            raise busy()
 
 
 def busy() -> Refused:
@@ -242,27 +301,63 @@ def busy() -> Refused:
 
 
 class Places:
-    """So many requests are worked on together, so many wait, one more is refused."""
+    """So many requests are worked on together, so many wait, one more is refused.
+
+    Those who wait are served in turn, one request of each client after the other, so that nobody
+    waits for all the requests of somebody else.
+    """
 
     def __init__(self, limits: ServiceLimits) -> None:
-        self._queue = limits.queue
-        self._free = asyncio.Semaphore(limits.at_once)
+        self._shares = FairShare(limits.at_once + limits.queue)
+        self._free = limits.at_once
+        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
+        """Who waits, by client, in the order of their turns."""
         self.waiting = 0
         self.taken = 0
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
         """Hold a place, after waiting for it. Raises Refused (429) where the queue is full."""
-        if self._free.locked() and self.waiting >= self._queue:
+        client = CLIENT.get()
+        if not self._shares.take(client):
             raise busy()
+        try:
+            if self._free:
+                self._free -= 1
+            else:
+                await self._turn(client)
+            self.taken += 1
+            try:
+                yield
+            finally:
+                self.taken -= 1
+                self._next()
+        finally:
+            self._shares.give_back(client)
+
+    async def _turn(self, client: str) -> None:
+        """Wait for a place that another request leaves."""
+        turn = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(client, deque()).append(turn)
         self.waiting += 1
         try:
-            await self._free.acquire()
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._next()  # it came, and nobody is there to take it
+            raise
         finally:
             self.waiting -= 1
-        self.taken += 1
-        try:
-            yield
-        finally:
-            self.taken -= 1
-            self._free.release()
+
+    def _next(self) -> None:
+        """Hand a place on to the client whose turn it is."""
+        while self._queues:
+            client = next(iter(self._queues))
+            queue = self._queues.pop(client)
+            turn = queue.popleft()
+            if queue:
+                self._queues[client] = queue  # behind all the others
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1

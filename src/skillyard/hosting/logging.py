@@ -25,8 +25,13 @@ MESSAGE_CHARS = 2_000
 TRACE_CHARS = 16_000
 STDIO = "standard input and output"
 """The address of a service that is spoken to over its own streams."""
+CAUSE_CHARS = 200
 CHAIN = 5
 """Exceptions of one chain that are named."""
+TOGETHER_S = 10.0
+"""Events of one cause within so long of its last line are one more line, with their number."""
+CAUSES = 100
+"""Causes that are told apart; further ones are counted together."""
 
 
 class Log:
@@ -35,8 +40,15 @@ class Log:
     ``form`` is ``json``, ``text``, or ``none``: errors alone, as text.
     """
 
-    def __init__(self, form: str = "json", stream: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        form: str = "json",
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.form = form
+        self._clock = clock
+        self._repeated: dict[tuple[str, str], _Repeated] = {}
         self._stream = sys.stderr if stream is None else stream
         self._lock = Lock()
         self._secrets: tuple[str, ...] = ()
@@ -48,6 +60,47 @@ class Log:
 
     def write(self, event: str, level: str = "info", **facts: Any) -> None:
         """Write one event with its facts. ``level`` is info, warning or error."""
+        if self._repeated:
+            self.flush(self._clock() - TOGETHER_S)
+        self._write(event, level, facts)
+
+    def repeated(self, event: str, code: str, level: str = "warning", /, **facts: Any) -> None:
+        """Write an event that may come a thousand times a second: one line per cause, counted.
+
+        The first is written at once. Those that follow within :data:`TOGETHER_S` are counted, and
+        written as one line with the facts of the last and their number, ``times``.
+        """
+        now = self._clock()
+        self.flush(now - TOGETHER_S)
+        with self._lock:
+            if (event, code) not in self._repeated and len(self._repeated) >= CAUSES:
+                code = "others"
+            known = self._repeated.get((event, code))
+            if known is not None:
+                known.times += 1
+                known.facts = facts
+                return
+            self._repeated[event, code] = _Repeated(now, level, facts)
+        self._write(event, level, {"code": code, **facts})
+
+    def flush(self, before: float | None = None) -> None:
+        """Write what has been counted: of causes last written by ``before``, or of all."""
+        with self._lock:
+            due = [
+                key
+                for key, known in self._repeated.items()
+                if before is None or known.since <= before
+            ]
+            counted = [(key, self._repeated.pop(key)) for key in due]
+            # What went on is counted for as long again; what has ended is forgotten.
+            for key, known in counted:
+                if known.times and before is not None:
+                    self._repeated[key] = _Repeated(before + TOGETHER_S, known.level, known.facts)
+        for (event, code), known in counted:
+            if known.times:
+                self._write(event, known.level, {"code": code, **known.facts, "times": known.times})
+
+    def _write(self, event: str, level: str, facts: Mapping[str, Any]) -> None:
         if self.form == "none" and level != "error":
             return
         facts = {name: self._safe(value) for name, value in facts.items()}
@@ -108,6 +161,18 @@ class Log:
             what = f"The skills cannot be read: {clean_line(str(facts['error']))}"
             return f"{what}\nServing at {url}, without skills until they can (Ctrl+C to stop)"
         return "\n".join(_lines(event, facts))
+
+
+class _Repeated:
+    """A cause that has been written, and what came of it since."""
+
+    __slots__ = ("facts", "level", "since", "times")
+
+    def __init__(self, since: float, level: str, facts: Mapping[str, Any]) -> None:
+        self.since = since
+        self.level = level
+        self.facts = facts
+        self.times = 0
 
 
 def cause_of(error: BaseException) -> BaseException | None:
@@ -176,8 +241,22 @@ def _catalog(event: str, facts: Mapping[str, Any]) -> str:
     return f"{plural(facts['skills'], 'skill')} after a change"
 
 
+_CONNECTIONS = {
+    "idle_closed": "closed an idle connection to make room for a new one",
+    "client_refused": "refused a connection: its client has its share, and none of it is idle",
+    "no_descriptor": "the system allows no further connection",
+}
+
+
+def _connections(event: str, facts: Mapping[str, Any]) -> str:
+    client = f" ({facts['client']})" if "client" in facts else ""
+    times = f", {facts['times']} times" if "times" in facts else ""
+    return f"{_CONNECTIONS[facts['code']]}{client}{times}"
+
+
 _SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
     "catalog": _catalog,
+    "connections": _connections,
     "failure": _failure,
     "refused": _refused,
     "request": _request,
@@ -199,12 +278,22 @@ class ServerHandler(logging.Handler):
         if error is not None:
             facts |= {**_described(error), "traceback": _trace(error)}
         level = "error" if record.levelno >= logging.ERROR else record.levelname.lower()
-        self._log.write("server", level, **facts)
+        # The template, not the message: a message with a number in it is another one each time.
+        cause = f"{record.name}: {shorten(str(record.msg), CAUSE_CHARS)}"
+        self._log.repeated("server", cause, level, **facts)
 
 
 def redirect(log: Log, *names: str) -> None:
-    """Send the warnings of libraries to our log, and nowhere else: no trace reaches a terminal."""
-    for name in names:
+    """Send the warnings of libraries to our log, and nowhere else: no trace reaches a terminal.
+
+    Besides the named ones this is asyncio, and every library that nobody else listens to.
+    """
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if isinstance(each, ServerHandler)]:
+        root.removeHandler(handler)
+    if not root.handlers:  # else Python writes warnings to standard error by itself
+        root.addHandler(ServerHandler(log))
+    for name in ("asyncio", *names):
         logger = logging.getLogger(name)
         logger.handlers = [ServerHandler(log)]
         logger.propagate = False

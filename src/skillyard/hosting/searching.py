@@ -20,7 +20,12 @@ from skillyard.search import SearchService
 from skillyard.search.gathering import KeptGathered
 from skillyard.search.noting import Noting
 from skillyard.sources.protocol import Source
-from skillyard.sources.registry import build_sources, build_transport, response_cache
+from skillyard.sources.registry import (
+    build_sources,
+    build_transport,
+    response_cache,
+    source_names,
+)
 from skillyard.sources.responses import CacheStats
 from skillyard.sources.settings import Settings
 
@@ -66,6 +71,12 @@ class Searching:
         if self._local_only:
             return (LOCAL,)
         return tuple(dict.fromkeys((LOCAL, *self.settings.enabled)))
+
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """What a request may name: the catalog, and every source that is there to be asked."""
+        names = () if self._local_only else source_names()
+        return tuple(dict.fromkeys((LOCAL, *names)))
 
     @property
     def remote_requests(self) -> int:

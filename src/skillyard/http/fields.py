@@ -16,8 +16,8 @@ from skillyard.hosting.errors import Fault, Refused, wrong_field
 
 __all__ = ["Field", "from_json", "from_path", "from_query", "refuse_field"]
 
-MOST_PAIRS = 500
-"""Parameters of one query string."""
+MOST_PAIRS = 1_000
+"""Parameters of one query string: more than the items of any route's lists together."""
 TRUE = frozenset({"true", "1", "yes", "on"})
 FALSE = frozenset({"false", "0", "no", "off"})
 
@@ -41,6 +41,8 @@ class Field(NamedTuple):
     choices: tuple[str, ...] = ()
     alias: str = ""
     """A second name under which it is understood."""
+    pattern: str = ""
+    """What the use case takes, for whoever reads the description; it checks by itself."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,6 +69,8 @@ class Field(NamedTuple):
             shape["minLength"] = self.shortest
         if self.choices:
             shape["enum"] = list(self.choices)
+        elif self.pattern or self.shortest:
+            shape["pattern"] = self.pattern or r"\S"  # blanks alone are nothing
         return shape
 
 
@@ -158,12 +162,12 @@ def from_json(fields: Sequence[Field], body: bytes, *, strict: bool) -> dict[str
             faults += [_unknown(("body", name[:100]), by_name)] if strict else []
         elif field.name in given:
             faults.append(Fault(("body", name), f"{field.name} is given twice", "repeated"))
-        elif value is not None:
+        else:
             given[field.name] = value
     values = {}
     for field in fields:
         where: Where = ("body", field.name)
-        if field.name in given:
+        if given.get(field.name) is not None:
             values[field.name] = _from_value(field, given[field.name], where, faults)
         else:
             values[field.name] = _absent(field, where, faults)

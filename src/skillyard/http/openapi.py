@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from skillyard import __version__
@@ -13,12 +14,14 @@ from skillyard.http.schemas import SCHEMAS
 
 __all__ = ["STATUSES", "document"]
 
+Choices = Mapping[str, tuple[str, ...]]
+NO_CHOICES: Choices = MappingProxyType({})
 HTML = "text/html"
 STATUSES = {
     304: "Nothing has changed since the answer with that ETag.",
-    400: "The request cannot be understood, or names nothing.",
+    400: "The request is not HTTP, cannot be understood, or names nothing.",
     401: "The bearer token is missing or wrong.",
-    403: "The Host or Origin is not one that may ask.",
+    403: "The Host, Origin or site (Sec-Fetch-Site) is not one that may ask.",
     404: "There is no such skill; near names follow.",
     405: "The path does not know this method; Allow names those that it knows.",
     408: "The body did not come in time.",
@@ -32,15 +35,21 @@ STATUSES = {
     502: "Every source failed; the reason of each follows.",
     503: "The skills cannot be read at the moment.",
 }
-_EVERYWHERE = (401, 403, 405, 431, 500)
-_OF_BODIES = (400, 408, 413, 415)
+_EVERYWHERE = (400, 401, 403, 405, 431, 500)
+_OF_BODIES = (408, 413, 415)
 
 
-def document(routes: Sequence[Route], *, secured: bool) -> dict[str, Any]:
-    """Return the document; ``secured`` where requests need the token."""
+def document(
+    routes: Sequence[Route], *, secured: bool, choices: Choices = NO_CHOICES
+) -> dict[str, Any]:
+    """Return the document; ``secured`` where requests need the token.
+
+    ``choices`` has, by the name of a field, what this service takes there: its scorers and sources.
+    """
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        named = _named(route, choices)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(named)
     shape: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
@@ -58,6 +67,14 @@ def document(routes: Sequence[Route], *, secured: bool) -> dict[str, Any]:
     if secured:
         shape["security"] = [{"token": []}]
     return shape
+
+
+def _named(route: Route, choices: Choices) -> Route:
+    """Return the route with what its fields take on this service."""
+    fields = (
+        field._replace(choices=choices.get(field.name, field.choices)) for field in route.fields
+    )
+    return route._replace(fields=tuple(fields))
 
 
 def _operation(route: Route) -> dict[str, Any]:
@@ -94,10 +111,10 @@ def _parameter(field: Field, place: str) -> dict[str, Any]:
 def _body(route: Route) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for field in route.fields:
-        properties[field.name] = field.schema()
+        properties[field.name] = _member(field)
         if field.alias:
             properties[field.alias] = {
-                **field.schema(),
+                **_member(field),
                 "description": f"Another name of {field.name}.",
             }
     # A required field that has a second name is there under either; we say so in its description.
@@ -108,9 +125,37 @@ def _body(route: Route) -> dict[str, Any]:
         shape["required"] = required
     if either:
         shape["anyOf"] = [{"required": [name]} for field in either for name in field.names]
+    if route.either:
+        shape["anyOf"] = [
+            {"required": [name], "properties": {name: _given(field)}}
+            for field in route.fields
+            for name in field.names
+            if field.name in route.either
+        ]
+    both = [{"required": list(field.names)} for field in route.fields if field.alias]
+    if both:  # a field is given under one of its names
+        shape["not"] = {"anyOf": both}
     if route.strict:
         shape["additionalProperties"] = False
     return shape
+
+
+def _member(field: Field) -> dict[str, Any]:
+    """Return the schema of a body's member: null says the same as leaving it out."""
+    shape = field.schema()
+    if field.required:
+        return shape
+    shape["type"] = [shape["type"], "null"]
+    if "enum" in shape:
+        shape["enum"] = [*shape["enum"], None]
+    return shape
+
+
+def _given(field: Field) -> dict[str, Any]:
+    """Return the schema of a member that says something: no null, and no empty list."""
+    if field.kind == "texts":
+        return {"type": "array", "minItems": 1}
+    return {"type": field.schema()["type"]}
 
 
 def _responses(route: Route) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skillyard.hosting.fetching import ID_PATTERN, SOURCE_PATTERN
 from skillyard.http.fields import Field
 from skillyard.ranking.registry import DEFAULT_SCORER
 
@@ -96,8 +97,17 @@ SOURCE = Field(
     True,
     shortest=1,
     longest=300,
+    pattern=SOURCE_PATTERN,
 )
-ID = Field("id", "text", "The skill's short identifier there.", True, shortest=1, longest=200)
+ID = Field(
+    "id",
+    "text",
+    "The skill's short identifier there.",
+    True,
+    shortest=1,
+    longest=200,
+    pattern=ID_PATTERN,
+)
 ONE_SKILL = (_RAW, _REFERENCES)
 
 _FILES = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import signal
 import socket
@@ -11,13 +12,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skillyard.errors import InvalidInput
+from skillyard.hosting.clients import Proxies
 from skillyard.hosting.guards import HEAD_BYTES
 from skillyard.hosting.logging import Log, redirect
-from skillyard.hosting.options import ServiceLimits, ServiceOptions
+from skillyard.hosting.options import ServiceOptions
+from skillyard.hosting.slots import SlotTable
 from skillyard.http.app import create_app
+from skillyard.http.connections import Acceptor, Connection, connections_of
+from skillyard.io.descriptors import raise_descriptor_limit
 from skillyard.io.signals import ENDING
 from skillyard.io.sockets import own_address
 
@@ -39,6 +44,7 @@ def serve(options: ServiceOptions | None = None) -> None:
     with listening(options) as sock:
         announce(log, sock, options)
         server.run([sock])
+    log.flush()
     log.write("stopped")
 
 
@@ -94,7 +100,7 @@ def configured(app: Any, options: ServiceOptions) -> uvicorn.Config:
     """Return how uvicorn serves an application of ours: our log, our limits, no more said."""
     return uvicorn.Config(
         app,
-        http=_patient(options.limits),
+        http=H11Protocol,  # each connection is made by Server, with what else it needs
         ws="none",
         lifespan="on",
         log_config=None,
@@ -111,7 +117,36 @@ class Server(uvicorn.Server):
 
     def __init__(self, options: ServiceOptions, log: Log) -> None:
         redirect(log, "uvicorn.error", "mcp")
-        super().__init__(configured(create_app(options, log=log), options))
+        self.begin(create_app(options, log=log), options, log)
+
+    def begin(self, app: Any, options: ServiceOptions, log: Log) -> None:
+        """Take the application, as any server of ours does when it is made."""
+        super().__init__(configured(app, options))
+        self._limits = options.limits
+        self._proxies = Proxies(options.trusted_proxies)
+        self._log = log
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start the application; then accept connections, as many as there is room for."""
+        await super().startup(sockets=[])
+        most = connections_of(raise_descriptor_limit(), self._limits.connections)
+        table: SlotTable[Connection] = SlotTable(most)
+
+        def made(client: str) -> Connection:
+            return Connection(
+                limits=self._limits,
+                table=table,
+                client=client,
+                config=self.config,
+                server_state=self.server_state,
+                app_state=self.lifespan.state,
+                _loop=asyncio.get_running_loop(),
+            )
+
+        acceptors: list[Any] = [
+            Acceptor(each, made, table, self._proxies, self._log) for each in sockets or ()
+        ]
+        self.servers = acceptors
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -125,37 +160,3 @@ class Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _patient(limits: ServiceLimits) -> type[Any]:
-    """Return the protocol of a connection that is closed where no request comes in time."""
-
-    class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-        _deadline: Any = None
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._deadline = self.loop.call_later(limits.header_s, self._too_slow)
-
-        def data_received(self, data: bytes) -> None:
-            if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
-                self._deadline = self.loop.call_later(limits.header_s, self._too_slow)
-            super().data_received(data)
-            if self.cycle is not None and not self.cycle.response_complete:
-                self._forget()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._forget()
-            super().connection_lost(exc)
-
-        def _forget(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-                self._deadline = None
-
-        def _too_slow(self) -> None:
-            self._deadline = None
-            if not self.transport.is_closing():
-                self.transport.close()
-
-    return Patient

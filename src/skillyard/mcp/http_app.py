@@ -19,12 +19,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skillyard.hosting.errors import Refused
 from skillyard.hosting.service import Service
+from skillyard.mcp.messages import refusal_of_surrogates
 from skillyard.mcp.server import SkillServer, create_server
+from skillyard.mcp.sessions import Sessions
 
 __all__ = ["McpApp", "mcp_app", "refusal"]
 
-SESSIONS = 1_000
-"""Sessions of the older era that are open at a time; one more is answered 503."""
 IDLE_S = 600.0
 """A session that nobody has used for so long is closed; its client begins a new one."""
 
@@ -38,11 +38,12 @@ class McpApp:
         self._manager = StreamableHTTPSessionManager(
             server,
             session_idle_timeout=IDLE_S,
-            max_sessions=SESSIONS,
+            max_sessions=None,  # they are counted by client, in Sessions
             max_request_body_size=service.options.limits.body_bytes,
             # Host and Origin were checked by the service's own guard, for every route alike.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
+        self._sessions = Sessions(self._manager, service.options.limits.sessions)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -54,21 +55,26 @@ class McpApp:
         """Answer one request."""
         if scope["type"] != "http":
             raise ValueError(f"MCP is served over http, not {scope['type']}")
+        try:
+            await self._answer(scope, receive, send)
+        except Refused as refused:
+            self._log(refused)
+            await refusal(refused)(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in ("GET", "POST", "DELETE"):
             refused = Refused(405, "method_not_allowed", "MCP takes GET, POST and DELETE")
             refused.headers["Allow"] = "GET, POST, DELETE"
-            self._log(refused)
-            await refusal(refused)(scope, receive, send)
-            return
+            raise refused
         if scope["method"] == "POST":
-            try:
-                body = await self._service.bodies.read(scope, receive)
-            except Refused as refused:
-                self._log(refused)
-                await refusal(refused)(scope, receive, send)
+            body = await self._service.bodies.read(scope, receive)
+            unreadable = refusal_of_surrogates(body)
+            if unreadable is not None:
+                sent = unreadable.model_dump_json(by_alias=True, exclude_unset=True)
+                await Response(sent, 400, media_type="application/json")(scope, receive, send)
                 return
             receive = _again(body, receive)
-        await self._manager.handle_request(scope, receive, send)
+        await self._sessions.handle(scope, receive, send)
 
     def _log(self, refused: Refused) -> None:
         log = self._service.log

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import anyio
-import uvicorn
 from mcp.server.stdio import stdio_server
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -20,7 +19,7 @@ from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.probes import probed
 from skillyard.hosting.service import Service
 from skillyard.http.serving import Server as HttpServer
-from skillyard.http.serving import announce, configured, library_of, listening
+from skillyard.http.serving import announce, library_of, listening
 from skillyard.io.signals import on_signals
 from skillyard.mcp.http_app import McpApp, mcp_app, refusal
 from skillyard.mcp.server import create_server
@@ -84,6 +83,7 @@ def serve_http(options: ServiceOptions | None = None) -> None:
     with listening(options) as sock:
         announce(log, sock, options, PATH)
         server.run([sock])
+    log.flush()
     log.write("stopped")
 
 
@@ -93,7 +93,7 @@ class McpServer(HttpServer):
     def __init__(self, options: ServiceOptions, log: Log) -> None:
         redirect(log, "mcp", "uvicorn.error")
         self.service = Service(options, (), log)
-        uvicorn.Server.__init__(self, configured(http_application(self.service), options))
+        self.begin(http_application(self.service), options, log)
 
 
 def http_application(service: Service) -> ASGIApp:

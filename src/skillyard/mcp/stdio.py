@@ -25,10 +25,11 @@ from typing import Any
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
 from skillyard.io.pipes import copy_of, loop_can_wait, pipe_room, send_now
+from skillyard.mcp.messages import refusal_of
 
 __all__ = ["Answering", "Lines", "Output", "lines_of", "own_output"]
 
@@ -201,7 +202,7 @@ class Answering:
     """The stream of messages without what is none, which is answered here.
 
     The SDK drops a line that is no JSON-RPC without a word, and its sender waits. JSON-RPC has an
-    error for it, without an id since none can be told.
+    error for it, with the id where one can be told.
     """
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
@@ -231,9 +232,8 @@ class Answering:
 
 
 def _refusal(error: Exception) -> JSONRPCError:
-    told = error.errors(include_input=False) if isinstance(error, ValidationError) else []
+    told = error.errors() if isinstance(error, ValidationError) else []
     if all(each["type"] == "json_invalid" for each in told):
-        failure = ErrorData(code=PARSE_ERROR, message="the line is not JSON of a moderate size")
-    else:
-        failure = ErrorData(code=INVALID_REQUEST, message="the line is no JSON-RPC message")
+        return refusal_of(str(told[0]["input"]) if told else "")
+    failure = ErrorData(code=INVALID_REQUEST, message="the line is no JSON-RPC message")
     return JSONRPCError(jsonrpc="2.0", id=None, error=failure)

@@ -3,6 +3,8 @@
 Hosts that the settings name are asked wherever they are: a private mirror is private. A host that
 comes from a command line or an answer must lie on the public internet, and the connection goes to
 the very address that was checked.
+
+The table is our own: what ``ipaddress`` calls global differs between releases of Python.
 """
 
 from __future__ import annotations
@@ -15,53 +17,79 @@ from collections.abc import Sequence
 __all__ = ["is_public", "public_addresses"]
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_NAT64 = (ipaddress.ip_network("64:ff9b::/96"),)
-_NOT_YET_KNOWN = tuple(
+
+NOT_PUBLIC_IPV4 = tuple(
     map(
-        ipaddress.ip_network, ("2001::/32", "fec0::/10", "3fff::/20", "5f00::/16", "64:ff9b:1::/48")
+        ipaddress.IPv4Network,
+        (
+            # IANA IPv4 Special-Purpose Address Registry (RFC 6890), globally reachable: False.
+            "0.0.0.0/8",  # this network, RFC 791
+            "10.0.0.0/8",  # private, RFC 1918
+            "100.64.0.0/10",  # shared, behind a provider's NAT, RFC 6598
+            "127.0.0.0/8",  # loopback, RFC 1122
+            "169.254.0.0/16",  # link-local and the metadata of most clouds, RFC 3927
+            "172.16.0.0/12",  # private, RFC 1918
+            # Protocol assignments, RFC 6890: 192.0.0.8 is a dummy (RFC 7600), 192.0.0.192 was a
+            # cloud's metadata. .9 and .10 are reachable, and are the nearest router's, no server's.
+            "192.0.0.0/24",
+            "192.0.2.0/24",  # documentation, RFC 5737
+            "192.88.99.0/24",  # relays of 6to4, deprecated, RFC 7526; .2 of 6a44, RFC 6751
+            "192.168.0.0/16",  # private, RFC 1918
+            "198.18.0.0/15",  # benchmarks, RFC 2544
+            "198.51.100.0/24",  # documentation, RFC 5737
+            "203.0.113.0/24",  # documentation, RFC 5737
+            "240.0.0.0/4",  # reserved, RFC 1112; the last is the broadcast, RFC 919
+            # IANA IPv4 Multicast Address Space Registry.
+            "224.0.0.0/4",
+            # Azure's wire server, which every virtual machine there reaches by a public address
+            # (learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
+            "168.63.129.16/32",
+        ),
     )
 )
-"""Networks that nobody's server is in, which the standard library's tables may not say: Teredo
-tunnels, site-local, documentation, segment routing, local translation."""
-_SIX_TO_FOUR = ipaddress.ip_network("2002::/16")
+NOT_PUBLIC_IPV6 = tuple(
+    map(
+        ipaddress.IPv6Network,
+        (
+            # IANA IPv6 Special-Purpose Address Registry, globally reachable: False or N/A, inside
+            # of GLOBAL_UNICAST. What has been taken out of 2001::/23 again holds no web server.
+            "2001::/23",  # protocol assignments, Teredo (2001::/32) among them, RFC 2928, RFC 4380
+            "2001:db8::/32",  # documentation, RFC 3849
+            "3fff::/20",  # documentation, RFC 9637
+        ),
+    )
+)
+GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""IANA IPv6 Address Space Registry: outside of it lie loopback, unique local, link-local,
+site-local, multicast, segment routing, discard, and what has been given to nobody."""
+MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")  # RFC 4291
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052
+SIX_TO_FOUR = ipaddress.IPv6Network("2002::/16")  # RFC 3056
 
 
 def is_public(address: str) -> bool:
     """True for an address that is reachable by everybody; False for anything that is no address.
 
-    Addresses that carry an IPv4 address inside are what that one is.
+    IPv6 addresses that carry an IPv4 address (mapped, NAT64, 6to4) are what that one is.
     """
     try:
         found = ipaddress.ip_address(address.split("%")[0])
     except ValueError:
         return False
-    inside = _inside(found)
-    return all(map(_plain, inside)) if inside else _plain(found)
+    found = _carried(found)
+    if isinstance(found, ipaddress.IPv4Address):
+        return not any(found in network for network in NOT_PUBLIC_IPV4)
+    return found in GLOBAL_UNICAST and not any(found in network for network in NOT_PUBLIC_IPV6)
 
 
-def _plain(address: _Address) -> bool:
-    return (
-        address.is_global
-        and not address.is_multicast
-        and not address.is_reserved
-        and not address.is_unspecified
-        and not any(address in network for network in _NOT_YET_KNOWN)
-    )
-
-
-def _inside(address: _Address) -> list[_Address]:
-    """Return the IPv4 addresses that an IPv6 address stands for."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return []
-    whole = int(address)
-    found: list[_Address] = []
-    if address.ipv4_mapped is not None:
-        found.append(address.ipv4_mapped)
-    if whole >> 32 == 0 or any(address in network for network in _NAT64):
-        found.append(ipaddress.IPv4Address(whole & 0xFFFFFFFF))
-    if address in _SIX_TO_FOUR:
-        found.append(ipaddress.IPv4Address((whole >> 80) & 0xFFFFFFFF))
-    return found
+def _carried(address: _Address) -> _Address:
+    """Return the IPv4 address that an IPv6 address carries, else the address itself."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address in MAPPED or address in NAT64:
+            return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if address in SIX_TO_FOUR:
+            return ipaddress.IPv4Address((int(address) >> 80) & 0xFFFFFFFF)
+    return address
 
 
 async def public_addresses(host: str, port: int) -> Sequence[str]:

@@ -43,14 +43,15 @@ ENTRY_BYTES = 256
 LFS = b"version https://git-lfs.github.com/spec/"
 
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
-_REPOSITORY = re.compile(rf"{_PART}/[._]?{_PART}")
+REPOSITORY_PATTERN = rf"(?!.*\.\.){_PART}/[._]?{_PART}"
+_REPOSITORY = re.compile(REPOSITORY_PATTERN)
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 
 
 def is_repository(text: str) -> bool:
     """True for ``owner/repo``, matched whole."""
-    return _REPOSITORY.fullmatch(text) is not None and ".." not in text
+    return _REPOSITORY.fullmatch(text) is not None
 
 
 class Tree(NamedTuple):

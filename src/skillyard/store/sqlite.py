@@ -186,8 +186,13 @@ class SqliteBackend:
         self._connections.close()
 
     def _make_file(self) -> None:
+        """Make the file where there is none, for this user alone: it holds private skills.
+
+        SQLite gives the files that it puts beside it (-wal, -shm, -journal) the same rights. A file
+        that is there keeps its own: somebody may have opened it to a group on purpose.
+        """
         try:
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666))
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
             raise StoreRefused(self.address, f"cannot be made ({error.strerror})") from None
 

@@ -67,9 +67,16 @@ COMMANDS = (
                 "repeat",
                 "ORIGIN",
             ),
+            Option(
+                "--trust-proxy",
+                "an address or network whose X-Forwarded-For names the client; may repeat",
+                "repeat",
+                "ADDRESS",
+            ),
         ),
-        "Listens on this machine alone unless SKILLYARD_HTTP_TOKEN is set. Stops on SIGINT and "
-        "SIGTERM, after the requests that are running.",
+        "Another address than this machine's, and a name that others use (--allow-host), need a "
+        "bearer token: in SKILLYARD_HTTP_TOKEN, or in a file that SKILLYARD_HTTP_TOKEN_FILE names. "
+        "Stops on SIGINT and SIGTERM, after the requests that are running.",
         (
             "skillyard serve",
             "skillyard serve ~/skills --local-only --port 9000",

@@ -62,7 +62,7 @@ async def evaluate(service: Service, asked: Asked) -> Reply:
     """Answer as the documented ``skill_evaluate``."""
     values = asked.values
     if values["text"] is None and not values["files"] and not values["recent_activity"]:
-        raise refuse_field("text", "text or files is required", "missing", "body")
+        raise refuse_field("text", "text or files is required", place="body")
 
     def work(catalog: Catalog) -> dict[str, Any]:
         return evaluate_skills(

@@ -13,6 +13,7 @@ from skillyard.hosting.service import Asked, Service
 from skillyard.http.documentation import POLICY, page
 from skillyard.http.encoding import Reply, json_bytes, json_reply
 from skillyard.http.openapi import document
+from skillyard.ranking.registry import scorer_names
 from skillyard.sources.responses import CacheStats
 
 __all__ = ["docs", "health", "metrics", "openapi", "root"]
@@ -149,4 +150,5 @@ async def docs(service: Service, asked: Asked) -> Reply:
 
 
 def _document(service: Service) -> dict[str, Any]:
-    return document(service.routes, secured=bool(service.options.token))
+    choices = {"scorer": scorer_names(), "source": service.searching.known_names}
+    return document(service.routes, secured=bool(service.options.token), choices=choices)

@@ -43,10 +43,10 @@ async def home(service: Service, asked: Asked) -> Reply:
 
     Raises Refused (502) when every source that was asked failed.
     """
-    if not prefers_html(asked.accept):
-        return (await operations.root(service, asked)).with_headers(Vary="Accept")
     values = asked.values
     scorer = scorer_of(values)
+    if not prefers_html(asked.accept):
+        return (await operations.root(service, asked)).with_headers(Vary="Accept")
     question = Question(
         (values["q"] or "").strip(),
         tuple(name for name in values["source"] if name),

@@ -32,6 +32,8 @@ class Route(NamedTuple):
     fields: tuple[Field, ...] = ()
     """Of the query of a GET, of the JSON body of a POST."""
     path_fields: tuple[Field, ...] = ()
+    either: tuple[str, ...] = ()
+    """Fields of a body of which one must be given: a text, or a list with something in it."""
     refusals: tuple[int, ...] = ()
     """Statuses beside those that every route has."""
     strict: bool = True

@@ -7,6 +7,7 @@ from typing import Any
 
 from skillyard import __version__
 from skillyard.context.budget import estimate_tokens
+from skillyard.errors import UnknownName
 from skillyard.hosting.errors import failed
 from skillyard.hosting.local import LOCAL
 from skillyard.hosting.service import Asked, Service
@@ -14,7 +15,7 @@ from skillyard.hosting.snapshot import Snapshot
 from skillyard.http.encoding import Reply, compressed, json_bytes, matches, tag_of
 from skillyard.http.fields import refuse_field
 from skillyard.http.long_texts import LongTexts
-from skillyard.ranking.registry import is_built_in
+from skillyard.ranking.registry import is_built_in, scorer_names
 from skillyard.search import FoundSkill, SearchResult, SearchService
 from skillyard.sources.settings import Settings
 
@@ -80,7 +81,7 @@ def _basis(settings: Settings, snapshot: Snapshot, query: str, values: Mapping[s
 
 
 def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
-    """Return the scorer that was named. Raises Refused for one with an embedder.
+    """Return the scorer that was named. Raises Refused for one with an embedder, UnknownName.
 
     Which embedder may be asked, and paid for, is not for a client to say.
     """
@@ -89,6 +90,8 @@ def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
         raise refuse_field(
             "scorer", "scorer must be a plain name, without an embedder", place=place
         )
+    if name is not None and not is_built_in(name) and name not in scorer_names():
+        raise UnknownName("scorer", name, scorer_names())
     return name
 
 

@@ -85,6 +85,7 @@ ROUTES = (
         choosing.evaluate,
         "Evaluated",
         parameters.EVALUATE,
+        either=("text", "files", "recent_activity"),
     ),
     Route(
         "POST",
