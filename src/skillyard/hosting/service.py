@@ -75,6 +75,7 @@ class Service:
         self.places = Places(options.limits)
         self.board = Board()
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="skillyard-pages")
         self.searching = Searching(settings, self.board, self._pool, local_only=options.local_only)
         self.live = _served(options, self.log)
         self.publication = Publication()
@@ -88,6 +89,18 @@ class Service:
         self._working += 1
         try:
             return await self.in_background(work, *arguments)
+        finally:
+            self._working -= 1
+
+    async def aside(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Do what may take a second, as rendering a page: one at a time, in a thread of its own.
+
+        The threads that answer everything else stay free, whoever asks for how many pages.
+        """
+        self._working += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._aside, work, *arguments)
         finally:
             self._working -= 1
 
@@ -112,4 +125,5 @@ class Service:
         self.closing = True
         await asyncio.get_running_loop().run_in_executor(None, self.searching.close)
         await self.live.close()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._pool, self._aside):
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 from skillyard.errors import InvalidInput
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.confidence import PatternMatcher
-from skillyard.ranking.confidence.glob import compile_glob, split_path
+from skillyard.ranking.confidence.glob import FilePath, Route, compile_glob, split_path
 from skillyard.ranking.confidence.pattern_classes import classify
-from skillyard.ranking.confidence.patterns import PatternIndex
+from skillyard.ranking.confidence.patterns import (
+    MOST_STEPS,
+    PatternIndex,
+    declared_by,
+)
 from skillyard.skill import Skill
-from tests.ranking.confidence.making import PATHS, PATTERNS, patterned, skill, skills
+from tests.ranking.confidence.making import PATHS, PATTERNS, patterned, skills
 from tests.requirements import requirement
 from tests.tables import for_each
 
@@ -111,7 +115,7 @@ def slow_score(one: Skill, files: list[str]) -> float:
 def test_the_index_gives_the_score_of_its_definition(
     candidates: list[Skill], files: list[str]
 ) -> None:
-    found = PatternIndex(candidates).match(files)
+    found = PatternIndex(declared_by(candidates)).match(files)
     for number, one in enumerate(candidates):
         expected = slow_score(one, files)
         assert found.scores.get(number, 0.0) == pytest.approx(expected)
@@ -120,23 +124,21 @@ def test_the_index_gives_the_score_of_its_definition(
 
 @given(st.lists(st.sampled_from(PATTERNS), max_size=4), st.permutations(PATHS))
 def test_the_order_of_the_files_changes_no_score(patterns: list[str], files: list[str]) -> None:
-    one = skill("one", files=patterns)
-    assert PatternIndex([one]).match(files).scores == PatternIndex([one]).match(PATHS).scores
+    index = PatternIndex([("one", tuple(patterns))])
+    assert index.match(files).scores == index.match(PATHS).scores
 
 
 def test_one_file_is_compared_with_the_few_patterns_under_its_keys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Sub-linear by count, not by the clock: 3,000 patterns, a handful of comparisons.
-    from skillyard.ranking.confidence.glob import FilePath, Route
-
     many = [
         patterned(
             f"src/module{number}/**", f"file{number}.json", f"*.kind{number}", name=str(number)
         )
         for number in range(1_000)
     ]
-    index = PatternIndex(many)
+    index = PatternIndex(declared_by(many))
     compared = 0
     matches = Route.matches
 
@@ -148,6 +150,40 @@ def test_one_file_is_compared_with_the_few_patterns_under_its_keys(
     monkeypatch.setattr(Route, "matches", counting)
     assert list(index.match(["src/module7/file7.json"]).scores) == [7]
     assert compared <= 10
+
+
+def evil(name: str = "evil") -> tuple[str, tuple[str, ...]]:
+    """The patterns of one SKILL.md inside every cap: 37 of braces and stars."""
+    alternatives = [f"*{one}?{two}*" for one in "abcdefgh" for two in "abcdefg"]
+    assert len(alternatives) < DEFAULT_LIMITS.brace_expansions
+    return name, tuple(f"**/{{*{number}*,{','.join(alternatives)}}}" for number in range(37))
+
+
+LONG_PATHS = ["a/" * 300 + "abcdefgh" * 40 + str(number) for number in range(200)]
+
+
+@requirement("safety:work:bounded")
+def test_patterns_that_cost_too_much_are_left_out_and_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counted in comparisons, not by the clock: 29 seconds before there was a bound."""
+    steps = 0
+    matches = Route.matches
+
+    def counting(route: Route, path: FilePath) -> bool:
+        nonlocal steps
+        steps += route.steps(len(path.segments), sum(map(len, path.segments)))
+        return matches(route, path)
+
+    monkeypatch.setattr(Route, "matches", counting)
+    honest = [(f"honest-{number}", (f"*{number}", "!*.md")) for number in range(10)]
+    found = PatternIndex([*honest[:5], evil(), *honest[5:], evil("twin")]).match(LONG_PATHS)
+    assert found.left_out == ("evil", "twin")
+    assert steps <= MOST_STEPS
+    assert found.scores == {
+        at + (at > 4): score for at, score in PatternIndex(honest).match(LONG_PATHS).scores.items()
+    }
+    assert len(found.scores) == 10
 
 
 @requirement("confidence:pattern-api")

@@ -115,8 +115,8 @@ async def skill(service: Service, asked: Asked) -> Reply:
         file=values["file"],
     )
     if values["source"] != LOCAL:
-        return _page(await service.in_thread(skill_page, view))
-    return _page(await service.in_thread(_local_page, snapshot, view))
+        return _page(await service.aside(skill_page, view))
+    return _page(await service.aside(_local_page, snapshot, view))
 
 
 def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:

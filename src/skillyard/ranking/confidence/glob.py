@@ -102,6 +102,10 @@ class Route:
                 accepting |= places
         return accepting
 
+    def steps(self, segments: int, chars: int) -> int:
+        """Return the most steps of comparing paths of so many segments and characters in all."""
+        return segments * (1 + len(self.tests)) + chars * len(self.tests)
+
     def lookup_keys(self) -> list[str]:
         """Return lookup keys, any of which a matching path must answer to; perhaps none.
 

@@ -19,12 +19,19 @@ NO_MATCH = "No skills matched the current context."
 
 _REASON_CHARS = 50
 _DETAILED = 3
+_NAMED = 3
 
 
-def markdown(evaluations: Sequence[Evaluation], show_details: bool = False) -> str:
-    """Return the message for the results in their order."""
+def markdown(
+    evaluations: Sequence[Evaluation], show_details: bool = False, left_out: Sequence[str] = ()
+) -> str:
+    """Return the message for the results in their order.
+
+    ``left_out`` are the skills whose file patterns were too much work for this request.
+    """
+    remark = _left_out(left_out)
     if not evaluations:
-        return NO_MATCH
+        return f"{NO_MATCH}\n\n{remark}" if remark else NO_MATCH
     lines = [
         f"## Skill Evaluation Results ({len(evaluations)} matched)",
         "",
@@ -37,8 +44,21 @@ def markdown(evaluations: Sequence[Evaluation], show_details: bool = False) -> s
         lines += ["### Match Details", ""]
         for evaluation in evaluations[:_DETAILED]:
             lines += [_detail(evaluation), ""]
+    lines += [remark, ""] if remark else []
     lines.append("Use `load_skill(name)` to load a skill.")
     return "\n".join(lines)
+
+
+def _left_out(names: Sequence[str]) -> str:
+    """Return the remark on skills whose file patterns were not compared, or an empty text."""
+    if not names:
+        return ""
+    shown = ", ".join(f"`{_text(name)}`" for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return (
+        f"The file patterns of {shown}{more} were not compared: with these files they are more work"
+        " than one request may cause. Give fewer files, or simplify the patterns."
+    )
 
 
 def _row(evaluation: Evaluation) -> str:

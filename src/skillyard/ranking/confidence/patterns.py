@@ -9,6 +9,9 @@ matched files, of the heaviest matching pattern's weight, and m matched files ou
 Distinct patterns are compiled once for all skills and filed under a key that a matching path must
 answer to: a file name, the start or end of one, a folder. A path is compared only with what lies
 under its own keys, and files are bits of an integer, so that many files cost little more than one.
+
+What the comparisons of one lookup can cost is counted beforehand, in steps: where it is more than
+:data:`MOST_STEPS`, the lists of patterns that cost most are left out, and named.
 """
 
 from __future__ import annotations
@@ -32,12 +35,17 @@ from skillyard.ranking.confidence.records import MatchedPattern, PatternFault, P
 from skillyard.ranking.query import text_items
 from skillyard.skill import Skill
 
-__all__ = ["FileMatches", "PatternIndex", "PatternMatcher", "pattern_score"]
+__all__ = ["FileMatches", "PatternIndex", "PatternMatcher", "declared_by", "pattern_score"]
 
 AVERAGE_SHARE = 0.6
 COVERAGE_SHARE = 0.4
 COVERAGE_FLOOR = 0.6
 """Unrelated files beside the matched ones do not thin the score out below this share."""
+
+MOST_STEPS = 2_000_000
+"""Steps of one lookup: a segment of a path looked at, or one of its characters by a test. Two
+hundred paths of fifty characters against 150 patterns that each of them has to be compared with;
+half a second for plain patterns, four for the worst that were found."""
 
 _RANK = {found.name: rank for rank, found in enumerate(PATTERN_CLASSES)}
 
@@ -56,13 +64,17 @@ class _PatternSet(NamedTuple):
     members: list[int]
     """Positions of the skills that declare exactly this list."""
 
+    def globs(self) -> list[int]:
+        """Return the numbers of its globs, each once."""
+        return list(dict.fromkeys([*(glob for glob, _ in self.positive), *self.negative]))
+
 
 class PatternIndex:
-    """The file patterns of a sequence of skills, ready for any number of lookups."""
+    """Lists of file patterns, one a skill, ready for any number of lookups."""
 
     def __init__(
         self,
-        skills: Sequence[Skill],
+        declared: Iterable[tuple[str, tuple[str, ...]]],
         case_sensitive: bool = False,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
@@ -70,6 +82,8 @@ class PatternIndex:
         self.globs: list[Glob] = []
         self.sets: list[_PatternSet] = []
         self.set_of: dict[int, int] = {}
+        self.names: dict[int, str] = {}
+        """The skills that declare patterns, by their positions."""
         self.users: list[list[tuple[int, int]]] = []
         """For each glob the pattern sets in which it is positive, with the rank of its class."""
         self.faults: list[PatternFault] = []
@@ -77,14 +91,14 @@ class PatternIndex:
         self._limits = limits
         numbers: dict[str, int] = {}
         known: dict[tuple[str, ...], int] = {}
-        for position, skill in enumerate(skills):
-            patterns = skill.triggers.files
+        for position, (name, patterns) in enumerate(declared):
             if patterns:
                 if patterns not in known:
                     known[patterns] = self._add_set(patterns[: limits.patterns_per_skill], numbers)
                 self.set_of[position] = known[patterns]
                 self.sets[known[patterns]].members.append(position)
-                self._note_faults(skill, numbers)
+                self.names[position] = name
+                self._note_faults(name, patterns, numbers)
         self._buckets = _filed(self.globs)
 
     def _add_set(self, patterns: tuple[str, ...], numbers: dict[str, int]) -> int:
@@ -104,12 +118,12 @@ class PatternIndex:
         self.sets.append(_PatternSet(tuple(positive.items()), tuple(negative), []))
         return len(self.sets) - 1
 
-    def _note_faults(self, skill: Skill, numbers: dict[str, int]) -> None:
+    def _note_faults(self, name: str, patterns: tuple[str, ...], numbers: dict[str, int]) -> None:
         most = self._limits.patterns_per_skill
-        for at, pattern in enumerate(skill.triggers.files):
+        for at, pattern in enumerate(patterns):
             fault = f"is beyond the first {most}" if at >= most else self._fault(numbers[pattern])
             if fault:
-                self.faults.append(PatternFault(skill.name, pattern, fault))
+                self.faults.append(PatternFault(name, pattern, fault))
 
     def _fault(self, number: int) -> str | None:
         return self.globs[number].fault
@@ -121,21 +135,74 @@ class PatternIndex:
             path = split_path(file, self.case_sensitive)
             if path.segments:
                 shown.setdefault(path, file)
-        return FileMatches(self, tuple(shown.values()), self._hits(tuple(shown)))
+        paths = tuple(shown)
+        asked = self._asked(paths)
+        left_out = self._too_costly(paths, asked)
+        kept = None
+        if left_out:
+            sets = (each for number, each in enumerate(self.sets) if number not in left_out)
+            kept = frozenset(glob for each in sets for glob in each.globs())
+        hits = self._hits(paths, asked, kept)
+        return FileMatches(self, tuple(shown.values()), hits, left_out)
 
-    def _hits(self, paths: tuple[FilePath, ...]) -> dict[int, int]:
-        """Return for each glob that covers a path the paths, as bits."""
-        asked: dict[str, list[int]] = {"": list(range(len(paths)))}
+    def _asked(self, paths: tuple[FilePath, ...]) -> dict[str, list[int]]:
+        """Return the paths under each key that they answer to and some pattern is filed under."""
+        asked: dict[str, list[int]] = {}
         for at, path in enumerate(paths):
-            for key in path.lookup_keys():
-                asked.setdefault(key, []).append(at)
+            for key in ("", *path.lookup_keys()):
+                if key in self._buckets:
+                    asked.setdefault(key, []).append(at)
+        return asked
+
+    def _hits(
+        self, paths: tuple[FilePath, ...], asked: dict[str, list[int]], kept: frozenset[int] | None
+    ) -> dict[int, int]:
+        """Return for each glob (of those kept) that covers a path the paths, as bits."""
         hits: dict[int, int] = {}
-        for key in asked.keys() & self._buckets.keys():
+        for key, listed in asked.items():
             for number, route in self._buckets[key]:
-                for at in asked[key]:
-                    if route.matches(paths[at]):
-                        hits[number] = hits.get(number, 0) | 1 << at
+                if kept is None or number in kept:
+                    for at in listed:
+                        if route.matches(paths[at]):
+                            hits[number] = hits.get(number, 0) | 1 << at
         return hits
+
+    def _too_costly(
+        self, paths: tuple[FilePath, ...], asked: dict[str, list[int]]
+    ) -> frozenset[int]:
+        """Return the pattern sets to leave out: of all that this costs, the dearest ones.
+
+        Each glob is counted once, with the cheapest set that holds it; equal costs in the order of
+        the skills.
+        """
+        costs: dict[int, int] = {}
+        for key, listed in asked.items():
+            segments = sum(len(paths[at].segments) for at in listed)
+            chars = sum(sum(map(len, paths[at].segments)) for at in listed)
+            for number, route in self._buckets[key]:
+                costs[number] = costs.get(number, 0) + route.steps(segments, chars)
+        if sum(costs.values()) <= MOST_STEPS:
+            return frozenset()
+        of_sets = [
+            (sum(costs.get(glob, 0) for glob in patterns.globs()), number)
+            for number, patterns in enumerate(self.sets)
+        ]
+        spent, counted = 0, set[int]()
+        left_out = set()
+        for _, number in sorted(of_sets):
+            fresh = [glob for glob in self.sets[number].globs() if glob not in counted]
+            cost = sum(costs.get(glob, 0) for glob in fresh)
+            if spent + cost > MOST_STEPS:
+                left_out.add(number)
+            else:
+                spent += cost
+                counted.update(fresh)
+        return frozenset(left_out)
+
+
+def declared_by(skills: Iterable[Skill]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return each skill's name with the file patterns that it declares."""
+    return [(skill.name, skill.triggers.files) for skill in skills]
 
 
 def _filed(globs: Sequence[Glob]) -> dict[str, list[tuple[int, Route]]]:
@@ -156,15 +223,24 @@ def _filed(globs: Sequence[Glob]) -> dict[str, list[tuple[int, Route]]]:
 class FileMatches:
     """Which skills a list of files matches. ``scores`` maps a skill's position to P, 0..1."""
 
-    def __init__(self, index: PatternIndex, files: tuple[str, ...], hits: dict[int, int]) -> None:
+    def __init__(
+        self,
+        index: PatternIndex,
+        files: tuple[str, ...],
+        hits: dict[int, int],
+        left_out: frozenset[int] = frozenset(),
+    ) -> None:
         self.files = files
         """The distinct paths, as they were given."""
         self._index = index
         self._hits = hits
+        self._left_out = left_out
         self.scores: dict[int, float] = {}
         found: dict[int, list[tuple[int, int]]] = {}
         for glob, matched in hits.items():
             for number, rank in index.users[glob]:
+                if number in left_out:
+                    continue
                 found.setdefault(number, []).append((rank, matched))
         known: dict[tuple[int, tuple[tuple[int, int], ...]], float] = {}
         for number, ranked in found.items():
@@ -176,6 +252,23 @@ class FileMatches:
             if score:
                 for position in patterns.members:
                     self.scores[position] = score
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of the skills whose patterns were left out: with these files too much work."""
+        members = (at for number in self._left_out for at in self._index.sets[number].members)
+        return tuple(self._index.names[at] for at in sorted(members))
+
+    def best_weight(self, position: int) -> float:
+        """Return the weight of a skill's heaviest pattern that matches a file, 0.0 without any.
+
+        A ``!pattern`` takes nothing away here.
+        """
+        number = self._index.set_of.get(position)
+        if number is None or number in self._left_out:
+            return 0.0
+        ranks = [rank for glob, rank in self._index.sets[number].positive if glob in self._hits]
+        return PATTERN_CLASSES[min(ranks)].weight if ranks else 0.0
 
     def _score(self, removed: int, ranked: Iterable[tuple[int, int]]) -> float:
         weights, matched = _heaviest(removed, ranked)
@@ -250,7 +343,7 @@ class PatternMatcher:
     def match(self, files: Iterable[str], catalog: Candidates) -> list[PatternMatch]:
         """Return the skills with a matching file, highest confidence first, then by name."""
         candidates = as_skills(catalog)
-        index = PatternIndex(candidates, self.case_sensitive, self.limits)
+        index = PatternIndex(declared_by(candidates), self.case_sensitive, self.limits)
         found = index.match(text_items("files", files))
         matches = [
             PatternMatch(candidates[at].name, score, found.matched(at))
@@ -261,4 +354,5 @@ class PatternMatcher:
     @check_arguments
     def faults(self, catalog: Candidates) -> list[PatternFault]:
         """Return the patterns that can never match: empty, too long, too many alternatives."""
-        return PatternIndex(as_skills(catalog), self.case_sensitive, self.limits).faults
+        declared = declared_by(as_skills(catalog))
+        return PatternIndex(declared, self.case_sensitive, self.limits).faults

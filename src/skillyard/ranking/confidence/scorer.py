@@ -22,7 +22,7 @@ from skillyard.ranking.confidence.keywords import (
     keyword_score,
     read_prompt,
 )
-from skillyard.ranking.confidence.patterns import PatternIndex
+from skillyard.ranking.confidence.patterns import PatternIndex, declared_by
 from skillyard.ranking.confidence.records import KeywordMatch, PatternMatch
 from skillyard.ranking.confidence.words import terms
 from skillyard.ranking.query import Query, text_items
@@ -88,7 +88,7 @@ class Snapshot:
         self, skills: tuple[Skill, ...], case_sensitive: bool, short_terms: frozenset[str]
     ) -> None:
         self.skills = skills
-        self.patterns = PatternIndex(skills, case_sensitive)
+        self.patterns = PatternIndex(declared_by(skills), case_sensitive)
         self.keywords = KeywordIndex(skills, short_terms)
         self.position = {skill: number for number, skill in enumerate(skills)}
         self.named: dict[str, list[int]] = {}
@@ -144,6 +144,11 @@ class ScoredConfidence(Scored):
         self._prompt = read_prompt(query.text, bound.scorer.short_terms)
         self._files = bound.snapshot.patterns.match(query.files)
         self._active = bound.active(query.recent_activity)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The skills whose file patterns were left out: with these files too much work."""
+        return self._files.left_out
 
     def scores(self) -> list[tuple[Skill, float]]:
         """Return the skills with a matching file or word; activity alone surfaces none."""

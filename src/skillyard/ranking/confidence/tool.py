@@ -69,7 +69,8 @@ class ConfidenceScorer:
             activity_boost=self._settings.activity_boost,
         )
         query = read_context(context)
-        return _evaluations(self._skills, self._bound, query, read_options(options, defaults))
+        wanted = read_options(options, defaults)
+        return _evaluations(self._skills, _scored(self._bound, query, wanted), query, wanted)
 
     @check_arguments
     def has_match(self, context: Context, threshold: float | None = 0.5) -> bool:
@@ -129,10 +130,11 @@ def evaluate(
         {"threshold": threshold, "limit": limit, "activity_boost": activity_boost}
     )
     skills = catalog if isinstance(catalog, Catalog) else as_skills(catalog)
-    found = _evaluations(skills, _bind(skills, CONFIDENCE), query, options)
+    scored = _scored(_bind(skills, CONFIDENCE), query, options)
+    found = _evaluations(skills, scored, query, options)
     return {
         "results": [evaluation.summary() for evaluation in found],
-        "message": markdown(found, bool(show_details)),
+        "message": markdown(found, bool(show_details), scored.left_out),
     }
 
 
@@ -141,20 +143,24 @@ def _bind(skills: Catalog | tuple[Skill, ...], settings: Confidence) -> BoundCon
     return cast(BoundConfidence, bind(skills, settings))
 
 
-def _evaluations(
-    skills: Catalog | tuple[Skill, ...],
-    bound: BoundConfidence,
-    query: Query,
-    options: EvaluationOptions,
-) -> list[Evaluation]:
-    """Return the evaluations of the skills that may be recommended."""
+def _scored(bound: BoundConfidence, query: Query, options: EvaluationOptions) -> ScoredConfidence:
+    """Return the scores of a query under the options' weights."""
     settings = replace(
         bound.scorer,
         pattern_weight=options.pattern_weight,
         keyword_weight=options.keyword_weight,
         activity_boost=options.activity_boost,
     )
-    scored = bound.using(settings).prepare(query)
+    return bound.using(settings).prepare(query)
+
+
+def _evaluations(
+    skills: Catalog | tuple[Skill, ...],
+    scored: ScoredConfidence,
+    query: Query,
+    options: EvaluationOptions,
+) -> list[Evaluation]:
+    """Return the evaluations of the skills that may be recommended."""
     pairs = eligible(skills, query, zeros=False, scored=scored)
     kept = [pair for pair in pairs if pair[1] >= options.threshold]
     return [_evaluation(scored, *pair) for pair in in_order(kept, scored, options.limit)]

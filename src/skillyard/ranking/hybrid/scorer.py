@@ -29,6 +29,7 @@ from skillyard.value import TYPE_CHECKING, Value, put
 
 if TYPE_CHECKING:
     from skillyard.embedding.protocol import Embedder
+    from skillyard.ranking.confidence.patterns import PatternIndex
     from skillyard.ranking.hybrid.dense import Dense
     from skillyard.ranking.hybrid.reranking import Reranker
 
@@ -129,6 +130,7 @@ class BoundHybrid:
         self.library = library
         self.vocabulary = Vocabulary(library.searcher, library.table)
         self.dense: Dense | None = None
+        self._patterns: PatternIndex | None = None  # made for the first query that names files
         if scorer.embedder is not None:
             from skillyard.ranking.hybrid.dense import Dense  # it loads what it is made of
 
@@ -168,19 +170,13 @@ class BoundHybrid:
         patterns = self.library.patterns() if query.files else {}
         if not patterns:
             return {}
-        from skillyard.ranking.confidence.patterns import PatternMatcher
+        if self._patterns is None:
+            from skillyard.ranking.confidence.patterns import PatternIndex
 
-        matcher = PatternMatcher()
-        found: dict[int, float] = {}
-        for ordinal, listed in patterns.items():
-            hits = [
-                matcher.classify(pattern)[1]
-                for pattern in listed
-                if any(matcher.match_file_pattern(file, pattern) for file in query.files)
-            ]
-            if hits:
-                found[ordinal] = max(hits)
-        return found
+            self._patterns = PatternIndex((str(o), listed) for o, listed in patterns.items())
+        matches = self._patterns.match(query.files)
+        weights = ((o, matches.best_weight(at)) for at, o in enumerate(patterns))
+        return {ordinal: weight for ordinal, weight in weights if weight}
 
 
 class ScoredHybrid(Scored):
