@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from benchmarks.sent import Hostile
 
-__all__ = ["Answer", "Client", "attack"]
+__all__ = ["HONEST", "Answer", "Client", "attack", "idle"]
+
+HONEST = "127.0.0.1"
 
 STALE_S = 4.0
 ANSWER_S = 30.0
@@ -122,18 +124,38 @@ class Client:
         self._reader = None
 
 
-async def _opened(port: int) -> _Reader:
+async def _opened(port: int, address: str = HONEST) -> _Reader:
     loop = asyncio.get_running_loop()
-    _, reader = await loop.create_connection(_Reader, "127.0.0.1", port)
+    _, reader = await loop.create_connection(
+        _Reader, "127.0.0.1", port, local_addr=(address, 0) if address != HONEST else None
+    )
     return reader
 
 
-async def attack(port: int, one: Hostile) -> Answer:
+async def idle(port: int, address: str, said: bytes, end: float) -> int:
+    """Hold a connection that says no more than ``said``, again when it was closed; count them."""
+    opened = 0
+    while time.perf_counter() < end:
+        try:
+            reader = await _opened(port, address)
+        except OSError:
+            await asyncio.sleep(0.1)
+            continue
+        opened += 1
+        assert reader.transport is not None
+        reader.transport.write(said)
+        while reader.open and time.perf_counter() < end:
+            await asyncio.sleep(0.1)
+        reader.transport.abort()
+    return opened
+
+
+async def attack(port: int, one: Hostile, address: str = HONEST) -> Answer:
     """Send a hostile request over a connection of its own."""
     start = time.perf_counter()
     reader = None
     try:
-        reader = await _opened(port)
+        reader = await _opened(port, address)
         if one.expected:
             status, size = await reader.ask(one.sent)
             return Answer(status, time.perf_counter() - start, size)

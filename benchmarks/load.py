@@ -1,12 +1,18 @@
 """Many clients at once for a minute, some of them hostile: does anybody notice?
 
-200 clients over kept connections ask 3,000 skills; one request in twenty is hostile and has a
-connection of its own. The load has one of two shapes. *Closed*: each client asks, waits for the
-answer, thinks for an exponential time of ``--think`` seconds on average, and asks again; a slow
-server is asked less. *Open*: requests come at ``--rate`` a second, exponentially spaced, whatever
-the server does; each takes the next free client, and its latency counts from when it was due, so
-that waiting is counted too. Client and server share the machine: the rate reached and the
-processor time of both are printed, and without thinking 200 clients measure only the queue.
+200 clients over kept connections ask 3,000 skills. Beside every twenty of their requests comes one
+that is malformed, and one that costs as much as is allowed: patterns, pages, slow bodies. Both have
+a connection of their own, and ten sockets say nothing for the whole time. The same load without
+the costly ones and the idle sockets runs first, and the ratio of the two 99th percentiles is
+printed. Costly requests come from an address of their own, or with ``--same-address`` from that of
+the honest ones, with which they then share a client's part.
+
+The load has one of two shapes. *Closed*: each client asks, waits for the answer, thinks for an
+exponential time of ``--think`` seconds on average, and asks again; a slow server is asked less.
+*Open*: requests come at ``--rate`` a second, exponentially spaced, whatever the server does; each
+takes the next free client, and its latency counts from when it was due, so that waiting is counted
+too. Client and server share the machine: the rate reached and the processor time of both are
+printed, and without thinking 200 clients measure only the queue.
 """
 
 from __future__ import annotations
@@ -22,22 +28,28 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
-from benchmarks.clients import Answer, Client, attack
+from benchmarks.clients import HONEST, Answer, Client, attack, idle
 from benchmarks.corpus import written_out
+from benchmarks.costly import costly, write_costly_skills
 from benchmarks.limits import Asked, Bound, Row, command, from_options
 from benchmarks.made_up import chosen
 from benchmarks.measure import Figure, Options
-from benchmarks.observed import Load, Request, Seen, figures
-from benchmarks.sent import get, hostile, post
+from benchmarks.observed import Load, Request, Seen, figures, p99_ms
+from benchmarks.sent import Hostile, get, malformed, post
 from benchmarks.service_process import Running, check_machine, environment_in, events_in, served
 
-SUMMARY = "200 clients for a minute, 5 % hostile, over 3,000 skills: latency, faults, memory"
+SUMMARY = "200 clients, without and with 5 % hostile, over 3,000 skills: latency, faults, memory"
 CLIENTS = 200
 SECONDS = 60.0
 QUICK_SECONDS = 6.0
 SKILLS = 3_000
 QUICK_SKILLS = 300
-HOSTILE = 0.05
+MALFORMED = 0.05
+COSTLY = 0.05
+HOSTILE_IDLE = 10
+"""5 % of the clients."""
+HOSTILE_ADDRESS = "127.0.0.2"
+SLOWER = 3.0
 THINK_S = 4.0
 RATE = 50.0
 IDLE = 100
@@ -45,6 +57,7 @@ IDLE_ASKING = 20
 IDLE_S = 5.0
 ANSWERED_S = 1.0
 SEED = 17
+HALF = b"GET /search?q=pdf HTTP/1.1\r\nHost: 127.0."
 SHAPES = ("closed", "open")
 
 
@@ -63,15 +76,27 @@ def measured(asked: Asked) -> Iterator[Row]:
     ):
         environment = environment_in(folder)
         library.settle()
-        with served(library.root, folder, environment) as server:
+        hostile = Path(folder, "hostile")
+        write_costly_skills(hostile)
+        with served(library.root, folder, environment, hostile) as server:
             yield Figure("library", f"{library.files:,} {what}, {library.megabytes:.0f} MB")
             requests = _requests(skills)
             first = library.root / skills[0]["id"] / "SKILL.md"
             load = _load(asked, first if getattr(asked.given, "change", False) else None)
-            seen = asyncio.run(_loaded(server, load, requests))
+            same = getattr(asked.given, "same_address", False)
+            calm = asyncio.run(_loaded(server, load._replace(changed=None), requests, None))
+            yield Figure("without the costly share: latency p99", f"{p99_ms(calm):.1f} ms")
+            address = HONEST if same else HOSTILE_ADDRESS
+            seen = asyncio.run(_loaded(server, load, requests, address))
             yield from figures(load, seen)
-            idle = asyncio.run(_idle(server, requests, IDLE_S / 2 if asked.quick else IDLE_S))
-            yield from _idle_figures(idle)
+            yield Bound(
+                "latency p99 with the costly share / without",
+                p99_ms(seen) / p99_ms(calm),
+                SLOWER,
+                note=f"costly requests from {'the same' if same else 'another'} address",
+            )
+            beside = asyncio.run(_idle(server, requests, IDLE_S / 2 if asked.quick else IDLE_S))
+            yield from _idle_figures(beside)
             yield from _log_figures(server)
 
 
@@ -113,17 +138,27 @@ def _requests(skills: Sequence[dict[str, Any]]) -> list[Request]:
     return found
 
 
-async def _loaded(server: Running, load: Load, requests: Sequence[Request]) -> Seen:
-    """Run the load and watch the server's memory."""
+async def _loaded(
+    server: Running, load: Load, requests: Sequence[Request], costly_from: str | None
+) -> Seen:
+    """Run the load and watch the server's memory.
+
+    ``costly_from`` is the address of the costly requests and idle sockets, None for neither.
+    """
     rng = random.Random(SEED)
     clients = [Client(server.port) for _ in range(load.clients)]
-    run = _Run(server.port, clients, requests, rng)
+    run = _Run(server.port, clients, requests, rng, costly_from)
     await run.warmed()
     files = server.open_files()
     start, cpu, own = time.perf_counter(), server.cpu_s(), time.process_time()
     end = start + load.seconds
     watching = asyncio.create_task(_watched(server, start, end))
     changing = asyncio.create_task(_changed(load))
+    holding = [
+        asyncio.create_task(idle(server.port, costly_from, HALF * (number % 2), end))
+        for number in range(HOSTILE_IDLE if costly_from else 0)
+        if costly_from
+    ]
     if load.shape == "closed":
         await asyncio.gather(*(run.thinking(client, load.think_s, end) for client in clients))
     else:
@@ -133,6 +168,7 @@ async def _loaded(server: Running, load: Load, requests: Sequence[Request]) -> S
     await run.settled()
     memory = await watching
     await changing
+    await asyncio.gather(*holding)
     ends = files, server.open_files()
     for client in clients:
         client.close()
@@ -144,13 +180,20 @@ class _Run:
     """One load: what is sent next, what came back."""
 
     def __init__(
-        self, port: int, clients: list[Client], requests: Sequence[Request], rng: random.Random
+        self,
+        port: int,
+        clients: list[Client],
+        requests: Sequence[Request],
+        rng: random.Random,
+        costly_from: str | None,
     ) -> None:
         self._port = port
         self._clients = clients
         self._requests = requests
         self._rng = rng
-        self._evil = hostile()
+        self._malformed = malformed()
+        self._costly = costly()
+        self._costly_from = costly_from
         self._running: set[asyncio.Task[None]] = set()
         self.honest: list[tuple[Request, Answer]] = []
         self.hostile: list[tuple[str, tuple[int, ...], Answer]] = []
@@ -197,14 +240,17 @@ class _Run:
             await asyncio.wait(self._running)
 
     async def _one(self, client: Client, since: float | None) -> None:
-        if self._rng.random() < HOSTILE:
-            self._start(self._hostile(self._rng.choice(self._evil)))
-            return
+        if self._rng.random() < MALFORMED:
+            self._start(self._hostile(self._rng.choice(self._malformed), HONEST))
+        drawn, one = self._rng.random(), self._rng.choice(self._costly)
+        if self._costly_from and drawn < COSTLY:
+            self._start(self._hostile(one, self._costly_from))
         request = self._rng.choice(self._requests)
         self.honest.append((request, await client.ask(request.sent, since)))
 
-    async def _hostile(self, one: Any) -> None:
-        self.hostile.append((one.name, one.expected, await attack(self._port, one)))
+    async def _hostile(self, one: Hostile, address: str) -> None:
+        answer = await attack(self._port, one, address)
+        self.hostile.append((one.name, one.expected, answer))
 
 
 async def _changed(load: Load) -> None:
@@ -224,9 +270,9 @@ async def _watched(server: Running, start: float, end: float) -> list[tuple[floa
 
 async def _idle(server: Running, requests: Sequence[Request], seconds: float) -> list[Answer]:
     """Ask while a hundred sockets say nothing, or half a request."""
-    idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(IDLE)]
-    for _, writer in idle[::2]:
-        writer.write(b"GET /search?q=pdf HTTP/1.1\r\nHost: 127.0.")
+    sockets = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(IDLE)]
+    for _, writer in sockets[::2]:
+        writer.write(HALF)
     searches = [request for request in requests if request.kind == "search"]
     answers: list[Answer] = []
     end = time.perf_counter() + seconds
@@ -240,7 +286,7 @@ async def _idle(server: Running, requests: Sequence[Request], seconds: float) ->
         client.close()
 
     await asyncio.gather(*(asking() for _ in range(IDLE_ASKING)))
-    for _, writer in idle:
+    for _, writer in sockets:
         writer.close()
     return answers
 
@@ -275,6 +321,9 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--rate", type=float, default=RATE, help=f"open: requests a second (default {RATE:g})"
+    )
+    parser.add_argument(
+        "--same-address", action="store_true", help="costly requests from the honest address"
     )
     parser.add_argument(
         "--change", action="store_true", help="change one skill when half of the time is over"

@@ -12,7 +12,7 @@ from benchmarks.clients import Answer
 from benchmarks.limits import Bound, Row
 from benchmarks.measure import Figure
 
-__all__ = ["Load", "Request", "Seen", "figures"]
+__all__ = ["Load", "Request", "Seen", "figures", "p99_ms"]
 
 WARM_UP = 0.25
 """Share of the time after which memory is looked at."""
@@ -115,6 +115,11 @@ def _fives(statuses: Counter[int]) -> int:
 
 def _counted(names: Counter[str]) -> str:
     return ", ".join(f"{name} ({count}x)" for name, count in names.most_common(6))
+
+
+def p99_ms(seen: Seen) -> float:
+    """Return the 99th percentile of the honest requests' latencies, in milliseconds."""
+    return _at(sorted(answer.seconds for _, answer in seen.honest if answer.status), 0.99)
 
 
 def _latencies(seen: Seen) -> Iterator[Row]:

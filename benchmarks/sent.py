@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Hostile", "get", "hostile", "post"]
+__all__ = ["JSON", "Hostile", "get", "length", "malformed", "post"]
 
 JSON = "Content-Type: application/json"
 CHUNKED = "Transfer-Encoding: chunked"
@@ -34,38 +34,39 @@ def get(path: str, *headers: str, host: str = "127.0.0.1") -> bytes:
 
 def post(path: str, body: bytes, *headers: str) -> bytes:
     """Return the bytes of a request with a JSON body; headers stand in place of its own."""
-    return request("POST", path, *(headers or (JSON, f"Content-Length: {len(body)}"))) + body
+    return request("POST", path, *(headers or (JSON, length(len(body))))) + body
 
 
-def _length(length: int) -> str:
-    return f"Content-Length: {length}"
+def length(count: int) -> str:
+    """Return the header that says how long a body is."""
+    return f"Content-Length: {count}"
 
 
 def _headers(count: int) -> Sequence[str]:
     return [f"X-{number}: {number}" for number in range(count)]
 
 
-def hostile() -> list[Hostile]:
-    """Return the requests of the hostile share, each to be sent as often as the others."""
+def malformed() -> list[Hostile]:
+    """Return requests that no client of good will sends."""
     select = "/select"
     up = "/skill/%2e%2e%2f%2e%2e%2fetc%2fpasswd"
     return [
-        Hostile("oversized by its word", (413,), post(select, b"", JSON, _length(99_999_999))),
+        Hostile("oversized by its word", (413,), post(select, b"", JSON, length(99_999_999))),
         Hostile("no JSON", (422,), post(select, b"{nonsense")),
         Hostile("deep JSON", (422,), post(select, b'{"text":' + b"[" * 20_000)),
         Hostile("wrong types", (422,), post(select, b'{"text": {"a": 1}, "top_k": "five"}')),
         Hostile("a key twice", (422,), post(select, b'{"text": "a", "text": "b"}')),
-        Hostile("no kind", (415,), post(select, b"{}", _length(2))),
+        Hostile("no kind", (415,), post(select, b"{}", length(2))),
         Hostile(
             "compressed",
             (415,),
-            post(select, b"\x1f\x8b", JSON, _length(2), "Content-Encoding: gzip"),
+            post(select, b"\x1f\x8b", JSON, length(2), "Content-Encoding: gzip"),
         ),
         Hostile("broken chunks", (400,), post(select, b"zz\r\n{}\r\n0\r\n\r\n", JSON, CHUNKED)),
         Hostile(
-            "a length and chunks", (400,), post(select, b"0\r\n\r\n", JSON, CHUNKED, _length(5))
+            "a length and chunks", (400,), post(select, b"0\r\n\r\n", JSON, CHUNKED, length(5))
         ),
-        Hostile("two lengths", (400,), post(select, b"{}", JSON, _length(2), _length(3))),
+        Hostile("two lengths", (400,), post(select, b"{}", JSON, length(2), length(3))),
         Hostile("a huge header", (400, 431), get("/health", "X-A: " + "a" * 100_000)),
         Hostile("many headers", (400, 431), get("/health", *_headers(5_000))),
         Hostile("a long query", (422,), get("/search?q=" + "a" * 20_000)),
@@ -77,7 +78,7 @@ def hostile() -> list[Hostile]:
         Hostile("an unknown method", (405,), request("BREW", "/search", CLOSE)),
         Hostile("a tunnel", (400,), request("CONNECT", "evil.example:80", CLOSE)),
         Hostile("another protocol", (400,), b"\x16\x03\x01\x02\x00\x01" + b"\0" * 50),
-        Hostile("a slow body", (), post(select, b'{"te', JSON, _length(100))),
+        Hostile("a slow body", (), post(select, b'{"te', JSON, length(100))),
         Hostile("a slow head", (), b"GET /health HTTP/1.1\r\nHost: 127.0."),
         Hostile("gone at once", (), get("/search?q=extract+tables")),
     ]

@@ -85,9 +85,12 @@ def environment_in(folder: str) -> dict[str, str]:
 
 
 @contextmanager
-def served(root: Path, folder: str, environment: Mapping[str, str]) -> Iterator[Running]:
+def served(
+    root: Path, folder: str, environment: Mapping[str, str], *more: Path
+) -> Iterator[Running]:
     """Serve a library as a user would, until the context ends; its catalog is ready then."""
-    command = ("-m", "skillyard", "serve", "--local-only", "--port", "0", "--root", str(root))
+    roots = [word for path in (root, *more) for word in ("--root", str(path))]
+    command = ("-m", "skillyard", "serve", "--local-only", "--port", "0", *roots)
     with listening(command, folder, environment, ready="catalog") as running:
         yield running
 
