@@ -106,6 +106,8 @@ class Selection(NamedTuple):
     scorer: str
     menu: tuple[Match, ...] = ()
     """Two or three skills too close to choose between: ask the user; empty when one leads."""
+    maybe: tuple[Match, ...] = ()
+    """Where no skill reaches the floor, up to three that come near it: ask whether one is meant."""
 
 
 @check_arguments
@@ -143,10 +145,22 @@ def select(
         if taken is not None:
             chosen = (_match(taken, resolved, scored),)
             rejected = _rejected(pairs, matches, chosen, floor, top_k, resolved, scored)
-            return Selection(chosen, rejected, considered, False, True, resolved.name)
+            return Selection(
+                chosen,
+                rejected,
+                considered,
+                False,
+                True,
+                resolved.name,
+                (),
+                _maybe(rejected, resolved),
+            )
     rejected = _rejected(pairs, matches, selected, floor, top_k, resolved, scored)
     menu = _menu(matches, resolved.default_policy.menu_margin) if top_k else ()
-    return Selection(selected, rejected, considered, not selected, False, resolved.name, menu)
+    maybe = _maybe(rejected, resolved) if top_k and not selected else ()
+    return Selection(
+        selected, rejected, considered, not selected, False, resolved.name, menu, maybe
+    )
 
 
 def survivors(
@@ -275,6 +289,12 @@ def _rejected(
         *beyond,
         *(_match(pair, scorer, scored, because) for pair in in_order(below, scored, room)),
     )
+
+
+def _maybe(rejected: Sequence[Match], scorer: Scorer) -> tuple[Match, ...]:
+    """Return the best skills below the floor that are worth a question."""
+    least = scorer.default_policy.maybe
+    return tuple(match for match in rejected if match.score >= least)[:MENU_SIZE]
 
 
 def _menu(matches: Sequence[Match], margin: float) -> tuple[Match, ...]:

@@ -58,6 +58,7 @@ def evaluate(values: Values, console: Console) -> int:
     from skillyard.service import evaluate_skills
 
     catalog = load(values, console)
+    chooser = load(values, console, indexed=True)
     found: Evaluated = evaluate_skills(
         catalog,
         None if values.text is None else words_of([values.text]),
@@ -66,6 +67,7 @@ def evaluate(values: Values, console: Console) -> int:
         threshold=values.threshold,
         limit=values.limit,
         show_details=values.details,
+        chooser=chooser,
     )
     if console.json:
         console.document(found.to_dict())

@@ -77,7 +77,6 @@ def _host_summary(values: Values, console: Console, query: Query | None) -> int:
 
 def inject(values: Values, console: Console) -> int:
     """Print the prompt with the block of the best skill before it, or as it is."""
-    from skillyard.context.injection import INJECTION_SCORER
     from skillyard.ranking.query import Query
     from skillyard.service import inject_prompt
 
@@ -86,13 +85,14 @@ def inject(values: Values, console: Console) -> int:
         raise InvalidInput("no prompt: give it in words, or with --file (- is standard input)")
     prompt = words or "" if values.file is None else read_text(values.file)
     other = None if words is None or values.file is None else Query(words)
-    catalog = load(values, console)
+    scorer = scorer_of(values)
+    catalog = load(values, console, indexed=scorer.partition("+")[0] == "hybrid")
     found = inject_prompt(
         catalog,
         prompt,
         other,
         policy_of(values, tags=True),
-        scorer=values.scorer or INJECTION_SCORER,
+        scorer=scorer,
         max_chars=values.max_chars,
     )
     if console.json:

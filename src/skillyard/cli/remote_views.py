@@ -26,6 +26,11 @@ def found_skills(found: SearchResult, *, explain: bool = False) -> Iterator[Bloc
     elif not found.skills:
         yield line("No skill was found")
     else:
+        if found.abstained:
+            best = (
+                f"the best scores {found.skills[0].score:.2f}, below the floor of {found.floor:g}"
+            )
+            yield line(Span("No skill surely fits:", "head"), f" {best}.")
         yield _table(found)
     asked = ", ".join(
         f"{status.name} {status.found if status.state == 'ok' else 'failed'}"
@@ -42,6 +47,7 @@ def found_skills(found: SearchResult, *, explain: bool = False) -> Iterator[Bloc
 
 
 def _table(found: SearchResult) -> Table:
+    decimals = 2 if max(each.score for each in found.skills) <= 1.0 else 1  # a probability, points
     columns = [
         Column("#", "dim", right=True),
         Column("skill", "name"),
@@ -55,7 +61,7 @@ def _table(found: SearchResult) -> Table:
             (
                 str(place),
                 clean_line(f"{each.hit.source}/{each.hit.id}"),
-                f"{each.score:.1f}",
+                f"{each.score:.{decimals}f}",
                 f"{each.hit.install_count:,}" if each.hit.install_count else "",
                 _said(each),
             )

@@ -99,6 +99,9 @@ def selection(found: Selected) -> Iterator[Block]:
     chosen = found.selection
     if chosen.abstained:
         yield from _abstention(found)
+    if chosen.maybe:
+        names = ", ".join(f"{match.skill.name} {_score(match)}" for match in chosen.maybe)
+        yield line(Span("perhaps: ", "warning"), clean_line(names))
     for match in chosen.selected:
         yield from _chosen(match, found)
     if found.question:

@@ -198,6 +198,8 @@ class Selected(NamedTuple):
     question: str
     """What to ask the user then; empty where one leads."""
     remarks: Remarks
+    maybe: tuple[Card, ...] = ()
+    """Where nothing was chosen, skills that come near: ask whether one is meant."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.select/1`` as the service sent it."""
@@ -207,6 +209,7 @@ class Selected(NamedTuple):
             "scorer": self.scorer,
             "policy": self.policy.to_dict(),
             "selected": [match.to_dict() for match in self.selected],
+            "maybe": [match.to_dict() for match in self.maybe],
             "rejected": [match.to_dict() for match in self.rejected],
             "considered": self.considered,
             "abstained": self.abstained,
@@ -232,6 +235,7 @@ def selected_of(node: Node) -> Selected:
         node.member("menu").texts(),
         node.member("question").text(),
         _remarks_of(node),
+        _cards_of(node.member("maybe")),
     )
 
 

@@ -70,13 +70,18 @@ def search_result_of(node: Node) -> SearchResult:
     skills = tuple(found_skill_of(item) for item in node.member("skills").items())
     if node.member("count").integer() != len(skills):
         raise Mismatch(f"$.count is not the number of skills, which is {len(skills)}")
-    return SearchResult(
+    floor, abstained = node.member("floor").number_or_none(), node.member("abstained").flag()
+    result = SearchResult(
         node.member("query").text(),
         skills,
         tuple(source_status_of(item) for item in node.member("sources").items()),
         node.member("ranker").text(),
         node.member("considered").integer(),
+        float("-inf") if floor is None else floor,
     )
+    if result.abstained != abstained:
+        raise Mismatch("$.abstained is not what the scores and the floor say")
+    return result
 
 
 def source_status_of(node: Node) -> SourceStatus:

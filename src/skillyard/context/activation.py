@@ -18,6 +18,7 @@ from skillyard.errors import InvalidInput, SkillError
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
+from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy, survivors
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, escape_frame
@@ -82,7 +83,7 @@ def activate(
     query: str | Query,
     policy: SelectionPolicy | None = None,
     *,
-    scorer: str | Scorer | Any = "triggers",
+    scorer: str | Scorer | Any = DEFAULT_SCORER,
     max_chars: int | None = None,
 ) -> Activation | None:
     """Select a skill, read its file again and return it with its scripts listed (Oasis).

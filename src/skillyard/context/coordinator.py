@@ -20,7 +20,7 @@ from skillyard.errors import InvalidInput, SkillError, SkillNotFound, UnknownNam
 from skillyard.ranking.match import eligible, in_order, score_query
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import check_scorer
+from skillyard.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.resources import read_declared
 from skillyard.selection import SelectionPolicy, fallback, survivors
 from skillyard.skill import Skill
@@ -84,7 +84,8 @@ class CoordinatorConfig:
     max_instruction_chars: int = MAX_INSTRUCTION_CHARS
     validation: str = STRICT
     """``strict``: a skill with a missing tool is passed over. ``permissive``: the tool is."""
-    scorer: str | Scorer | Any = "overlap"
+    scorer: str | Scorer | Any = DEFAULT_SCORER
+    """``overlap`` is adk-skill's own."""
     max_reference_chars: int = MAX_REFERENCE_CHARS
 
     def __post_init__(self) -> None:

@@ -1,7 +1,8 @@
 """Injection: the block of the best skill before the user's own text (adk-skill).
 
 Rules of the document: only for the role ``user``; the query is the text parts joined by newlines;
-only the top match; the body is cut to ``max_injected_chars``. A part is never duplicated, the
+only the top match; the body is cut to ``max_injected_chars``. Its own injector is
+``scorer="overlap"``. A part is never duplicated, the
 given prompt is never changed, and a block that is already there is not put there again.
 """
 
@@ -19,14 +20,11 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import check_scorer
+from skillyard.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.selection import SelectionPolicy, policy_with, select
 from skillyard.skill import Skill
 
 __all__ = ["Injection", "InjectorConfig", "SkillInjector", "inject", "select_prompt_block"]
-
-INJECTION_SCORER = "overlap"
-"""The scorer of adk-skill, whose injector this is; any other may be named."""
 
 MAX_INJECTED_CHARS = 2_000
 """adk-skill's default."""
@@ -51,7 +49,7 @@ def select_prompt_block(
     catalog: Catalog | Iterable[Skill],
     query: str | Query,
     policy: SelectionPolicy | None = None,
-    scorer: str | Scorer | Any = INJECTION_SCORER,
+    scorer: str | Scorer | Any = DEFAULT_SCORER,
     max_chars: int | None = MAX_INJECTED_CHARS,
     *,
     min_score: float | None = None,
@@ -75,7 +73,7 @@ def inject(
     catalog: Catalog | Iterable[Skill],
     policy: SelectionPolicy | None = None,
     max_chars: int | None = MAX_INJECTED_CHARS,
-    scorer: str | Scorer | Any = INJECTION_SCORER,
+    scorer: str | Scorer | Any = DEFAULT_SCORER,
     *,
     min_score: float | None = None,
     top_k: int | None = None,
@@ -176,7 +174,7 @@ class InjectorConfig:
 
     policy: SelectionPolicy | None = None
     max_injected_chars: int = MAX_INJECTED_CHARS
-    scorer: str | Scorer | Any = INJECTION_SCORER
+    scorer: str | Scorer | Any = DEFAULT_SCORER
 
     def __post_init__(self) -> None:
         check_scorer(self.scorer)

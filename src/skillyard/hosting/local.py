@@ -16,7 +16,7 @@ from skillyard.errors import SkillError
 from skillyard.formats.frontmatter import joined
 from skillyard.hosting.snapshot import Snapshot
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.ranking.match import rank
+from skillyard.ranking.match import Match, rank
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.resources import list_resources, read_file, read_resource
 from skillyard.search import FoundSkill
@@ -51,6 +51,7 @@ class CatalogSource:
         self.at_hand = pool is None
         self._raw = raw
         self._found: dict[str, Skill] = {}
+        self._last: tuple[str, int, dict[str, Match]] | None = None
 
     @property
     def ground(self) -> object | None:
@@ -62,13 +63,21 @@ class CatalogSource:
         return await self._in_thread(lambda: self._ranked(query, limit))
 
     def _ranked(self, query: str, limit: int) -> list[Hit]:
-        catalog = self._snapshot.ranked_by(DEFAULT_SCORER)
-        skills = [match.skill for match in rank(catalog, query, limit=limit)]
-        hits = [hit_of(self._snapshot, skill) for skill in skills]
-        self._found |= {hit.key: skill for hit, skill in zip(hits, skills, strict=True)}
+        matches = self.matches(query, limit)
+        hits = [hit_of(self._snapshot, match.skill) for match in matches.values()]
+        self._found |= {key: match.skill for key, match in matches.items()}
         if self._raw:
             return [hit._replace(skill=None) for hit in hits]
         return hits
+
+    def matches(self, query: str, limit: int) -> dict[str, Match]:
+        """Return how the skills rank that a search names, by the keys of their hits, best first."""
+        last = self._last
+        if last is None or last[:2] != (query, limit):
+            found = rank(self._snapshot.ranked_by(DEFAULT_SCORER), query, limit=limit)
+            matches = {hit_of(self._snapshot, match.skill).key: match for match in found}
+            last = self._last = (query, limit, matches)
+        return last[2]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed."""

@@ -10,7 +10,14 @@ from typing import Any
 
 from skillyard.hosting.errors import error_dict
 from skillyard.search.gathering import ground_of
-from skillyard.sources.protocol import Hit, Hits, Package, Source, SourceFailed
+from skillyard.sources.protocol import (
+    Hit,
+    Hits,
+    Package,
+    RankingSource,
+    Source,
+    SourceFailed,
+)
 
 __all__ = ["Board", "Watched"]
 
@@ -66,6 +73,8 @@ class Watched:
         self.at_hand: bool = getattr(source, "at_hand", False)
         """True for one that waits for nobody and may be asked in any thread."""
         self.failure: dict[str, Any] | None = None
+        if isinstance(source, RankingSource):
+            self.matches = source.matches
 
     @property
     def ground(self) -> object | None:

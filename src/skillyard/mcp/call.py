@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 from skillyard.errors import Diagnostic
 from skillyard.hosting.local import LOCAL
 from skillyard.hosting.service import Service
+from skillyard.mcp.failures import ToolFailed
 from skillyard.mcp.library import Library, View
 from skillyard.mcp.manifests import Manifests
+from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.skill import Skill
 from skillyard.text import clean_line, shorten
 
@@ -23,6 +25,7 @@ __all__ = [
     "notice_of",
     "origin_of",
     "place_in",
+    "plain_scorer",
     "problem_of",
 ]
 
@@ -54,6 +57,16 @@ class Answer(NamedTuple):
 
     text: str
     structured: dict[str, Any]
+
+
+def plain_scorer(name: str | None) -> str:
+    """Return the name of a scorer, the default one where none is named. Raises ToolFailed.
+
+    Which embedder is asked, and paid for, is not for a client to say.
+    """
+    if name is not None and "+" in name:
+        raise ToolFailed("invalid_argument", "scorer must be a plain name, without an embedder")
+    return name or DEFAULT_SCORER
 
 
 def origin_of(view: View, skill: Skill) -> str:

@@ -1,4 +1,4 @@
-"""The tools that choose: ``skill_evaluate`` and ``why_skill``."""
+"""The tools that choose: ``select_skill``, ``skill_evaluate`` and ``why_skill``."""
 
 from __future__ import annotations
 
@@ -6,20 +6,88 @@ from collections.abc import Iterable
 from typing import Any
 
 from skillyard.errors import InvalidInput
-from skillyard.mcp.call import Answer, Call
+from skillyard.mcp.call import Answer, Call, plain_scorer
 from skillyard.mcp.failures import ToolFailed
 from skillyard.mcp.library import View
+from skillyard.mcp.loading import loaded
 from skillyard.mcp.wrapping import safe_json, safe_text
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
-from skillyard.service import Why, evaluate_skills
+from skillyard.selection import SelectionPolicy
+from skillyard.service import Selected, Why, evaluate_skills, select_skills
 from skillyard.service import why_skill as explain
 from skillyard.skill import Skill
+from skillyard.text import shorten
 
-__all__ = ["skill_evaluate", "why_skill"]
+__all__ = ["select_skill", "skill_evaluate", "why_skill"]
 
 CONFIDENCE = "confidence"
+NAMED = 3
+"""Skills that came near, named in the text of an answer."""
+PERHAPS = (
+    "Use one only where its description is what the request is about; else ask, or go on without a"
+    " skill."
+)
 Worked = tuple[Answer, Iterable[Skill]]
+
+
+async def select_skill(call: Call) -> Answer:
+    """Choose skills for a request, with the instructions of the best one, or abstain."""
+    values = call.values
+    if not values["text"].strip() and not values["files"]:
+        raise ToolFailed(
+            "invalid_argument", "select_skill needs text or files: give at least one of them"
+        )
+    scorer = plain_scorer(values["scorer"])
+    query = Query(
+        values["text"],
+        files=tuple(values["files"] or ()),
+        recent_activity=tuple(values["recent_activity"] or ()),
+        include_tags=tuple(values["include_tags"] or ()),
+        exclude_tags=tuple(values["exclude_tags"] or ()),
+    )
+    policy = SelectionPolicy(values["top_k"], values["min_score"])
+
+    def work(view: View) -> Worked:
+        found = select_skills(view.snapshot.ranked_by(scorer), query, policy, scorer=scorer)
+        chosen = found.selection.selected
+        block = None
+        if chosen and values["max_tokens"] != 0:
+            best = chosen[0].skill
+            block = loaded(view, call.shared, best, max_tokens=values["max_tokens"]).text
+        shape = found.to_dict()
+        del shape["diagnostics"]
+        for kind in ("selected", "maybe", "rejected"):
+            for match in shape[kind]:
+                match["path"] = view.shown_path(match["path"])
+        shown = safe_json({**shape, "block": None})
+        text = _choice(found, block)
+        return Answer(text, {**shown, "block": block}), [match.skill for match in chosen]
+
+    try:
+        return await call.shared.library.answer(work, ranking=_kind(f"select {scorer}", query.text))
+    except InvalidInput as error:
+        raise ToolFailed("invalid_argument", str(error)) from None
+
+
+def _choice(found: Selected, block: str | None) -> str:
+    """Return a choice in lines: the skills with their scores, what comes near, the block."""
+    selection = found.selection
+    lines = [
+        f"{match.skill.name} ({match.score:.2f}): {match.reason}" for match in selection.selected
+    ]
+    if not lines:
+        lines = ["No skill of this library fits; go on without one."]
+        if selection.maybe:
+            near = ", ".join(
+                f"{match.skill.name} ({match.score:.2f}): {shorten(match.skill.description, 200)}"
+                for match in selection.maybe[:NAMED]
+            )
+            lines = [f"No skill surely fits. Perhaps: {near}", PERHAPS]
+    if found.question:
+        lines.append(found.question)
+    said = safe_text("\n".join(lines))
+    return said if block is None else f"{said}\n\n{block}"
 
 
 async def skill_evaluate(call: Call) -> Answer:
@@ -40,6 +108,7 @@ async def skill_evaluate(call: Call) -> Answer:
             threshold=values["threshold"],
             limit=values["limit"],
             show_details=values["showDetails"],
+            chooser=view.snapshot.ranked_by(DEFAULT_SCORER),
         )
         named = view.remembered("by name", lambda: _by_name(view))
         shown = [skill for result in found.results for skill in named.get(result["skillName"], ())]
@@ -65,9 +134,7 @@ def _by_name(view: View) -> dict[str, list[Skill]]:
 async def why_skill(call: Call) -> Answer:
     """Explain one skill's score and place for a request."""
     values = call.values
-    scorer = values["scorer"] or DEFAULT_SCORER
-    if "+" in scorer:  # which embedder is asked, and paid for, is not for a client to say
-        raise ToolFailed("invalid_argument", "scorer must be a plain name, without an embedder")
+    scorer = plain_scorer(values["scorer"])
     query = Query(
         values["query"],
         files=tuple(values["files"] or ()),

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from skillyard.context.budget import estimate_tokens
-from skillyard.errors import AmbiguousName, SkillNotFound
+from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
 from skillyard.hosting.errors import Refused, failed, not_found, refusal_of
 from skillyard.hosting.fetching import found_by_source
 from skillyard.hosting.local import LOCAL, found_in
 from skillyard.hosting.outcomes import Watched
-from skillyard.mcp.call import Answer, Call, notice_of, origin_of
+from skillyard.mcp.call import Answer, Call, notice_of, origin_of, plain_scorer
 from skillyard.mcp.failures import ToolFailed
 from skillyard.mcp.library import View
 from skillyard.mcp.wrapping import framed_skill, safe_text
@@ -39,6 +39,7 @@ async def search_skills(call: Call) -> Answer:
     limit = max(0, min(MOST, values["limit"]))
     if not values["query"].strip():
         raise ToolFailed("invalid_argument", "query must not be empty")
+    scorer = plain_scorer(values["scorer"])
     view = await call.shared.library.current()
     if limit == 0:
         return _answer(values["query"], [], [], "nothing was asked for: limit is 0")
@@ -51,7 +52,10 @@ async def search_skills(call: Call) -> Answer:
             values["query"], limit, include_references=values["include_references"]
         )
 
-    found = await service.searching.run(run, sources, None)
+    try:
+        found = await service.searching.run(run, sources, scorer)
+    except InvalidInput as error:
+        raise ToolFailed("invalid_argument", str(error)) from None
     await call.progress(2, 2, f"{plural(len(found.skills), 'skill')} found")
     statuses = [status.to_dict() for status in found.sources]
     if found.failed:
@@ -65,11 +69,22 @@ async def search_skills(call: Call) -> Answer:
         else:
             shape = _without_texts(shape)
         cards.append(shape)
-    return _answer(values["query"], cards, statuses)
+    said = ""
+    if cards and found.abstained:
+        said = (
+            f"None of the {plural(len(cards), 'skill')} found surely fits: the best scores"
+            f" {found.skills[0].score:.2f}, and {found.floor:g} is what it takes."
+        )
+    return _answer(values["query"], cards, statuses, said, abstained=found.abstained)
 
 
 def _answer(
-    query: str, cards: list[dict[str, Any]], statuses: list[dict[str, Any]], said: str = ""
+    query: str,
+    cards: list[dict[str, Any]],
+    statuses: list[dict[str, Any]],
+    said: str = "",
+    *,
+    abstained: bool = True,
 ) -> Answer:
     lines = [said or f"{plural(len(cards), 'skill')} found, best first."]
     for number, each in enumerate(cards, 1):
@@ -87,6 +102,7 @@ def _answer(
     structured = {
         "query": query,
         "count": len(cards),
+        "abstained": abstained,
         "skills": cards,
         "sources": statuses,
     }

@@ -52,7 +52,31 @@ _QUERY = _text("What is to be done, in words.", REQUEST_CHARS, minLength=1)
 _FILES = _texts("File paths in play; compared with the skills' file patterns, never opened.")
 _MAX_TOKENS = _integer("At most about so many tokens of text; the rest is cut and said.", 0, TOKENS)
 
+_SCORER = _text(
+    "The scorer that ranks: hybrid (default), overlap, triggers, confidence or relevance.",
+    100,
+    minLength=1,
+)
+
 ARGUMENTS: Mapping[str, Schema] = {
+    "select_skill": _object(
+        text=_text("The request, as the user put it.", REQUEST_CHARS, default=""),
+        files=_FILES,
+        recent_activity=_texts("What was done lately, in words."),
+        include_tags=_texts("Only skills with one of these tags.", 200, 50),
+        exclude_tags=_texts("No skills with one of these tags.", 200, 50),
+        top_k=_integer("Choose at most so many.", 0, 20),
+        min_score={
+            "type": "number",
+            "description": "The floor below which nothing is chosen (default: the scorer's own).",
+        },
+        max_tokens={
+            **_MAX_TOKENS,
+            "description": "A budget for the instructions of the best skill, in tokens; the rest is"
+            " cut and said. 0 brings none: load_skill does.",
+        },
+        scorer=_SCORER,
+    ),
     "skill_evaluate": _object(
         files=_texts("File paths to analyze"),
         text=_text("Text content to analyze", REQUEST_CHARS),
@@ -88,6 +112,7 @@ ARGUMENTS: Mapping[str, Schema] = {
             100,
             20,
         ),
+        scorer=_SCORER,
     ),
     "get_skill": _object(
         ("source", "skill_id"),
@@ -137,11 +162,7 @@ ARGUMENTS: Mapping[str, Schema] = {
         query=_QUERY,
         files=_FILES,
         recent_activity=_texts("What was done lately, in words."),
-        scorer=_text(
-            "The scorer that ranks: hybrid (default), overlap, triggers, confidence or relevance.",
-            100,
-            minLength=1,
-        ),
+        scorer=_SCORER,
         limit=_integer("How many of the skills that rank higher to compare.", 0, 20, 5),
     ),
 }
@@ -197,6 +218,20 @@ _CARD = _result(
 _PROBLEM = _result(path=_STRING, message=_STRING, served=_BOOL)
 
 RESULTS: Mapping[str, Schema] = {
+    "select_skill": _result(
+        query=_OPEN,
+        scorer=_STRING,
+        policy=_OPEN,
+        selected=_list_of(_OPEN),
+        maybe=_list_of(_OPEN),
+        rejected=_list_of(_OPEN),
+        considered=_WHOLE,
+        abstained=_BOOL,
+        fallback=_BOOL,
+        menu=_list_of(_STRING),
+        question=_STRING,
+        block=_any(["string", "null"]),
+    ),
     "skill_evaluate": _result(
         results=_list_of(
             _result(skillName=_STRING, confidence=_NUMBER, level=_LEVEL, reason=_STRING)
@@ -204,7 +239,11 @@ RESULTS: Mapping[str, Schema] = {
         message=_STRING,
     ),
     "search_skills": _result(
-        query=_STRING, count=_WHOLE, skills=_list_of(_FOUND), sources=_list_of(_STATUS)
+        query=_STRING,
+        count=_WHOLE,
+        abstained=_BOOL,
+        skills=_list_of(_FOUND),
+        sources=_list_of(_STATUS),
     ),
     "get_skill": _result(skill=_FOUND),
     "add_skill": _result(skill=_FOUND),

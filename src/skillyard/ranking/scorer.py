@@ -77,6 +77,9 @@ class DefaultPolicy(NamedTuple):
     """Scores this close to the best are one choice for the user, not for us."""
     tie_break: str
     """What decides between equal scores, in words; name and path follow always."""
+    maybe: float = float("inf")
+    """Scores from here to the floor are shown where nothing is chosen: far likelier than chance.
+    Infinity where the scorer knows no such thing."""
 
 
 class Ordered(Sequence[tuple[Skill, float]]):

@@ -8,11 +8,12 @@ long as no answer has changed and each is still fresh.
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Self
 
 from skillyard.catalog import Catalog
 from skillyard.ranking.match import Match
+from skillyard.ranking.protocol import BoundScorer
 from skillyard.search.content import SKILL_BYTES, own, size_of
 from skillyard.search.noting import Age, Notes, Noting, noted
 from skillyard.search.result import FoundSkill, SourceStatus
@@ -46,6 +47,17 @@ class Asked(NamedTuple):
     include_references: bool
 
 
+class Others(tuple[Skill, ...]):
+    """Skills with the scorers that were bound to them: what that costs is spent once."""
+
+    bound: dict[Any, BoundScorer]
+
+    def __new__(cls, skills: Iterable[Skill] = ()) -> Self:
+        made = super().__new__(cls, skills)
+        made.bound = {}
+        return made
+
+
 class Gathered(NamedTuple):
     """What all sources together have on a request, each skill once, before it is ranked."""
 
@@ -56,6 +68,10 @@ class Gathered(NamedTuple):
     considered: int
     plain: bool
     """True where nobody can change anything in any of the skills."""
+    others: Others = Others()
+    """Those of ``shown`` that no source has ranked among all of its skills …"""
+    places: tuple[int, ...] = ()
+    """… and their places."""
     now: float | None = None
     """When it is given again, in seconds since the epoch; None for what has just come."""
 

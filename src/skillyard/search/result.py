@@ -165,6 +165,8 @@ class SearchResult:
     ranker: str
     considered: int = 0
     """Different skills that the sources named."""
+    floor: float = float("-inf")
+    """The score from which the ranker says that a skill fits; minus infinity where it says none."""
 
     def __repr__(self) -> str:
         # Without the texts: an event loop makes this of every result that it hands on.
@@ -174,6 +176,11 @@ class SearchResult:
     def count(self) -> int:
         """How many skills the answer holds."""
         return len(self.skills)
+
+    @property
+    def abstained(self) -> bool:
+        """True when no skill of the answer reaches the ranker's floor: none of them fits."""
+        return all(found.score < self.floor for found in self.skills)
 
     @property
     def partial(self) -> bool:
@@ -204,6 +211,8 @@ class SearchResult:
                 for found in self.skills
             ],
             "ranker": self.ranker,
+            "floor": None if self.floor == float("-inf") else self.floor,
+            "abstained": self.abstained,
             "considered": self.considered,
             "partial": self.partial,
             "sources": [status.to_dict() for status in self.sources],

@@ -13,16 +13,23 @@ from skillyard.errors import InvalidInput, SkillNotFound
 from skillyard.ranking.match import Match, eligible, in_order
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import bind, check_scorer, resolve
+from skillyard.ranking.registry import DEFAULT_SCORER, bind, check_scorer, resolve
 from skillyard.ranking.scorer import level_of
 from skillyard.search.content import is_plain, own, pointer, read_again, shown
-from skillyard.search.gathering import Asked, Gathered, KeptGathered
+from skillyard.search.gathering import Asked, Gathered, KeptGathered, Others
 from skillyard.search.merging import Candidate, merged
 from skillyard.search.noting import Noting, refuse
 from skillyard.search.result import FoundSkill, SearchResult, SourceStatus
 from skillyard.skill import Skill
 from skillyard.sources.local import LocalSource
-from skillyard.sources.protocol import Hit, Hits, Package, Source, SourceFailed
+from skillyard.sources.protocol import (
+    Hit,
+    Hits,
+    Package,
+    RankingSource,
+    Source,
+    SourceFailed,
+)
 from skillyard.sources.registry import build_sources, build_transport, response_cache
 from skillyard.sources.responses import ResponseCache
 from skillyard.sources.settings import Settings, load_settings
@@ -44,7 +51,7 @@ class SearchService:
 
     ``sources`` are names or :class:`~skillyard.sources.protocol.Source` objects (default: those
     that the settings enable), ``ranker`` a scorer, its name or a documented ``Ranker`` (default:
-    the settings', which is ``relevance``). ``cache=False`` keeps nothing on disk.
+    the settings', which is ``hybrid``). ``cache=False`` keeps nothing on disk.
     """
 
     def __init__(
@@ -76,6 +83,8 @@ class SearchService:
         self.sources, ours = self._built(sources, catalog, self.kept.transport)
         self._noted = self.sources if ours or kept is not None else None
         """The sources that ask through the transport of what is kept; None where one does not."""
+        self._ranking = tuple(each for each in self.sources if isinstance(each, RankingSource))
+        """The sources that rank their skills themselves, as the default scorer says."""
         self._room = asyncio.Semaphore(AT_ONCE)
 
     def _built(
@@ -125,9 +134,14 @@ class SearchService:
             gathered = await self.kept.of(asked, self.sources, lambda: self._gathered(asked))
         else:
             gathered = await self._gathered(asked)
-        ranked = self._ranked(text, gathered, limit, include_references)
+        ranked = self._ranked(asked, gathered, limit)
         return SearchResult(
-            text, tuple(ranked), gathered.statuses, self.ranker.name, gathered.considered
+            text,
+            tuple(ranked),
+            gathered.statuses,
+            self.ranker.name,
+            gathered.considered,
+            self.ranker.default_policy.min_score,
         )
 
     async def _gathered(self, asked: Asked) -> Gathered:
@@ -149,7 +163,10 @@ class SearchService:
         once = tuple(_once_each(found))
         skills = tuple(shown(each.skill, self.transport.parsed) for each in once)
         plain = all(is_plain(each.skill) for each in once)
-        return Gathered(once, skills, tuple(statuses), considered, plain)
+        ranking = {source.name for source in self._ranking}
+        places = tuple(at for at, each in enumerate(once) if ranking.isdisjoint(each.found_by))
+        others = Others(skills[at] for at in places)
+        return Gathered(once, skills, tuple(statuses), considered, plain, others, places)
 
     @check_arguments
     def per_source(self, limit: int) -> int:
@@ -195,7 +212,8 @@ class SearchService:
         exact = [c for c in candidates if wanted in (_folded(c.hit.id), _folded(c.hit.name))]
         if exact:
             found = await asyncio.gather(*(self._content(c, True, references) for c in exact))
-            return self._ranked(text, self._as_one(found), 1, references)[0]
+            asked = Asked(text, MOST, include_content=True, include_references=references)
+            return self._ranked(asked, self._as_one(found), 1)[0]
         for found_one in (await self.search(text, include_references=references)).skills:
             if wanted == _folded(found_one.skill.name):  # its folder is called something else
                 return found_one
@@ -295,12 +313,12 @@ class SearchService:
             raise SourceFailed("not_found", f"{hit.key}: what came holds no SKILL.md")
         return package
 
-    def _ranked(
-        self, text: str, gathered: Gathered, limit: int, references: bool
-    ) -> list[FoundSkill]:
+    def _ranked(self, asked: Asked, gathered: Gathered, limit: int) -> list[FoundSkill]:
         """Return the best skills in order: those with content first, then as the ranker says."""
+        query = Query(asked.text, include_references=asked.include_references)
+        if self.ranker == resolve(DEFAULT_SCORER):
+            return self._by_default(query, asked.per_source, gathered, limit)
         skills = gathered.ranked()
-        query = Query(text, include_references=references)
         scored = bind(skills, self.ranker).prepare(query)
         pairs = in_order(eligible(skills, query, zeros=True, scored=scored), scored)
         place = {id(skill): number for number, (skill, _) in enumerate(pairs)}
@@ -323,6 +341,37 @@ class SearchService:
                 match = Match(skill, score, level_of(levels, score), scored)
             answer.append(gathered.given(number, match))
         return answer
+
+    def _by_default(
+        self, query: Query, per_source: int, gathered: Gathered, limit: int
+    ) -> list[FoundSkill]:
+        """Return the best skills as the default scorer says, those with content first.
+
+        What a source has ranked among all of its skills keeps the score that it has there; the
+        others are ranked among themselves. Scores are probabilities, so the two can be compared.
+        """
+        found, text = gathered.found, query.text[:MOST_CHARACTERS]
+        known: dict[str, Match] = {}
+        for source in self._ranking if len(gathered.places) < len(found) else ():
+            known |= source.matches(text, per_source)
+        matches = [known.get(each.hit.key) for each in found]
+        others = gathered.others if gathered.plain else Others(map(own, gathered.others))
+        if others:
+            scored = bind(others, self.ranker).prepare(query)
+            scores = {id(skill): score for skill, score in scored.scores()}
+            for at, skill in zip(gathered.places, others, strict=True):
+                score = scores.get(id(skill), 0.0)
+                matches[at] = Match(skill, score, level_of(self.ranker.levels, score), scored)
+        order = sorted(
+            range(len(found)),
+            key=lambda at: (
+                not found[at].skill.body,
+                -(match.score if (match := matches[at]) else 0.0),
+                found[at].skill.key,
+                found[at].hit.key,
+            ),
+        )
+        return [gathered.given(at, matches[at]) for at in order[:limit]]
 
 
 _ODD = re.compile(r"[\x00-\x1f\x7f\\]|\.\.|//")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from json import dumps
 from time import time_ns
 
@@ -17,6 +17,7 @@ from skillyard.ranking.scorer import level_of
 from skillyard.reported import Reported
 from skillyard.selection import Selection, SelectionPolicy, menu_text, select
 from skillyard.skill import Origin
+from skillyard.text import clean_line, escape_frame
 from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ class Selected(NamedTuple):
             "scorer": chosen.scorer,
             "policy": {"min_score": self.min_score, "top_k": self.top_k},
             "selected": [match.to_dict(explain=self.explain) for match in chosen.selected],
+            "maybe": [match.to_dict(explain=self.explain) for match in chosen.maybe],
             "rejected": [match.to_dict(explain=self.explain) for match in chosen.rejected],
             "considered": chosen.considered,
             "abstained": chosen.abstained,
@@ -252,11 +254,14 @@ def evaluate_skills(
     threshold: float = 0.3,
     limit: int = 10,
     show_details: bool = False,
+    chooser: Catalog | None = None,
 ) -> Evaluated:
     """Return the skills whose confidence reaches the threshold.
 
     None means that the field was not given. With ``text`` and ``files`` both absent InvalidInput
-    names them, unless there is recent activity, which alone gives an empty answer.
+    names them, unless there is recent activity, which alone gives an empty answer. ``chooser`` is
+    the same catalog as the default scorer ranks it: where that chooses otherwise, the message ends
+    with a line that says so.
     """
     if text is None and not files and not recent_activity:
         raise InvalidInput("evaluate needs files or text: give at least one of them")
@@ -271,4 +276,25 @@ def evaluate_skills(
         limit=limit,
         show_details=show_details,
     )
-    return Evaluated(tuple(answer["results"]), answer["message"])
+    message, results = answer["message"], tuple(answer["results"])
+    if chooser is not None:
+        remark = _otherwise(results, chooser, Query(text or "", tuple(files or ())))
+        message += f"\n\n{remark}" if remark else ""
+    return Evaluated(results, message)
+
+
+def _otherwise(results: Sequence[dict[str, Any]], chooser: Catalog, query: Query) -> str:
+    """Return a line that says what is chosen by default, where it is not the first result."""
+    if query.empty:
+        return ""
+    selection = select(chooser, query)
+    first = results[0]["skillName"] if results else None
+    near = selection.selected or selection.maybe
+    chosen = near[0].skill.name if near else None
+    if first == chosen or (first is None and not selection.selected):
+        return ""
+    if chosen is None:
+        return "`select_skill`, which weighs the whole request, finds that no skill fits."
+    shown = escape_frame(clean_line(chosen)).replace("`", "'")
+    surely = "chooses" if selection.selected else "says: perhaps"
+    return f"`select_skill`, which weighs the whole request, {surely} `{shown}`."

@@ -13,7 +13,6 @@ from skillyard.context.catalogue import by_preference, summary
 from skillyard.context.host_skills import listed_skills
 from skillyard.context.hosts import rule_of
 from skillyard.context.injection import (
-    INJECTION_SCORER,
     MAX_INJECTED_CHARS,
     _own_words,
     inject,
@@ -247,7 +246,7 @@ def inject_prompt(
     query: Query | None = None,
     policy: SelectionPolicy | None = None,
     *,
-    scorer: str = INJECTION_SCORER,
+    scorer: str = DEFAULT_SCORER,
     max_chars: int | None = MAX_INJECTED_CHARS,
 ) -> Injected:
     """Put the block of the best skill before a prompt.

@@ -7,7 +7,7 @@ import os
 from skillyard.catalog import Catalog
 from skillyard.errors import SkillError
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.ranking.match import rank
+from skillyard.ranking.match import Match, rank
 from skillyard.skill import Skill
 from skillyard.sources.protocol import Hit, Package, SourceFailed
 
@@ -24,6 +24,7 @@ class LocalSource:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
+        self._last: tuple[str, int, list[Match]] | None = None
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
@@ -38,8 +39,21 @@ class LocalSource:
                 curated=skill.curated,
                 skill=skill,
             )
-            for skill in (match.skill for match in rank(self.catalog, query, limit=limit))
+            for skill in (match.skill for match in self._ranked(query, limit))
         ]
+
+    def matches(self, query: str, limit: int) -> dict[str, Match]:
+        """Return how the same skills rank in the whole catalog, by the keys of their hits."""
+        return {
+            f"{match.skill.source or self.name}/{match.skill.slug}".lower(): match
+            for match in reversed(self._ranked(query, limit))  # of one key the best stays
+        }
+
+    def _ranked(self, query: str, limit: int) -> list[Match]:
+        last = self._last
+        if last is None or last[:2] != (query, limit):
+            last = self._last = (query, limit, rank(self.catalog, query, limit=limit))
+        return last[2]
 
     def _named(self, hit: Hit) -> Skill | None:
         for skill in self.catalog.candidates:

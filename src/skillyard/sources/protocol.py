@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from skillyard.errors import SkillyardError
+from skillyard.ranking.match import Match
 from skillyard.skill import Skill
 
-__all__ = ["Hit", "Hits", "Package", "Source", "SourceFailed"]
+__all__ = ["Hit", "Hits", "Package", "RankingSource", "Source", "SourceFailed"]
 
 
 class SourceFailed(SkillyardError):
@@ -121,4 +122,13 @@ class Source(Protocol):
         ``references`` brings the Markdown files that belong to it, ``whole`` every file, as far as
         the source has them.
         """
+        ...
+
+
+@runtime_checkable
+class RankingSource(Source, Protocol):
+    """A source that ranks all of its skills with the default scorer, and not those it names."""
+
+    def matches(self, query: str, limit: int) -> Mapping[str, Match]:
+        """Return how each skill ranks that :meth:`search` names, by the key of its hit."""
         ...

@@ -45,7 +45,7 @@ class Settings(NamedTuple):
     """Each source is asked for twice the limit, and for this many at least."""
     source_timeout_s: float = 10.0
     """What one source may take to search."""
-    ranker: str = "relevance"
+    ranker: str = "hybrid"
     cache_bytes: int = 256 * 1024 * 1024
     cache_days: float = 30.0
     offline: bool = False

@@ -93,6 +93,11 @@ def chosen_words(selected: Selected) -> str:
     if not chosen.rejected:
         return "Nothing in this catalog fits: none of its skills has anything of the request in it."
     among = plural(selected.counts.skills, "skill")
+    if chosen.maybe:
+        near = ", ".join(
+            f"{clean_line(match.skill.name)} {number(match.score)}" for match in chosen.maybe
+        )
+        return f"None of the {among} in this catalog surely fits. Perhaps: {near}."
     best = chosen.rejected[0]
     if best.score >= selected.min_score:
         return (

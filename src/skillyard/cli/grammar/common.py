@@ -10,7 +10,6 @@ __all__ = [
     "FALLBACK",
     "FILES",
     "GLOBAL",
-    "INJECTION_SCORER",
     "LAYOUTS",
     "MIN_SCORE",
     "NOT_TAG",
@@ -61,10 +60,6 @@ GLOBAL = (
 QUERY = Option("QUERY", "what is to be done, in words; - reads it from standard input", "words")
 
 SCORER = Option("--scorer", "how to score (default: hybrid)", metavar="NAME", choices=SCORERS)
-
-INJECTION_SCORER = Option(
-    "--scorer", "how to score (default: overlap)", metavar="NAME", choices=SCORERS
-)
 
 TAG = Option("--tag", "only skills with this tag; may repeat", "repeat", "TAG")
 

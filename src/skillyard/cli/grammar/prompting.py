@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.cli.grammar.common import FALLBACK, INJECTION_SCORER, MIN_SCORE, NOT_TAG, SCORER, TAG
+from skillyard.cli.grammar.common import FALLBACK, MIN_SCORE, NOT_TAG, SCORER, TAG
 from skillyard.cli.grammar.shapes import Command, Option
 
 __all__ = ["COMMANDS"]
@@ -82,7 +82,7 @@ COMMANDS = (
                 metavar="PROMPT",
                 type="path",
             ),
-            INJECTION_SCORER,
+            SCORER,
             MIN_SCORE,
             FALLBACK,
             TAG,

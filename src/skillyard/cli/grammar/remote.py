@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.cli.grammar.common import EXPLAIN, QUERY, SCORERS, SOURCES, limit
+from skillyard.cli.grammar.common import EXPLAIN, QUERY, SCORER, SOURCES, limit
 from skillyard.cli.grammar.shapes import Command, Option
 
 __all__ = ["COMMANDS"]
@@ -23,12 +23,7 @@ COMMANDS = (
             ),
             limit("show at most K skills", 10),
             Option("--references", "fetch the documents beside each skill too", "flag"),
-            Option(
-                "--scorer",
-                "how to rank what was found (default: relevance)",
-                metavar="NAME",
-                choices=SCORERS,
-            ),
+            SCORER,
             EXPLAIN,
         ),
         "Asks every source at once, fetches what they found, and ranks it. A source that fails is "

@@ -64,6 +64,8 @@ async def evaluate(service: Service, asked: Asked) -> Reply:
     if values["text"] is None and not values["files"] and not values["recent_activity"]:
         raise refuse_field("text", "text or files is required", place="body")
 
+    snapshot = await service.snapshot()
+
     def work(catalog: Catalog) -> dict[str, Any]:
         return evaluate_skills(
             catalog,
@@ -73,6 +75,7 @@ async def evaluate(service: Service, asked: Asked) -> Reply:
             threshold=values["threshold"],
             limit=values["limit"],
             show_details=values["show_details"],
+            chooser=snapshot.ranked_by(DEFAULT_SCORER),
         ).to_dict()
 
     return await _answered(service, "confidence", work)

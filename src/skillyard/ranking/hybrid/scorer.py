@@ -37,6 +37,9 @@ __all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
 
 FLOOR = 0.5
 """Below an even chance that it fits, no skill is chosen."""
+MAYBE = 0.25
+"""From one chance in four a skill is worth a question, where none is chosen: of a library of any
+size hardly one skill comes near a request by chance."""
 MENU_MARGIN = 0.02
 
 
@@ -61,7 +64,7 @@ class Hybrid(Value):
     name = "hybrid"
     scale = "0..1"
     levels = (Level(0.8, "high"), Level(FLOOR, "medium"), Level(0.0, "low"))
-    default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path")
+    default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path", MAYBE)
 
     def __init__(
         self,
