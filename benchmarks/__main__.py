@@ -16,6 +16,7 @@ from benchmarks.measure import SOURCE, Figure, Options, Skipped
 NAMES = (
     "scan",
     "scorers",
+    "surfaces",
     "startup",
     "hook",
     "retrieval",

@@ -62,11 +62,11 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "validate": {"profile": "lenient"},
     "summary": {"format": "lines", "budget_tokens": None, "query": None},
     "prompt_block": {"max_chars": None},
-    "select_prompt_block": {"scorer": "overlap", "max_chars": 2000},
-    "inject": {"scorer": "overlap", "max_chars": 2000},
-    "InjectorConfig": {"max_injected_chars": 2000, "scorer": "overlap", "policy": None},
+    "select_prompt_block": {"scorer": "hybrid", "max_chars": 2000},
+    "inject": {"scorer": "hybrid", "max_chars": 2000},
+    "InjectorConfig": {"max_injected_chars": 2000, "scorer": "hybrid", "policy": None},
     "CoordinatorConfig": {
-        "max_instruction_chars": 8000, "validation": "strict", "scorer": "overlap", "policy": None,
+        "max_instruction_chars": 8000, "validation": "strict", "scorer": "hybrid", "policy": None,
     },
     "SelectionPolicy": {
         "top_k": None, "min_score": None, "include_tags": (), "exclude_tags": (),

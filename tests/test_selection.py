@@ -235,10 +235,10 @@ class TestBoundsBesideThePolicy:
 
     def test_injection_takes_them_too(self) -> None:
         for prompt in ("bills", {"role": "user", "content": [{"type": "text", "text": "bills"}]}):
-            assert sy.inject(prompt, self.SKILLS, min_score=0.5).match is not None
+            assert sy.inject(prompt, self.SKILLS, min_score=0.001).match is not None
             assert sy.inject(prompt, self.SKILLS, min_score=1e6).match is None
             assert sy.inject(prompt, self.SKILLS, top_k=0).match is None
-        assert sy.select_prompt_block(self.SKILLS, "bills", min_score=0.5) is not None
+        assert sy.select_prompt_block(self.SKILLS, "bills", min_score=0.001) is not None
         assert sy.select_prompt_block(self.SKILLS, "bills", min_score=1e6) is None
 
     @for_each("field", ["min_score", "top_k"])

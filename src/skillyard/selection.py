@@ -27,6 +27,7 @@ __all__ = [
     "policy_with",
     "select",
     "survivors",
+    "tagged",
 ]
 
 REJECTED_KEPT = 10
@@ -244,14 +245,14 @@ def _fallback(
 ) -> Pair | None:
     """Return the best generalist: tagged, not excluded; one without declared tools goes first."""
     wanted = query.replace(include_tags=(policy.fallback_tag or "",))
-    pairs: Sequence[Pair] = _tagged(catalog, wanted, scored)
+    pairs: Sequence[Pair] = tagged(catalog, wanted, scored)
     pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
     free = [pair for pair in pairs if not pair[0].allowed_tools]
     ordered = in_order(free or pairs, scored, 1)
     return ordered[0] if ordered else None
 
 
-def _tagged(catalog: Catalog, query: Query, scored: Scored) -> Sequence[Pair]:
+def tagged(catalog: Catalog, query: Query, scored: Scored) -> Sequence[Pair]:
     """Return every candidate with one of the query's tags, whatever its score."""
     if not scored.settled:
         return eligible(catalog, query, zeros=True, scored=scored)

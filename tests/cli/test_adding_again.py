@@ -90,7 +90,6 @@ def test_whatever_the_user_put_into_the_folder_stays(
             after = sorted((p, p.is_symlink() or p.is_dir() or p.read_bytes())
                            for p in folder.rglob("*"))  # fmt: skip
             assert after == before
-            run("add", "docx", "--into", str(folder.parent))  # the stand-in has both again
             remotes.add_repository(
                 "acme/skills",
                 {

@@ -136,7 +136,13 @@ def test_a_prompt_in_two_parts_chooses_by_the_words_and_keeps_the_file(
     path = tmp_path / "prompt.txt"
     path.write_text("Do it today.", encoding="utf-8")
     shown = run(
-        "inject", "commit broke the build", "--file", str(path), "--root", "skills", "--json"
+        "inject",
+        "undo the commit that broke the build",
+        "--file",
+        str(path),
+        "--root",
+        "skills",
+        "--json",
     )
     assert shown.json["match"]["name"] == "git-revert"
     assert shown.json["prompt"].endswith("\n\nDo it today.")

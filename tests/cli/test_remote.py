@@ -28,7 +28,7 @@ class TestSearch:
         assert done.code == 0
         assert "acme/skills/pdf" in done.out
         assert "skills.sh 1" in done.out
-        assert "ranked by relevance" in done.out
+        assert "ranked by hybrid" in done.out
 
     def test_json_is_one_document(self, run: Run, remotes: Upstreams) -> None:
         shape = run("search", "pdf", "--json", "--references").json
@@ -40,7 +40,7 @@ class TestSearch:
         assert not shape["partial"]
 
     def test_explain_shows_the_trees(self, run: Run, remotes: Upstreams) -> None:
-        assert "match" in run("search", "pdf", "--explain").out
+        assert "points behind the best" in run("search", "pdf", "--explain").out
         shape = run("search", "pdf", "--explain", "--json").json
         assert shape["skills"][0]["explanation"]["value"] == shape["skills"][0]["relevance_score"]
 

@@ -86,7 +86,9 @@ class TestActivate:
 
     def test_nothing_fits_is_none_and_a_list_of_skills_will_do(self) -> None:
         one = skill("deploy", body="0123456789")
-        assert sy.activate([one], "unheard of") is None
-        found = sy.activate([one], "deploy", sy.SelectionPolicy(min_score=1), max_chars=4)
+        assert sy.activate([one], "unheard of", scorer="triggers") is None
+        found = sy.activate(
+            [one], "deploy", sy.SelectionPolicy(min_score=1), scorer="triggers", max_chars=4
+        )
         assert found is not None
         assert (found.block, found.scripts) == ("[skill:deploy]\n0123\n[/skill]", ())

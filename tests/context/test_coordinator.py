@@ -21,7 +21,9 @@ HOST = Tools(Read="read-tool", Bash="bash-tool")
 
 
 def resolve(skills: Any, *strategies: Any, **config: Any) -> sy.SkillContext | None:
-    coordinator = sy.ContextCoordinator(skills, HOST, sy.CoordinatorConfig(**config))
+    coordinator = sy.ContextCoordinator(
+        skills, HOST, sy.CoordinatorConfig(**{"scorer": "overlap"} | config)
+    )
     return coordinator.resolve(strategies)
 
 
@@ -88,7 +90,9 @@ class TestStrategies:
         assert resolve(self.SKILLS) is None
 
     def test_one_strategy_may_stand_alone(self) -> None:
-        coordinator = sy.ContextCoordinator(self.SKILLS, HOST)
+        coordinator = sy.ContextCoordinator(
+            self.SKILLS, HOST, sy.CoordinatorConfig(scorer="overlap")
+        )
         context = coordinator.resolve(sy.ByName("deploy"))
         assert context is not None
 

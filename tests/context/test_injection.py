@@ -20,7 +20,7 @@ PUT = f"{BLOCK}\n\n{TEXT}"
 
 
 def inject(prompt: Any, **options: Any) -> sy.Injection:
-    return sy.inject(prompt, SKILLS, **options)
+    return sy.inject(prompt, SKILLS, **{"scorer": "overlap"} | options)
 
 
 class TestForms:
@@ -105,7 +105,7 @@ class TestChoice:
 
     def test_the_body_is_cut_and_the_frame_is_not(self) -> None:
         assert inject(TEXT, max_chars=2).prompt == f"[skill:deploy]\nSt\n[/skill]\n\n{TEXT}"
-        found = sy.select_prompt_block(SKILLS, TEXT, max_chars=None)
+        found = sy.select_prompt_block(SKILLS, TEXT, max_chars=None, scorer="overlap")
         assert found is not None
         assert found[0] == BLOCK
 
@@ -123,16 +123,21 @@ class TestInjector:
         assert injector.catalog is SKILLS
 
     def test_it_takes_any_skills_or_a_root(self, tmp_path: Path) -> None:
-        assert sy.SkillInjector(iter(SKILLS)).apply(TEXT).prompt == PUT
+        assert (
+            sy.SkillInjector(iter(SKILLS), sy.InjectorConfig(scorer="overlap")).apply(TEXT).prompt
+            == PUT
+        )
         root = write_tree(tmp_path / "p", {"deploy/SKILL.md": document("deploy", body="Steps.")})
-        injector = sy.SkillInjector.from_root(root)
+        injector = sy.SkillInjector.from_root(root, sy.InjectorConfig(scorer="overlap"))
         assert injector.apply(TEXT).prompt == PUT
         with pytest.raises(sy.InvalidSkillsRoot):
             sy.SkillInjector.from_root(tmp_path / "gone")
 
     def test_it_is_made_anew_from_what_is_on_disk(self, tmp_path: Path) -> None:
         root = write_tree(tmp_path / "p", {"deploy/SKILL.md": document("deploy", body="Old.")})
-        before = sy.SkillInjector.from_root(root, sy.InjectorConfig(max_injected_chars=3))
+        before = sy.SkillInjector.from_root(
+            root, sy.InjectorConfig(max_injected_chars=3, scorer="overlap")
+        )
         write_tree(root, {"deploy/SKILL.md": document("deploy", body="New steps.")})
         after = before.reloaded()
         assert before.apply("deploy").prompt.startswith("[skill:deploy]\nOld\n")
@@ -144,8 +149,8 @@ def test_a_second_injector_puts_no_second_block() -> None:
         sy.Skill("search", "Find code", "kubernetes deploy kubernetes rollout cluster helm"),
         sy.Skill("kubernetes-deploy", "Deploy kubernetes cluster rollout helm", "x"),
     ]
-    once = sy.inject("find code search", skills)
-    twice = sy.inject(once.prompt, skills)
+    once = sy.inject("find code search", skills, scorer="overlap")
+    twice = sy.inject(once.prompt, skills, scorer="overlap")
     assert twice.prompt == once.prompt
 
 

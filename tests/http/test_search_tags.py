@@ -97,7 +97,7 @@ def test_every_option_has_a_tag_of_its_own(server: Running, other: str) -> None:
 
 def test_what_means_the_same_has_the_same_tag(server: Running) -> None:
     first = tag(server, "/search?q=pdf")
-    for same in ("q=+pdf+", "q=pdf&limit=10", "q=pdf&source=local", "q=pdf&scorer=relevance"):
+    for same in ("q=+pdf+", "q=pdf&limit=10", "q=pdf&source=local", "q=pdf&scorer=hybrid"):
         assert tag(server, f"/search?{same}") == first, same
 
 

@@ -104,7 +104,7 @@ def spoken(root: Path) -> Iterator[Spoken]:
 def test_the_sdks_client_lists_loads_and_reads(root: Path, era: str) -> None:
     async def work() -> None:
         async with connected(over_stdio(root), era) as client:
-            assert len((await client.list_tools()).tools) == 9
+            assert len((await client.list_tools()).tools) == 10
             loaded = await called(client, "load_skill", {"name": "deploy"})
             assert f"Skill directory: {root}/deploy" in shows(loaded)
             assert len((await ask(client, "skills/list"))["skills"]) == 3
@@ -349,7 +349,7 @@ def test_what_is_printed_meanwhile_never_reaches_the_client(root: Path) -> None:
     try:
         found.hello()
         found.say(line({"jsonrpc": "2.0", "id": "last", "method": "tools/list"}))
-        assert len(found.until("last")[-1]["result"]["tools"]) == 9
+        assert len(found.until("last")[-1]["result"]["tools"]) == 10
         assert found.end() == (0, b"stray\nstray")
     finally:
         found.close()

@@ -23,6 +23,7 @@ DOCUMENTED = {
 }
 
 WORKING: dict[str, dict[str, Any]] = {
+    "select_skill": {"text": "extract the tables of this pdf"},
     "skill_evaluate": {"text": "extract the tables of this pdf", "files": ["a.pdf"]},
     "search_skills": {"query": "pdf tables"},
     "get_skill": {"source": "local", "skill_id": "deploy"},
@@ -125,6 +126,68 @@ def test_the_types_of_an_item_are_written_as_typescript_writes_them() -> None:
         '{skillName: string, confidence: number, level: "high" | "medium" | "low", reason: string}'
     )
     assert ", content: string | null, tokens?: integer, " in told("search_skills", "skills")
+
+
+def test_select_skill_brings_the_instructions_of_what_it_chooses(served: Serving) -> None:
+    result = served.call("select_skill", WORKING["select_skill"])
+    found = result.structured_content
+    assert [match["name"] for match in found["selected"]] == ["pdf-tables"]
+    assert (found["scorer"], found["abstained"], found["maybe"]) == ("hybrid", False, [])
+    loaded = served.call("load_skill", {"name": "pdf-tables"}).structured_content
+    assert found["block"] == loaded["content"]
+    assert shows(result).endswith(found["block"])
+    assert found["selected"][0]["path"] == "pdf-tables/SKILL.md"
+
+
+@for_each(
+    ("arguments", "told"),
+    [
+        ({"text": "sing me a lullaby"}, "No skill of this library fits"),
+        ({"text": "extract the tables of this pdf", "min_score": 1}, "No skill surely fits"),
+    ],
+)
+def test_select_skill_abstains_and_says_how_near_the_best_comes(
+    served: Serving, arguments: dict[str, Any], told: str
+) -> None:
+    result = served.call("select_skill", arguments)
+    found = result.structured_content
+    assert (found["selected"], found["abstained"], found["block"]) == ([], True, None)
+    assert told in shows(result)
+    assert bool(found["maybe"]) == ("surely" in told)
+    for match in found["maybe"]:
+        assert match["name"] in shows(result)
+
+
+def test_select_skill_brings_no_instructions_where_none_are_wanted(served: Serving) -> None:
+    result = served.call("select_skill", {**WORKING["select_skill"], "max_tokens": 0})
+    assert result.structured_content["block"] is None
+    assert "pdf-tables" in shows(result)
+
+
+@for_each(
+    ("arguments", "told"),
+    [
+        ({}, "text or files"),
+        ({"text": "  "}, "text or files"),
+        ({"text": "a", "scorer": "hybrid+http"}, "without an embedder"),
+        ({"text": "a", "scorer": "nosuch"}, "nosuch"),
+        ({"text": "a", "top_k": -1}, "top_k must be"),
+        ({"text": "a", "min_score": "high"}, "min_score must be a number"),
+    ],
+)
+def test_select_skill_names_the_argument_that_is_wrong(
+    served: Serving, arguments: dict[str, Any], told: str
+) -> None:
+    refused(served, "select_skill", arguments, told, "invalid_argument")
+
+
+def test_skill_evaluate_names_what_is_chosen_where_that_is_another_skill(served: Serving) -> None:
+    text = "ship the app to production, no pdf"
+    chosen = served.call("select_skill", {"text": text}).structured_content["selected"]
+    result = served.call("skill_evaluate", {"text": text}).structured_content
+    first = [each["skillName"] for each in result["results"]][:1]
+    assert first != [match["name"] for match in chosen][:1]
+    assert "`select_skill`" in result["message"].splitlines()[-1]
 
 
 def test_skill_evaluate_answers_as_its_document_shows(served: Serving) -> None:

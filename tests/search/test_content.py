@@ -305,7 +305,7 @@ class TestThroughASearch:
         hits = [hit("empty", install_count=10_000), hit("other")]
         result = searched(
             "empty",
-            settings=Settings(shipped_registry=False),
+            settings=Settings(shipped_registry=False, ranker="relevance"),
             sources=[Memory(hits, {"empty": data, "other": GOOD})],
         )
         assert ids(result) == ["other", "empty"]

@@ -20,7 +20,7 @@ from tests.search.asking import (
 from tests.search.memory import Memory, hit
 from tests.tables import for_each
 
-BARE = Settings(shipped_registry=False)
+BARE = Settings(shipped_registry=False, ranker="relevance")
 
 
 class TestContents:
@@ -174,7 +174,7 @@ class TestReferences:
     @pytest.mark.parametrize("downloads", [True, False])
     def test_they_come_when_they_are_asked_for(self, library: Upstreams, downloads: bool) -> None:
         library.switches.downloads = downloads
-        settings = settings_of(library)
+        settings = settings_of(library, ranker="relevance")
         (one,) = searched("pdf", settings=settings, include_references=True).skills
         assert {reference.path: reference.content for reference in one.skill.references} == {
             "references/forms.md": "Forms.",
@@ -188,7 +188,7 @@ class TestReferences:
         self, library: Upstreams, downloads: bool
     ) -> None:
         library.switches.downloads = downloads
-        (one,) = searched("pdf", settings=settings_of(library)).skills
+        (one,) = searched("pdf", settings=settings_of(library, ranker="relevance")).skills
         assert one.skill.references == ()
         assert one.match is not None
         assert one.match.signals["references"] == 0

@@ -26,7 +26,7 @@ from tests.search.asking import (
 from tests.search.memory import Memory, hit
 from tests.shared_data import PACKAGES
 
-BARE = Settings(shipped_registry=False)
+BARE = Settings(shipped_registry=False, ranker="relevance")
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from tests.search.memory import Memory, hit
 from tests.tables import for_each
 
 BARE = Settings(shipped_registry=False)
+SKYLL = BARE._replace(ranker="relevance")
 
 
 class TestRelevance:
@@ -25,17 +26,17 @@ class TestRelevance:
 
     def test_exact_popular_with_references_is_100(self) -> None:
         source = Memory([hit("pdf", install_count=10_000)], references={"pdf": {"a.md": "x"}})
-        (one,) = searched("pdf", settings=BARE, sources=[source], include_references=True).skills
+        (one,) = searched("pdf", settings=SKYLL, sources=[source], include_references=True).skills
         assert one.score == pytest.approx(100, abs=0.01)
 
     def test_a_curated_description_match_is_66_6(self) -> None:
         curated = hit("gpt-researcher", description="Autonomous deep research agent", curated=True)
-        (one,) = searched("deep research", settings=BARE, sources=[Memory([curated])]).skills
+        (one,) = searched("deep research", settings=SKYLL, sources=[Memory([curated])]).skills
         assert one.score == pytest.approx(66.6, abs=0.01)
 
     def test_without_content_it_is_45(self) -> None:
         source = Memory([hit("pdf", install_count=10_000)], {})
-        (one,) = searched("pdf", settings=BARE, sources=[source]).skills
+        (one,) = searched("pdf", settings=SKYLL, sources=[source]).skills
         assert one.score == pytest.approx(45, abs=0.01)
 
     def test_the_curated_boost_survives_the_merge(self) -> None:
@@ -43,11 +44,11 @@ class TestRelevance:
             Memory([hit("pdf", install_count=10_000)], name="market"),
             Memory([hit("pdf", curated=True)], name="list"),
         ]
-        (one,) = searched("pdf", settings=BARE, sources=sources).skills
+        (one,) = searched("pdf", settings=SKYLL, sources=sources).skills
         assert one.score == pytest.approx(40 + 30 + 15 + 8, abs=0.01)
 
     def test_the_score_is_its_explanation(self) -> None:
-        result = searched("pdf", settings=BARE, sources=[Memory([hit("pdf"), hit("pdf-kit")])])
+        result = searched("pdf", settings=SKYLL, sources=[Memory([hit("pdf"), hit("pdf-kit")])])
         for one in result.skills:
             assert one.match is not None
             assert one.match.explanation.value == one.score
@@ -58,7 +59,7 @@ class TestRelevance:
             "near": skill_text("near", body="tabulate " + "x " * 2000),
             "far": skill_text("far", body="x " * 2000 + "tabulate"),
         }
-        result = searched("tabulate", settings=BARE, sources=[Memory(hits, texts)])
+        result = searched("tabulate", settings=SKYLL, sources=[Memory(hits, texts)])
         assert [round(one.score, 2) for one in result.skills] == [44.5, 40.0]
         assert ids(result) == ["near", "far"]
 
@@ -86,9 +87,9 @@ class ShortestFirst:
 class TestRankers:
     HITS = (hit("pdf-extraction"), hit("pdf"), hit("x"))
 
-    def test_relevance_is_the_default(self) -> None:
+    def test_hybrid_is_the_default(self) -> None:
         result = searched("pdf extraction", settings=BARE, sources=[Memory(self.HITS)])
-        assert result.ranker == "relevance"
+        assert result.ranker == "hybrid"
         assert ids(result)[0] == "pdf-extraction"
 
     def test_the_constructor_takes_a_documented_ranker(self) -> None:
@@ -100,19 +101,17 @@ class TestRankers:
     def test_the_constructor_takes_a_name_and_a_scorer(self) -> None:
         from skillyard.ranking.registry import resolve
 
-        for ranker in ("hybrid", resolve("hybrid")):
+        for ranker in ("relevance", resolve("relevance")):
             result = searched("pdf", settings=BARE, sources=[Memory(self.HITS)], ranker=ranker)
-            assert result.ranker == "hybrid"
+            assert result.ranker == "relevance"
             assert ids(result)[0] == "pdf"
 
     def test_the_settings_choose_one(self) -> None:
-        settings = BARE._replace(ranker="hybrid")
-        assert searched("pdf", settings=settings, sources=[Memory()]).ranker == "hybrid"
+        assert searched("pdf", settings=SKYLL, sources=[Memory()]).ranker == "relevance"
 
     def test_the_constructor_goes_before_the_settings(self) -> None:
-        settings = BARE._replace(ranker="hybrid")
-        result = searched("pdf", settings=settings, sources=[Memory()], ranker="relevance")
-        assert result.ranker == "relevance"
+        result = searched("pdf", settings=SKYLL, sources=[Memory()], ranker="hybrid")
+        assert result.ranker == "hybrid"
 
     def test_an_installed_package_brings_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         points = {"skillyard.scorers": [Point("shortest", ShortestFirst)]}

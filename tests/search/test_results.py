@@ -232,7 +232,7 @@ class TestOurs:
     def test_each_source_is_there_with_what_it_did(self, up: Upstreams) -> None:
         document = answered(up).to_dict()
         assert document["schema"] == "skillyard.search/1"
-        assert document["ranker"] == "relevance"
+        assert document["ranker"] == "hybrid"
         assert document["considered"] == 3
         assert document["partial"] is False
         by_name = {source["name"]: source for source in document["sources"]}
@@ -255,7 +255,7 @@ class TestOurs:
         skill = by_id(answered(up))["pdf"].to_dict(explain=True)
         assert sorted(skill["found_by"]) == ["github", "skills.sh"]
         assert skill["curated"] is False
-        assert sum(skill["signals"].values()) == pytest.approx(skill["relevance_score"])
+        assert skill["signals"]["words"] > 0
         assert skill["reason"]
         assert skill["explanation"]["value"] == pytest.approx(skill["relevance_score"])
 

@@ -49,7 +49,7 @@ urls = ["https://server.example"]
 [search]
 over_fetch_floor = 30
 source_timeout_s = 2.5
-ranker = "hybrid"
+ranker = "relevance"
 
 [cache]
 max_bytes = 1000000
@@ -67,7 +67,7 @@ EVERY_KEY = {
     "servers": ("https://server.example",),
     "over_fetch_floor": 30,
     "source_timeout_s": 2.5,
-    "ranker": "hybrid",
+    "ranker": "relevance",
     "cache_bytes": 1_000_000,
     "cache_days": 7,
     "offline": True,
@@ -105,7 +105,7 @@ def test_without_a_file_there_are_the_documented_defaults() -> None:
     assert settings.github_raw_url == "https://raw.githubusercontent.com"
     assert (settings.over_fetch_floor, settings.ranker, settings.offline) == (
         15,
-        "relevance",
+        "hybrid",
         False,
     )
     assert (settings.github_token, settings.skills_sh_token) == ("", "")
@@ -262,8 +262,8 @@ def test_where_the_file_is(tmp_path: Path) -> None:
 def test_the_users_own_file_is_found(tmp_path: Path) -> None:
     place = tmp_path / "skillyard"
     place.mkdir()
-    (place / "config.toml").write_text('search.ranker = "hybrid"\n')
-    assert load_settings(environment={"XDG_CONFIG_HOME": str(tmp_path)}).ranker == "hybrid"
+    (place / "config.toml").write_text('search.ranker = "overlap"\n')
+    assert load_settings(environment={"XDG_CONFIG_HOME": str(tmp_path)}).ranker == "overlap"
 
 
 # --- the environment ---

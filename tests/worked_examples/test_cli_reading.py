@@ -32,7 +32,7 @@ def named(matches: list[dict[str, Any]]) -> list[str]:
         ("skillyard.evaluate/1", ["evaluate", "--text", "deploy"]),
         ("skillyard.why/1", ["why", "deploy-app", "deploy"]),
         ("skillyard.summary/1", ["summary"]),
-        ("skillyard.inject/1", ["inject", "deploy the app"]),
+        ("skillyard.inject/1", ["inject", "deploy the app", "--scorer", "overlap"]),
     ],
 )
 def test_json_is_one_document_with_a_schema(
@@ -162,13 +162,13 @@ def test_summary_prints_each_format(run: Command) -> None:
 @requirement("cli:inject")
 def test_inject_prints_the_prompt_with_the_block_before_it(run: Command, tmp_path: Path) -> None:
     block = "[skill:deploy-app]\nShip it.\n[/skill]\n\n"
-    answer = run("inject", "deploy the app")
+    answer = run("inject", "deploy the app", "--scorer", "overlap")
     assert (answer.code, answer.out.rstrip("\n")) == (0, f"{block}deploy the app")
-    cut = run("inject", "deploy the app", "--max-chars", "4")
+    cut = run("inject", "deploy the app", "--scorer", "overlap", "--max-chars", "4")
     assert cut.out.startswith("[skill:deploy-app]\nShip\n[/skill]\n\n")
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("Please do it today.\n", encoding="utf-8")
-    filed = run("inject", "deploy the app", "--file", str(prompt))
+    filed = run("inject", "deploy the app", "--scorer", "overlap", "--file", str(prompt))
     assert filed.out.startswith(f"{block}Please do it today.")
 
 

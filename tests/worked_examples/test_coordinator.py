@@ -47,7 +47,9 @@ SKILLS = catalog(EMERGENCY, BILLING, GENERALIST, HIDDEN)
 
 
 def resolved(strategies: list[Any], *tools: str, **config: Any) -> sy.SkillContext | None:
-    coordinator = sy.ContextCoordinator(SKILLS, Registry(*tools), sy.CoordinatorConfig(**config))
+    coordinator = sy.ContextCoordinator(
+        SKILLS, Registry(*tools), sy.CoordinatorConfig(**{"scorer": "overlap"} | config)
+    )
     return coordinator.resolve(strategies)
 
 

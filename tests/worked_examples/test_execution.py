@@ -40,7 +40,7 @@ def test_a_selected_skill_is_read_again_and_its_body_is_the_instruction(root: Pa
     loaded = sy.load_catalog(root)
     path = root / "key_skills/first/SKILL.md"
     path.write_text(oasis("first", "Edited since.", 9), encoding="utf-8")
-    active = sy.activate(loaded, "please count words")
+    active = sy.activate(loaded, "please count words", scorer="triggers")
     assert active is not None
     assert active.skill.body == "Edited since."
     assert "Edited since." in active.block
@@ -51,12 +51,12 @@ def test_a_selected_skill_is_read_again_and_its_body_is_the_instruction(root: Pa
 def test_a_file_that_fails_gives_way_to_the_next_candidate_and_then_to_none(root: Path) -> None:
     loaded = sy.load_catalog(root)
     (root / "key_skills/first/SKILL.md").unlink()
-    second = sy.activate(loaded, "please count words")
+    second = sy.activate(loaded, "please count words", scorer="triggers")
     assert second is not None
     assert second.skill.slug == "second"
     (root / "key_skills/second/SKILL.md").write_text("---\nbroken", encoding="utf-8")
-    assert sy.activate(loaded, "please count words") is None
-    assert sy.activate(loaded, "bake bread") is None
+    assert sy.activate(loaded, "please count words", scorer="triggers") is None
+    assert sy.activate(loaded, "bake bread", scorer="triggers") is None
 
 
 @requirement("oasis:scripts")

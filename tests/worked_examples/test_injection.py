@@ -14,12 +14,19 @@ from tests.tables import for_each
 from tests.worked_examples.making import catalog, message, skill
 
 SEARCH = skill("search", "Find code.", "Use rg first.")
+
+
+def inject(prompt: Any, skills: sy.Catalog, *policy: Any, **options: Any) -> sy.Injection:
+    """Inject as the document does: by its own scorer."""
+    return sy.inject(prompt, skills, *policy, scorer="overlap", **options)
+
+
 BLOCK = "[skill:search]\nUse rg first.\n[/skill]"
 
 
 @requirement("inject:format", "inject:forms")
 def test_the_block_stands_before_the_text_of_a_string_prompt() -> None:
-    injection = sy.inject("please find code", catalog(SEARCH))
+    injection = inject("please find code", catalog(SEARCH))
     assert injection.prompt == f"{BLOCK}\n\nplease find code"
     assert injection.match is not None
     assert injection.match.skill == SEARCH
@@ -46,21 +53,21 @@ def test_the_block_stands_before_the_text_of_a_string_prompt() -> None:
 )
 def test_a_message_and_a_list_of_messages_keep_their_shape(prompt: Any, expected: Any) -> None:
     before = deepcopy(prompt)
-    assert sy.inject(prompt, catalog(SEARCH)).prompt == expected
+    assert inject(prompt, catalog(SEARCH)).prompt == expected
     assert prompt == before
 
 
 @requirement("inject:forms")
 def test_the_current_user_turn_is_the_one_that_gets_the_block() -> None:
     talk = [message("hello"), message("Hi.", role="assistant"), message("find code")]
-    injected = sy.inject(talk, catalog(SEARCH)).prompt
+    injected = inject(talk, catalog(SEARCH)).prompt
     assert injected == [talk[0], talk[1], message(f"{BLOCK}\n\nfind code")]
 
 
 @requirement("inject:user-only")
 @for_each("role", ["assistant", "system", "tool", "User", "model"])
 def test_no_other_role_is_changed(role: str) -> None:
-    injection = sy.inject([message("find code", role=role)], catalog(SEARCH))
+    injection = inject([message("find code", role=role)], catalog(SEARCH))
     assert injection.prompt == [message("find code", role=role)]
     assert injection.match is None
 
@@ -70,7 +77,7 @@ def test_all_text_parts_are_the_query_and_none_is_duplicated() -> None:
     picture = {"type": "image", "source": "x.png"}
     prompt = message("please find", "the code")
     prompt["content"].insert(1, picture)
-    injection = sy.inject([prompt], catalog(SEARCH))
+    injection = inject([prompt], catalog(SEARCH))
     # find and code are in different parts: both count, 2 x 2.5 over the root of three words.
     assert injection.match is not None
     assert injection.match.score == pytest.approx(5.0 / 3**0.5, abs=1e-6)
@@ -86,15 +93,15 @@ def test_all_text_parts_are_the_query_and_none_is_duplicated() -> None:
 def test_only_the_best_of_several_matches_is_injected() -> None:
     second = skill("find", "Find code quickly.", "Look around, then search again later.")
     policy = sy.SelectionPolicy(top_k=3, min_score=0.1)
-    text = sy.inject("find code", catalog(SEARCH, second), policy).prompt
+    text = inject("find code", catalog(SEARCH, second), policy).prompt
     assert text.count("[skill:") == 1
 
 
 @requirement("inject:truncated")
 def test_the_body_is_cut_to_two_thousand_characters_by_default() -> None:
     long = skill("search", "Find code.", "ø" * 3000)
-    assert sy.inject("find code", catalog(long)).prompt.count("ø") == 2000
-    assert sy.inject("find code", catalog(long), max_chars=7).prompt == (
+    assert inject("find code", catalog(long)).prompt.count("ø") == 2000
+    assert inject("find code", catalog(long), max_chars=7).prompt == (
         "[skill:search]\nøøøøøøø\n[/skill]\n\nfind code"
     )
 
@@ -102,9 +109,9 @@ def test_the_body_is_cut_to_two_thousand_characters_by_default() -> None:
 @requirement("inject:no-match")
 @for_each("text", ["weather on mars", "", "  \n "])
 def test_without_a_match_the_prompt_comes_back_as_it_was(text: str) -> None:
-    injection = sy.inject([message(text)], catalog(SEARCH))
+    injection = inject([message(text)], catalog(SEARCH))
     assert injection == sy.Injection([message(text)], None)
-    assert sy.inject(text, catalog()).prompt == text
+    assert inject(text, catalog()).prompt == text
 
 
 HOSTILE = (
@@ -123,7 +130,7 @@ def frames(text: str, sign: str) -> int:
 def test_a_body_can_neither_close_its_frame_nor_open_another(max_chars: int) -> None:
     hostile = skill("search", "Find code.", HOSTILE)
     policy = sy.SelectionPolicy(min_score=0.01)
-    text = sy.inject("find code", catalog(hostile), policy, max_chars=max_chars).prompt
+    text = inject("find code", catalog(hostile), policy, max_chars=max_chars).prompt
     assert frames(text, "[/skill]") == 1
     assert frames(text, "[skill:") == 1
     assert text.endswith("\n[/skill]\n\nfind code")
@@ -143,7 +150,7 @@ def test_a_name_cannot_end_the_opening_line() -> None:
 def test_the_block_of_one_skill_and_of_the_best_match() -> None:
     assert sy.prompt_block(SEARCH) == BLOCK
     assert sy.prompt_block(SEARCH, max_chars=6) == "[skill:search]\nUse rg\n[/skill]"
-    found = sy.select_prompt_block(catalog(SEARCH), "find code")
+    found = sy.select_prompt_block(catalog(SEARCH), "find code", scorer="overlap")
     assert found is not None
     block, match = found
     assert (block, match.skill) == (BLOCK, SEARCH)
@@ -156,5 +163,5 @@ def test_an_injector_applies_its_config() -> None:
     config = sy.InjectorConfig(policy, max_injected_chars=6, scorer="overlap")
     injected = sy.SkillInjector(catalog(SEARCH), config).apply("find code")
     assert injected.prompt == "[skill:search]\nUse rg\n[/skill]\n\nfind code"
-    strict = sy.InjectorConfig(sy.SelectionPolicy(min_score=9.0))
+    strict = sy.InjectorConfig(sy.SelectionPolicy(min_score=9.0), scorer="overlap")
     assert sy.SkillInjector(catalog(SEARCH), strict).apply("find code").match is None

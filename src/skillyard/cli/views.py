@@ -99,9 +99,6 @@ def selection(found: Selected) -> Iterator[Block]:
     chosen = found.selection
     if chosen.abstained:
         yield from _abstention(found)
-    if chosen.maybe:
-        names = ", ".join(f"{match.skill.name} {_score(match)}" for match in chosen.maybe)
-        yield line(Span("perhaps: ", "warning"), clean_line(names))
     for match in chosen.selected:
         yield from _chosen(match, found)
     if found.question:
@@ -118,6 +115,12 @@ def selection(found: Selected) -> Iterator[Block]:
 
 
 def _abstention(found: Selected) -> Iterator[Block]:
+    maybe = found.selection.maybe
+    if maybe:
+        names = ", ".join(f"{match.skill.name} {_score(match)}" for match in maybe)
+        yield line(Span("No skill surely fits:", "head"), f" none reaches {found.min_score:g}.")
+        yield line(Span("perhaps: ", "warning"), clean_line(names))
+        return
     best = found.selection.rejected[0] if found.selection.rejected else None
     if found.top_k == 0:
         yield line(Span("Nothing was chosen: --top-k is 0.", "head"))

@@ -23,7 +23,15 @@ from skillyard.selection import SelectionPolicy, survivors
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, escape_frame
 
-__all__ = ["Activation", "activate", "frame", "frame_name", "prompt_block", "safe_body"]
+__all__ = [
+    "Activation",
+    "activate",
+    "frame",
+    "frame_name",
+    "prompt_block",
+    "safe_body",
+    "with_body",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -31,6 +39,14 @@ _log = logging.getLogger(__name__)
 def frame_name(name: str) -> str:
     """Return a name that cannot end its own frame tag."""
     return clean_line(name).replace("[", "(").replace("]", ")")
+
+
+def with_body(skill: Skill) -> Skill:
+    """Return a skill with its instructions: an index knows where they are, and keeps them not.
+
+    Raises SkillError where its file can no longer be read.
+    """
+    return refresh(skill) if skill.body is None else skill
 
 
 def safe_body(skill: Skill, max_chars: int | None = None, max_tokens: int | None = None) -> str:

@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
-from skillyard.context.activation import frame_name, safe_body
+from skillyard.context.activation import frame_name, safe_body, with_body
 from skillyard.context.budget import TRUNCATED
 from skillyard.context.tools import Binding, ToolRegistry, bind_tools
 from skillyard.errors import InvalidInput, SkillError, SkillNotFound, UnknownName
-from skillyard.ranking.match import eligible, in_order, score_query
+from skillyard.ranking.match import in_order, score_query
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.resources import read_declared
-from skillyard.selection import SelectionPolicy, fallback, survivors
+from skillyard.selection import SelectionPolicy, fallback, survivors, tagged
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, escape_frame
 
@@ -190,15 +190,16 @@ class ContextCoordinator:
         policy = self._config.policy or SelectionPolicy()
         asked = query if isinstance(query, Query) else Query(query or "")
         _, scored = score_query(self._catalog, asked, self._config.scorer)
-        pairs = eligible(self._catalog, asked, zeros=True, scored=scored)
-        pairs = [
-            pair
-            for pair in pairs
-            if has_tag(pair[0], (tag,)) and not has_tag(pair[0], policy.exclude_tags)
-        ]
+        pairs = tagged(self._catalog, asked.replace(include_tags=(tag,)), scored)
+        pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
         yield from in_order(pairs, scored)
 
     def _context(self, skill: Skill, score: float) -> SkillContext | None:
+        try:
+            skill = with_body(skill)
+        except SkillError as error:
+            _log.warning("skill %s did not load again: %s", skill.name, error.message)
+            return None
         binding = bind_tools(skill, self._tools)
         warnings = [f"{skill.name}: the host has no tool {name!r}" for name in binding.missing]
         if binding.missing and self._config.validation == STRICT:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, load_catalog
-from skillyard.context.activation import prompt_block
+from skillyard.context.activation import prompt_block, with_body
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
@@ -58,13 +58,13 @@ def select_prompt_block(
     """Return the block of the best skill and its match, or None when none fits.
 
     ``min_score`` and ``top_k`` are those of :func:`skillyard.select`; with a ``top_k`` of 0 no
-    skill fits.
+    skill fits. Raises SkillError where the skill's file can no longer be read.
     """
     selection = select(catalog, query, policy, scorer, min_score=min_score, top_k=top_k)
     if not selection.selected:
         return None
     best = selection.selected[0]
-    return prompt_block(best.skill, max_chars), best
+    return prompt_block(with_body(best.skill), max_chars), best
 
 
 @check_arguments

@@ -9,7 +9,7 @@ from skillyard.errors import InvalidInput
 from skillyard.mcp.call import Answer, Call, plain_scorer
 from skillyard.mcp.failures import ToolFailed
 from skillyard.mcp.library import View
-from skillyard.mcp.loading import loaded
+from skillyard.mcp.loading import found_skill, loaded
 from skillyard.mcp.wrapping import safe_json, safe_text
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
@@ -53,7 +53,7 @@ async def select_skill(call: Call) -> Answer:
         chosen = found.selection.selected
         block = None
         if chosen and values["max_tokens"] != 0:
-            best = chosen[0].skill
+            best = found_skill(view, chosen[0].skill.id)
             block = loaded(view, call.shared, best, max_tokens=values["max_tokens"]).text
         shape = found.to_dict()
         del shape["diagnostics"]

@@ -205,6 +205,16 @@ _STATUS = {
     "properties": {"name": _STRING, "state": _STRING},
     "required": ["name", "state"],
 }
+_MATCH = _result(
+    name=_STRING,
+    id=_STRING,
+    slug=_STRING,
+    path=_STRING,
+    score=_NUMBER,
+    level=_any(["string", "null"]),
+    reason=_STRING,
+    signals=_OPEN,
+)
 _FILE = _result(path=_STRING, size=_WHOLE, kind=_STRING)
 _CARD = _result(
     name=_STRING,
@@ -222,9 +232,9 @@ RESULTS: Mapping[str, Schema] = {
         query=_OPEN,
         scorer=_STRING,
         policy=_OPEN,
-        selected=_list_of(_OPEN),
-        maybe=_list_of(_OPEN),
-        rejected=_list_of(_OPEN),
+        selected=_list_of(_MATCH),
+        maybe=_list_of(_MATCH),
+        rejected=_list_of(_MATCH),
         considered=_WHOLE,
         abstained=_BOOL,
         fallback=_BOOL,

@@ -24,7 +24,7 @@ class LocalSource:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self._last: tuple[str, int, list[Match]] | None = None
+        self._last: tuple[Catalog, str, int, list[Match]] | None = None
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
@@ -50,10 +50,10 @@ class LocalSource:
         }
 
     def _ranked(self, query: str, limit: int) -> list[Match]:
-        last = self._last
-        if last is None or last[:2] != (query, limit):
-            last = self._last = (query, limit, rank(self.catalog, query, limit=limit))
-        return last[2]
+        catalog, last = self.catalog, self._last
+        if last is None or last[0] is not catalog or last[1:3] != (query, limit):
+            last = self._last = (catalog, query, limit, rank(catalog, query, limit=limit))
+        return last[3]
 
     def _named(self, hit: Hit) -> Skill | None:
         for skill in self.catalog.candidates:

@@ -1,0 +1,276 @@
+"""Every surface with its defaults, on the labelled requests of ``examples/``: who finds the skill?
+
+``select`` and ``rank`` are the measure; all others are asked as their users ask them: over real
+HTTP, by the SDK's MCP client, and the prompt hook as a process of its own for each request. A
+surface abstains where it chooses nothing, or says that nothing it found fits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.limits import Asked, Bound, Row, command, from_options
+from benchmarks.measure import Figure, Options, Skipped
+from benchmarks.service_process import check_machine, environment_in, served
+
+SUMMARY = "the right skill first, a wrong one, or none: each surface, on 206 labelled requests"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+LEAST = 0.95
+"""Of what ``select`` (of what chooses) or ``rank`` (of what ranks) puts first."""
+
+
+class Labelled(NamedTuple):
+    """A request, and the skills that are right for it; none where nothing fits."""
+
+    text: str
+    right: frozenset[str]
+
+
+class Counts(NamedTuple):
+    """What a surface made of all requests."""
+
+    right: int
+    wrong: int
+    abstained: int
+    """Of the requests that nothing fits."""
+
+
+def run(options: Options) -> Iterator[Row]:
+    """Yield the figures for ``python -m benchmarks``."""
+    yield from measured(from_options(options))
+
+
+def measured(asked: Asked) -> Iterator[Row]:
+    """Yield one row a surface."""
+    check_machine()
+    requests = labelled()
+    answerable = sum(bool(request.right) for request in requests)
+    nothing = len(requests) - answerable
+    yield Figure("requests", f"{answerable} with a right skill, {nothing} that nothing fits")
+    choosing = _counts(requests, _select())
+    ranking = _counts(requests, _rank())
+    yield Figure("select", _told(choosing, nothing))
+    yield Figure("rank, which never abstains", _told(ranking, nothing))
+    for name, answers in _in_process().items():
+        yield _row(name, _counts(requests, answers), choosing, nothing)
+    with tempfile.TemporaryDirectory() as folder:
+        environment = environment_in(folder)
+        with served(EXAMPLES / "skills", folder, environment) as server:
+            for name, answers in _served(server.port).items():
+                yield _row(name, _counts(requests, answers), choosing, nothing)
+        hook = _counts(requests, _hook(environment))
+        yield _row("hook claude-code", hook, choosing, nothing)
+
+
+def labelled() -> list[Labelled]:
+    """Return the requests of ``examples/``."""
+    found = [
+        Labelled(line["request"], frozenset(line["expect"]))
+        for line in _lines(EXAMPLES / "requests.jsonl")
+    ]
+    for path in sorted((EXAMPLES / "evals" / "datasets" / "activation").glob("*.jsonl")):
+        found += [
+            Labelled(
+                line["user_prompt"],
+                frozenset([*line["expected_skills"], *line.get("acceptable_skills", ())]),
+            )
+            for line in _lines(path)
+        ]
+    return found
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.strip():
+            yield json.loads(line)
+
+
+Answers = Callable[[str], str | None]
+"""The skill that a surface names first for a request, None where it abstains."""
+
+
+def _counts(requests: Sequence[Labelled], first: Answers) -> Counts:
+    right = wrong = abstained = 0
+    for request in requests:
+        name = first(request.text)
+        if name is None:
+            abstained += not request.right
+        elif name in request.right:
+            right += 1
+        else:
+            wrong += 1
+    return Counts(right, wrong, abstained)
+
+
+def _told(counts: Counts, nothing: int) -> str:
+    return (
+        f"right first {counts.right}, wrong skill {counts.wrong}, abstains where nothing fits"
+        f" {counts.abstained} of {nothing}"
+    )
+
+
+def _row(name: str, counts: Counts, choosing: Counts, nothing: int) -> Bound:
+    missed = max(0.0, 1.0 - counts.right / max(1, choosing.right))
+    note = _told(counts, nothing)
+    return Bound(f"{name}: right answers of select missed", missed, 1.0 - LEAST, note=note)
+
+
+def _catalog() -> Any:
+    import skillyard as sy
+
+    return sy.load_catalog(EXAMPLES / "skills")
+
+
+def _select() -> Answers:
+    import skillyard as sy
+
+    catalog = _catalog()
+
+    def first(text: str) -> str | None:
+        selected = sy.select(catalog, text).selected
+        return selected[0].skill.name if selected else None
+
+    return first
+
+
+def _rank() -> Answers:
+    import skillyard as sy
+
+    catalog = _catalog()
+
+    def first(text: str) -> str | None:
+        ranked = sy.rank(catalog, text, limit=1)
+        return ranked[0].skill.name if ranked else None
+
+    return first
+
+
+def _in_process() -> dict[str, Answers]:
+    import skillyard as sy
+    from skillyard.sources.settings import Settings
+
+    catalog = _catalog()
+    coordinator = sy.ContextCoordinator(catalog, _Everything())
+    settings = Settings(enabled=("local",), shipped_registry=False)
+
+    def inject(text: str) -> str | None:
+        match = sy.inject(text, catalog).match
+        return None if match is None else match.skill.name
+
+    def block(text: str) -> str | None:
+        found = sy.select_prompt_block(catalog, text)
+        return None if found is None else found[1].skill.name
+
+    def resolve(text: str) -> str | None:
+        context = coordinator.resolve([sy.ByQuery(text)])
+        return None if context is None else context.skill.name
+
+    def search(text: str) -> str | None:
+        async def asked() -> Any:
+            async with sy.SearchService(
+                ["local"], settings=settings, catalog=catalog, cache=False
+            ) as service:
+                return await service.search(text)
+
+        result = asyncio.run(asked())
+        return None if result.abstained else result.skills[0].skill.name
+
+    return {"inject": inject, "block": block, "coordinator": resolve, "SearchService": search}
+
+
+class _Everything:
+    """A host with every tool."""
+
+    def resolve(self, name: str) -> object | None:
+        return name
+
+    def available_tools(self) -> Sequence[str]:
+        return ()
+
+
+def _served(port: int) -> dict[str, Answers]:
+    try:
+        import httpx2
+        from mcp import Client
+    except ModuleNotFoundError as error:
+        raise Skipped(f"not installed: {error.name}") from None
+    base = f"http://127.0.0.1:{port}"
+    http = httpx2.Client(base_url=base, timeout=60)
+
+    def search(text: str) -> str | None:
+        shape = http.get("/search", params={"q": text, "include_content": "false"}).json()
+        return None if shape["abstained"] else shape["skills"][0]["name"]
+
+    def select(text: str) -> str | None:
+        selected = http.post("/select", json={"text": text}).json()["selected"]
+        return selected[0]["name"] if selected else None
+
+    def tool(name: str, argument: str) -> Callable[[str], Any]:
+        def asked(text: str) -> Any:
+            async def call() -> Any:
+                async with Client(f"{base}/mcp") as client:
+                    return await client.call_tool(name, {argument: text})
+
+            return asyncio.run(call()).structured_content
+
+        return asked
+
+    mcp_select, mcp_search = tool("select_skill", "text"), tool("search_skills", "query")
+
+    def select_skill(text: str) -> str | None:
+        selected = mcp_select(text)["selected"]
+        return selected[0]["name"] if selected else None
+
+    def search_skills(text: str) -> str | None:
+        found = mcp_search(text[:500])
+        return None if found["abstained"] else found["skills"][0]["name"]
+
+    return {
+        "GET /search": search,
+        "POST /select": select,
+        "MCP select_skill": select_skill,
+        "MCP search_skills": search_skills,
+    }
+
+
+def _hook(environment: dict[str, str]) -> Answers:
+    line = (sys.executable, "-m", "skillyard", "hook", "claude-code", "--budget-ms", "5000")
+    line += ("--root", str(EXAMPLES / "skills"))
+
+    def first(text: str) -> str | None:
+        payload = {"prompt": text, "cwd": os.sep, "hook_event_name": "UserPromptSubmit"}
+        done = subprocess.run(
+            line,
+            input=json.dumps(payload).encode(),
+            capture_output=True,
+            env=environment,
+            check=True,
+        )
+        if not done.stdout:
+            return None
+        said = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+        named = re.search("^skill: (.*)$", said, re.MULTILINE)
+        return None if named is None else named[1]
+
+    for _ in range(600):  # the first answer starts to make the hook's own index
+        if first("Which of the commits in between broke the export?") is not None:
+            break
+    return first
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run this benchmark alone."""
+    return command(Path(__file__).stem, SUMMARY, measured, arguments)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
