@@ -1,12 +1,11 @@
 """Characters that a reader does not see: which of them hide something, and which belong to text.
 
 Controls and characters that reorder a line hide wherever they stand. So does every other character
-with Unicode's property Default_Ignorable_Code_Point, but for those that change how their neighbours
-are shown, where they stand as Unicode says:
+with Unicode's property Default_Ignorable_Code_Point, but for those that text needs, in their place:
 
 * one variation selector behind a character that has variants
 * U+200D between two emoji, and the tags of the flags of England, Scotland and Wales
-* one joiner beside a virama, or where it changes how two cursive letters join
+* one joiner beside a virama or between cursive letters, as RFC 5892 and UAX 31 have it
 * a soft hyphen with two letters on each side, U+034F between combining marks, a filler in a Hangul
   syllable, U+180E between Mongolian letters
 
