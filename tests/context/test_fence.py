@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_a_name_that_looks_like_a_fence_changes_nothing() -> None:
     "fence", ["", "short", "UPPERCASE", "a" * 65, "abcdefg]", "abcdefgh\n", "０１２３４５６７"]
 )
 def test_a_fence_that_could_be_guessed_or_break_a_tag_is_refused(fence: str) -> None:
-    calls = [
+    calls: list[Callable[[], object]] = [
         lambda: sy.prompt_block(SKILL, fence=fence),
         lambda: sy.select_prompt_block([], "x", fence=fence),
         lambda: sy.inject("x", [], fence=fence),
