@@ -42,6 +42,7 @@ TEXT = {
     "Hangul by its parts": "\u1100\u1160 \u115f\u1161 \u115f\u1160\u11a8 \u1112\u1161\u11ab",
     "Hebrew points": "\u05d9\u05b7\u034f\u05b4",
     "a soft hyphen": "Donau\u00addampf\u00adschiff",
+    "a soft hyphen where a letter was read wrongly": "Garc\u00c3\u00ada",
     "family": "\U0001f468\u200d\U0001f469\u200d\U0001f467",
     "a tone of skin": "\U0001f469\U0001f3fd\u200d\u2695\ufe0f and \U0001f44d\U0001f3fd",
     "a heart on fire": "\u2764\ufe0f\u200d\U0001f525 \u2764\ufe0f",

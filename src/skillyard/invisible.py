@@ -6,8 +6,8 @@ with Unicode's property Default_Ignorable_Code_Point, but for those that text ne
 * one variation selector behind a character that has variants
 * U+200D between two emoji, and the tags of the flags of England, Scotland and Wales
 * one joiner beside a virama or between cursive letters, as RFC 5892 and UAX 31 have it
-* a soft hyphen with two letters on each side, U+034F between combining marks, a filler in a Hangul
-  syllable, U+180E between Mongolian letters
+* a soft hyphen with two letters before it and one behind, U+034F between combining marks, a filler
+  in a Hangul syllable, U+180E between Mongolian letters
 
 :func:`find_hidden`, :func:`clean` and :func:`hidden_in_body` share one scan. Its time is linear in
 the text: what is looked at beside a character ends at the next one of these.
@@ -177,8 +177,8 @@ def _belongs(text: str, start: int, end: int) -> bool:
     if run in _JOINERS:
         return _joins(text, start, end, run)
     if run == "\u00ad":
-        beside = text[max(0, start - 2) : start] + text[end : end + 2]
-        return len(beside) == 4 and all(map(_is_letter, beside))
+        # As it is set in words, and as U+00ED comes out where UTF-8 is read as Latin-1.
+        return all(map(_is_letter, (text[start - 2 : start - 1], before, after)))
     if run == "\u034f":
         return _class(before) > 0 and _class(after) > 0
     if run == "\u115f":

@@ -85,7 +85,7 @@ def test_an_invisible_character_in_ascii_is_found_wherever_it_stands(
 ) -> None:
     at = data.draw(st.integers(0, len(text)))
     given_text = f"{text[:at]}{char}{text[at:]}"
-    if char == "\u00ad" and re.search("[A-Za-z]{2}\u00ad[A-Za-z]{2}", given_text):
+    if char == "\u00ad" and re.search("[A-Za-z]{2}\u00ad[A-Za-z]", given_text):
         return  # a soft hyphen in a word
     if given_text.startswith("\ufeff"):
         given_text = f" {given_text}"  # the mark in front of a file is none
