@@ -10,8 +10,9 @@ Distinct patterns are compiled once for all skills and filed under a key that a 
 answer to: a file name, the start or end of one, a folder. A path is compared only with what lies
 under its own keys, and files are bits of an integer, so that many files cost little more than one.
 
-What the comparisons of one lookup can cost is counted beforehand, in steps: where it is more than
-:data:`MOST_STEPS`, the lists of patterns that cost most are left out, and named.
+What the comparisons of one lookup can cost is counted beforehand, in steps. Lists of patterns that
+cost more than :data:`MOST_STEPS_OF_ONE` are left out, and named; so are those that cost most where
+all together are more than :data:`MOST_STEPS`.
 """
 
 from __future__ import annotations
@@ -42,10 +43,13 @@ COVERAGE_SHARE = 0.4
 COVERAGE_FLOOR = 0.6
 """Unrelated files beside the matched ones do not thin the score out below this share."""
 
-MOST_STEPS = 2_000_000
-"""Steps of one lookup: a segment of a path looked at, or one of its characters by a test. Two
-hundred paths of fifty characters against 150 patterns that each of them has to be compared with;
-half a second for plain patterns, four for the worst that were found."""
+MOST_STEPS = 500_000
+"""Steps of one lookup: a segment of a path looked at, a piece of a pattern looked for in it, or one
+of its characters compared. Twenty paths of five segments against 1,000 patterns like ``*config*``,
+which every path has to be compared with, or two hundred against a hundred; a step takes 0.4
+microseconds at most."""
+MOST_STEPS_OF_ONE = 100_000
+"""The same for the patterns of one skill."""
 
 _RANK = {found.name: rank for rank, found in enumerate(PATTERN_CLASSES)}
 
@@ -170,7 +174,7 @@ class PatternIndex:
     def _too_costly(
         self, paths: tuple[FilePath, ...], asked: dict[str, list[int]]
     ) -> frozenset[int]:
-        """Return the pattern sets to leave out: of all that this costs, the dearest ones.
+        """Return the pattern sets to leave out: those too dear, and the dearest of too many.
 
         Each glob is counted once, with the cheapest set that holds it; equal costs in the order of
         the skills.
@@ -181,7 +185,7 @@ class PatternIndex:
             chars = sum(sum(map(len, paths[at].segments)) for at in listed)
             for number, route in self._buckets[key]:
                 costs[number] = costs.get(number, 0) + route.steps(segments, chars)
-        if sum(costs.values()) <= MOST_STEPS:
+        if sum(costs.values()) <= MOST_STEPS_OF_ONE:
             return frozenset()
         of_sets = [
             (sum(costs.get(glob, 0) for glob in patterns.globs()), number)
@@ -189,10 +193,10 @@ class PatternIndex:
         ]
         spent, counted = 0, set[int]()
         left_out = set()
-        for _, number in sorted(of_sets):
+        for whole, number in sorted(of_sets):
             fresh = [glob for glob in self.sets[number].globs() if glob not in counted]
             cost = sum(costs.get(glob, 0) for glob in fresh)
-            if spent + cost > MOST_STEPS:
+            if spent + cost > MOST_STEPS or whole > MOST_STEPS_OF_ONE:
                 left_out.add(number)
             else:
                 spent += cost
