@@ -64,7 +64,8 @@ def test_what_people_write_is_left_as_it_is(text: str) -> None:
     assert find_hidden(text) is None
 
 
-@given(st.text(st.characters(max_codepoint=0x100), max_size=20))
+# The soft hyphen alone is judged by its place.
+@given(st.text(st.characters(max_codepoint=0x100, exclude_characters="\xad"), max_size=20))
 def test_of_western_texts_the_same_is_written_out_as_is_found(text: str) -> None:
     hidden = [char for char in text if find_hidden(char) is not None]
     assert (clean(text) == text) == (not hidden)
