@@ -3,6 +3,7 @@
 #   PYTHON=python3.12   the interpreter (default: the first of 3.13, 3.12, 3.11 that works)
 #   VENV=.venv          where the environment lives
 #   ARGS='...'          more arguments for the tool behind the target
+#   WORKERS=5           processes that run tests side by side
 
 SHELL := /bin/sh
 PYTHON ?=
@@ -16,8 +17,11 @@ TAG := $(if $(PYTHON),-$(subst /,_,$(PYTHON)))
 DEMO := $(VENV)/.ready-demo$(TAG)
 DEV := $(VENV)/.ready-dev$(TAG)
 FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
-# One worker a core; a worker that has nothing left takes tests from another one.
-PARALLEL := --numprocesses auto --dist worksteal
+# Five workers for two cores: half of the tests wait, for servers and processes of their own. A worker
+# that has nothing left takes tests from another one.
+CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+WORKERS ?= $(shell n=$$(( $(CORES) * 5 / 2 )); [ $$n -le 16 ] || n=$$(( $(CORES) > 16 ? $(CORES) : 16 )); echo $$n)
+PARALLEL := --numprocesses $(WORKERS) --dist worksteal
 
 # Without byte code each of the suite's hundreds of child processes compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE

@@ -1,4 +1,8 @@
-"""What is allowed and costs most: skills inside every cap, and the requests that make them work."""
+"""What is allowed and costs most: skills inside every cap, and the requests that make them work.
+
+Of patterns and pages there are two each: one that is beyond the budget of a request and is left
+out, and one that is just within it and is worked through.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,26 @@ __all__ = ["costly", "write_costly_skills"]
 
 PATTERNS = 37
 FILES = 200
-PATTERNS_NAME = "costly-patterns"
-PAGE_NAME = "costly-page"
+PAGES = {"refused-page": (19, 32_000), "costly-page": (9, 2_950)}
+"""By name: how deep the quotes are, in how many lines."""
 
 
 def write_costly_skills(root: Path) -> None:
-    """Write two skills below ``root``: patterns of braces and stars, and quotes within quotes."""
+    """Write skills below ``root``: patterns of braces and stars, and quotes within quotes."""
     middles = [f"*{one}?{two}*" for one in "abcdefgh" for two in "abcdefg"]
     patterns = [f"**/{{*{number}*,{','.join(middles)}}}" for number in range(PATTERNS)]
+    _write(root / "refused-patterns", "Matches everything.", _declared(patterns), "Body.")
+    for number in range(5):  # together what one request may cost
+        declared = _declared([f"**/*[abc][{number}a][abc]*[xyz]*"])
+        _write(root / f"costly-patterns-{number}", "Matches much.", declared, "Body.")
+    for name, (depth, lines) in PAGES.items():
+        body = ">" * depth + "a\n" + "b\n" * lines
+        _write(root / name, "Quotes within quotes.", "", body)
+
+
+def _declared(patterns: list[str]) -> str:
     listed = "".join(f"    - {json.dumps(pattern)}\n" for pattern in patterns)
-    _write(root / PATTERNS_NAME, "Matches everything.", f"triggers:\n  files:\n{listed}", "Body.")
-    _write(root / PAGE_NAME, "Quotes within quotes.", "", ">" * 19 + "a\n" + "b\n" * 32_000)
+    return f"triggers:\n  files:\n{listed}"
 
 
 def _write(folder: Path, description: str, more: str, body: str) -> None:
@@ -32,11 +45,11 @@ def _write(folder: Path, description: str, more: str, body: str) -> None:
 
 def costly() -> list[Hostile]:
     """Return the requests that cost a server most; it may answer them or refuse them for now."""
-    files = ["a/" * 300 + "abcdefgh" * 40 + str(number) for number in range(FILES)]
+    files = ["a/" * 20 + "abcdefgh" * 25 + str(number) for number in range(FILES)]
     body = json.dumps({"text": "tables", "files": files}).encode()
     return [
         Hostile("patterns", (200, 429), post("/evaluate", body)),
-        Hostile("a page", (200, 429), get(f"/page/skills/local/{PAGE_NAME}")),
+        *(Hostile(f"page {name}", (200, 429), get(f"/page/skills/local/{name}")) for name in PAGES),
         Hostile("a slow body", (), post("/select", b'{"te', JSON, length(100))),
         Hostile("a slow, large body", (), post("/select", b'{"text": "', JSON, length(900_000))),
     ]

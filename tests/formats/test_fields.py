@@ -81,7 +81,8 @@ class TestRequired:
             ("name: a/b\n", "name_bad_chars", 2),
             ("a: x\nskill_name: ..\n", "name_bad_chars", 3),
             ('name: "a\\u202eb"\n', "hidden_character", 2),
-            ('name: "a\\u200db"\n', "name_bad_chars", 2),
+            ('name: "a\\u200db"\n', "hidden_character", 2),
+            ("name: می‌خواهم\n", "name_bad_chars", 2),
         ],
     )
     def test_an_unsafe_name_is_refused_with_its_line(

@@ -32,7 +32,9 @@ def test_a_catalog_that_cannot_be_read_is_not_healthy_and_gives_no_path(tmp_path
         live = server.service.live
         assert isinstance(live, LiveCatalog)
         object.__setattr__(server.service.options, "roots", (str(root),))
-        live._held, live._looked = None, float("-inf")
+        while not live.failure:  # a look that is on its way puts its snapshot back
+            live._held, live._looked = None, float("-inf")
+            server.get("/rank?q=x")
         for path in ("/rank?q=x", "/skill/deploy", "/search?q=x"):
             answer = server.get(path)
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 
 from hypothesis import given
@@ -20,10 +21,27 @@ from skillyard.text import (
     unescape_frame,
     xml_escape,
 )
+from skillyard.unicode_tables import DEFAULT_IGNORABLE
 from tests.property.strategies import few, hostile_text, many, tag_soup
 
-INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\ufe0f"
-any_text = st.one_of(hostile_text, tag_soup)
+INVISIBLE = frozenset(re.findall(f"[{DEFAULT_IGNORABLE}]", "".join(map(chr, range(0x110000)))))
+# Characters beside which an invisible one may belong to text, and some of those.
+sequences = st.lists(
+    st.one_of(
+        st.sampled_from(
+            "a1#ÄЖبدیकष्رमᠠ\u1100\u1161\u11a8\u20e3葛∩❤\U0001f3f4\U0001f469\U0001f3fd\U0001f1e9"
+        ),
+        st.sampled_from(
+            "\u200c\u200d\ufe0f\ufe0e\ufe00\u00ad\u034f\u115f\u1160\u180b\u180e\u064e\u05b4"
+        ),
+        st.sampled_from(
+            ["\U000e0100", "\U000e0067\U000e0062", "\U000e007f", "\u200b", "\u3164", "\r"]
+        ),
+        st.sampled_from(sorted(INVISIBLE)),
+    ),
+    max_size=12,
+).map("".join)
+any_text = st.one_of(hostile_text, tag_soup, sequences)
 
 
 def tags(text: str) -> list[int]:
@@ -54,6 +72,26 @@ def test_cleaning_a_clean_text_changes_nothing(text: str) -> None:
 @given(any_text)
 def test_a_text_with_nothing_hidden_is_left_as_it_is_and_any_other_is_not(text: str) -> None:
     assert (clean(text) == text) == (find_hidden(text) is None)
+
+
+@many
+@given(
+    st.text(st.characters(max_codepoint=0x7E), max_size=30),
+    st.sampled_from(sorted(INVISIBLE)),
+    st.data(),
+)
+def test_an_invisible_character_in_ascii_is_found_wherever_it_stands(
+    text: str, char: str, data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(text)))
+    given_text = f"{text[:at]}{char}{text[at:]}"
+    if char == "\u00ad" and re.search("[A-Za-z]{2}\u00ad[A-Za-z]", given_text):
+        return  # a soft hyphen in a word
+    if given_text.startswith("\ufeff"):
+        given_text = f" {given_text}"  # the mark in front of a file is none
+    assert char not in clean(given_text)
+    assert find_hidden(given_text) is not None
+    assert hidden_in_body(given_text.encode()) is not None
 
 
 @many

@@ -27,4 +27,12 @@ safety:fetch:counted | spec/security §3
 safety:work:bounded | spec/security §3
   What one skill or request makes the engine do is counted in steps; beyond its share it is left
   out or refused by name, and nobody else waits for it.
+safety:characters:invisible | spec/security §3
+  A character that shows nothing, reorders a line or is a control is refused in frontmatter, and in
+  a body reported and written out, whichever character of those that Unicode lists it is.
+safety:characters:sequences | spec/security §3
+  What people write hides nothing: emoji, the three flags made of tags, joiners where a script needs
+  them, and variants of symbols and ideographs.
+safety:frame:fence | spec/security §3
+  A frame may carry a random fence; no text of a skill that does not know it can close the frame.
 """

@@ -16,9 +16,11 @@ from tests.worked_examples.making import catalog, message, skill
 SEARCH = skill("search", "Find code.", "Use rg first.")
 
 
-def inject(prompt: Any, skills: sy.Catalog, *policy: Any, **options: Any) -> sy.Injection:
+def inject(
+    prompt: Any, skills: sy.Catalog, policy: sy.SelectionPolicy | None = None, **options: Any
+) -> sy.Injection:
     """Inject as the document does: by its own scorer."""
-    return sy.inject(prompt, skills, *policy, scorer="overlap", **options)
+    return sy.inject(prompt, skills, policy, scorer="overlap", **options)
 
 
 BLOCK = "[skill:search]\nUse rg first.\n[/skill]"

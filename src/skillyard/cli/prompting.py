@@ -77,6 +77,7 @@ def _host_summary(values: Values, console: Console, query: Query | None) -> int:
 
 def inject(values: Values, console: Console) -> int:
     """Print the prompt with the block of the best skill before it, or as it is."""
+    from skillyard.context.fence import random_fence
     from skillyard.ranking.query import Query
     from skillyard.service import inject_prompt
 
@@ -94,6 +95,7 @@ def inject(values: Values, console: Console) -> int:
         policy_of(values, tags=True),
         scorer=scorer,
         max_chars=values.max_chars,
+        fence=random_fence() if values.fence else None,
     )
     if console.json:
         console.document(found.to_dict())

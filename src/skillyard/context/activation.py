@@ -1,6 +1,7 @@
 """Tier 2: one skill's instructions as a framed block, and activation as Oasis asks for it.
 
-The frame is adk-skill's: ``[skill:<name>]``, body, ``[/skill]``. A body cannot close or open a
+The frame is adk-skill's: ``[skill:<name>]``, body, ``[/skill]``, unless the caller gives a random
+fence that both tags carry (:mod:`skillyard.context.fence`). A body cannot close or open a
 frame: frame text inside it is escaped in :mod:`skillyard.text`, before it is cut.
 """
 
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, refresh
 from skillyard.context.budget import cut
+from skillyard.context.fence import check_fence, closing_tag, opening_tag
 from skillyard.context.scripts import Script, list_scripts
 from skillyard.errors import InvalidInput, SkillError
 from skillyard.ranking.match import Match
@@ -65,20 +67,27 @@ def safe_body(skill: Skill, max_chars: int | None = None, max_tokens: int | None
     return body if max_tokens is None else cut(body, max_tokens)
 
 
-def frame(name: str, body: str) -> str:
+def frame(name: str, body: str, fence: str | None = None) -> str:
     """Return the block: opening tag, body, closing tag, a line each."""
-    return f"[skill:{frame_name(name)}]\n{body}\n[/skill]"
+    return f"{opening_tag(frame_name(name), fence)}\n{body}\n{closing_tag(fence)}"
 
 
 @check_arguments
 def prompt_block(
-    skill: Skill, max_chars: int | None = None, *, max_tokens: int | None = None
+    skill: Skill,
+    max_chars: int | None = None,
+    *,
+    max_tokens: int | None = None,
+    fence: str | None = None,
 ) -> str:
     """Return one skill's block for a prompt. The frame's own lines are not counted.
 
-    Raises InvalidInput for a negative limit.
+    With a ``fence``, such as :func:`skillyard.random_fence` returns, the block opens with
+    ``[skill:NAME fence=FENCE]`` and closes with ``[/skill:FENCE]``. Raises InvalidInput for a
+    negative limit, and for a fence that is not 8 to 64 of the characters 0-9 and a-z.
     """
-    return frame(skill.name, safe_body(skill, max_chars, max_tokens))
+    check_fence(fence)
+    return frame(skill.name, safe_body(skill, max_chars, max_tokens), fence)
 
 
 @check_arguments
@@ -101,12 +110,15 @@ def activate(
     *,
     scorer: str | Scorer | Any = DEFAULT_SCORER,
     max_chars: int | None = None,
+    fence: str | None = None,
 ) -> Activation | None:
     """Select a skill, read its file again and return it with its scripts listed (Oasis).
 
     A candidate whose file can no longer be read falls to the next one above the floor; None when
-    no candidate is left. Never raises for a skill's file.
+    no candidate is left. Never raises for a skill's file. ``fence`` is that of
+    :func:`prompt_block`.
     """
+    check_fence(fence)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
     for match in survivors(catalog, query, policy, scorer=scorer):
@@ -115,5 +127,6 @@ def activate(
         except SkillError as error:
             _log.warning("skill %s did not load again: %s", match.skill.name, error.message)
             continue
-        return Activation(skill, prompt_block(skill, max_chars), list_scripts(skill), match)
+        block = prompt_block(skill, max_chars, fence=fence)
+        return Activation(skill, block, list_scripts(skill), match)
     return None

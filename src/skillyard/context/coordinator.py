@@ -15,6 +15,7 @@ from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
 from skillyard.context.activation import frame_name, safe_body, with_body
 from skillyard.context.budget import TRUNCATED
+from skillyard.context.fence import check_fence, closing_tag, opening_tag
 from skillyard.context.tools import Binding, ToolRegistry, bind_tools
 from skillyard.errors import InvalidInput, SkillError, SkillNotFound, UnknownName
 from skillyard.ranking.match import in_order, score_query
@@ -136,19 +137,23 @@ class ContextCoordinator:
         self._config = config or CoordinatorConfig()
 
     @check_arguments
-    def resolve(self, strategies: Sequence[Strategy] | Strategy) -> SkillContext | None:
+    def resolve(
+        self, strategies: Sequence[Strategy] | Strategy, *, fence: str | None = None
+    ) -> SkillContext | None:
         """Return the first context that a strategy yields, or None.
 
         Each strategy offers its skills best first; the first whose tools resolve is taken.
-        Raises InvalidInput for something that is no strategy.
+        ``fence`` is that of :func:`skillyard.prompt_block`. Raises InvalidInput for something
+        that is no strategy.
         """
+        check_fence(fence)
         cascade = [strategies] if isinstance(strategies, Strategy) else list(strategies)
         asked: str | Query | None = None
         for strategy in cascade:
             if isinstance(strategy, ByQuery):
                 asked = strategy.text
             for skill, score in self._offers(strategy, asked):
-                context = self._context(skill, score)
+                context = self._context(skill, score, fence)
                 if context is not None:
                     return context
         return None
@@ -194,7 +199,7 @@ class ContextCoordinator:
         pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
         yield from in_order(pairs, scored)
 
-    def _context(self, skill: Skill, score: float) -> SkillContext | None:
+    def _context(self, skill: Skill, score: float, fence: str | None) -> SkillContext | None:
         try:
             skill = with_body(skill)
         except SkillError as error:
@@ -208,7 +213,7 @@ class ContextCoordinator:
         for warning in warnings:
             _log.warning(warning)
         references = self._references(skill, warnings)
-        instruction = self._instruction(skill, binding)
+        instruction = self._instruction(skill, binding, fence)
         return SkillContext(
             skill,
             instruction,
@@ -219,17 +224,18 @@ class ContextCoordinator:
             tuple(warnings),
         )
 
-    def _instruction(self, skill: Skill, binding: Binding) -> str:
+    def _instruction(self, skill: Skill, binding: Binding, fence: str | None) -> str:
         name = frame_name(skill.name)
         body = safe_body(skill)
         limit = self._config.max_instruction_chars
         if len(body) > limit:
             body = f"{body[:limit]}\n{TRUNCATED}"
-        sections = [f"[skill:{name}]", f"# {name}\n\n{escape_frame(clean_line(skill.description))}"]
+        description = escape_frame(clean_line(skill.description))
+        sections = [opening_tag(name, fence), f"# {name}\n\n{description}"]
         if binding.names:
             listed = ", ".join(escape_frame(clean_line(tool)) for tool in binding.names)
             sections.append(f"You have access to the following tools: {listed}.")
-        sections += [f"## Instructions\n\n{body}", "[/skill]"]
+        sections += [f"## Instructions\n\n{body}", closing_tag(fence)]
         return "\n\n".join(sections)
 
     def _references(self, skill: Skill, warnings: list[str]) -> tuple[ResolvedReference, ...]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, load_catalog
 from skillyard.context.activation import prompt_block, with_body
+from skillyard.context.fence import check_fence, closing_tag, fence_of
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
@@ -29,7 +30,6 @@ __all__ = ["Injection", "InjectorConfig", "SkillInjector", "inject", "select_pro
 MAX_INJECTED_CHARS = 2_000
 """adk-skill's default."""
 USER_ROLE = "user"
-_CLOSING = "\n[/skill]\n"
 
 Message = Mapping[str, Any]
 Prompt = str | Message | Sequence[Message]
@@ -54,17 +54,20 @@ def select_prompt_block(
     *,
     min_score: float | None = None,
     top_k: int | None = None,
+    fence: str | None = None,
 ) -> tuple[str, Match] | None:
     """Return the block of the best skill and its match, or None when none fits.
 
     ``min_score`` and ``top_k`` are those of :func:`skillyard.select`; with a ``top_k`` of 0 no
-    skill fits. Raises SkillError where the skill's file can no longer be read.
+    skill fits. ``fence`` is that of :func:`skillyard.prompt_block`. Raises SkillError where the
+    skill's file can no longer be read.
     """
+    check_fence(fence)
     selection = select(catalog, query, policy, scorer, min_score=min_score, top_k=top_k)
     if not selection.selected:
         return None
     best = selection.selected[0]
-    return prompt_block(with_body(best.skill), max_chars), best
+    return prompt_block(with_body(best.skill), max_chars, fence=fence), best
 
 
 @check_arguments
@@ -77,24 +80,27 @@ def inject(
     *,
     min_score: float | None = None,
     top_k: int | None = None,
+    fence: str | None = None,
 ) -> Injection:
     """Put the block of the best skill before the user's text, a blank line between.
 
     ``prompt`` is a string, a message ``{"role", "content"}`` (content a string or a list of
     parts; ``parts`` in place of ``content`` is understood), or a list of messages, of which the
     last must be the user's. Anything else about the messages stays as it is. ``min_score`` and
-    ``top_k`` are those of :func:`skillyard.select`. Raises InvalidInput for another shape.
+    ``top_k`` are those of :func:`skillyard.select`, ``fence`` is that of
+    :func:`skillyard.prompt_block`. Raises InvalidInput for another shape.
     """
+    check_fence(fence)
     policy = policy_with(policy, min_score, top_k)
     if isinstance(prompt, str):
-        found = _block(prompt, catalog, policy, max_chars, scorer)
+        found = _block(prompt, catalog, policy, max_chars, scorer, fence)
         return Injection(prompt, None) if found is None else _joined(prompt, *found)
     if isinstance(prompt, Mapping):
-        return _into_message(prompt, catalog, policy, max_chars, scorer)
+        return _into_message(prompt, catalog, policy, max_chars, scorer, fence)
     messages = list(prompt)
     if not messages:
         return Injection(messages, None)
-    last = _into_message(messages[-1], catalog, policy, max_chars, scorer)
+    last = _into_message(messages[-1], catalog, policy, max_chars, scorer, fence)
     return Injection([*messages[:-1], last.prompt], last.match)
 
 
@@ -104,11 +110,14 @@ def _block(
     policy: SelectionPolicy | None,
     max_chars: int | None,
     scorer: str | Scorer | Any,
+    fence: str | None,
 ) -> tuple[str, Match] | None:
     own = _own_words(text)
     if not own.strip():
         return None
-    found = select_prompt_block(catalog, own, policy, scorer=scorer, max_chars=max_chars)
+    found = select_prompt_block(
+        catalog, own, policy, scorer=scorer, max_chars=max_chars, fence=fence
+    )
     if found is None or own is text or text.startswith(found[0]):
         return found
     return None  # another injector has put a block there: one is enough
@@ -116,8 +125,14 @@ def _block(
 
 def _own_words(text: str) -> str:
     """Return the user's own words: the text without a block that stands before it."""
-    end = text.find(_CLOSING) if text.startswith("[skill:") else -1
-    return text if end < 0 else text[end + len(_CLOSING) :]
+    if not text.startswith("[skill:"):
+        return text
+    for fence in (fence_of(text), None):
+        closing = f"\n{closing_tag(fence)}\n"
+        end = text.find(closing)
+        if end >= 0:
+            return text[end + len(closing) :]
+    return text
 
 
 def _joined(text: str, block: str, match: Match) -> Injection:
@@ -130,6 +145,7 @@ def _into_message(
     policy: SelectionPolicy | None,
     max_chars: int | None,
     scorer: str | Scorer | Any,
+    fence: str | None,
 ) -> Injection:
     unchanged = Injection(dict(message), None)
     if message.get("role") != USER_ROLE:
@@ -139,7 +155,7 @@ def _into_message(
     if content is None:
         return unchanged
     if isinstance(content, str):
-        inner = inject(content, catalog, policy, max_chars=max_chars, scorer=scorer)
+        inner = inject(content, catalog, policy, max_chars, scorer, fence=fence)
         return Injection({**message, field: inner.prompt}, inner.match)
     if not isinstance(content, Sequence):
         raise InvalidInput(f"a message's {field} must be text or a list of parts")
@@ -147,7 +163,7 @@ def _into_message(
     texts = [
         (number, text) for number, part in enumerate(parts) if (text := _text(part)) is not None
     ]
-    found = _block("\n".join(text for _, text in texts), catalog, policy, max_chars, scorer)
+    found = _block("\n".join(text for _, text in texts), catalog, policy, max_chars, scorer, fence)
     if found is None:
         return unchanged
     first, text = texts[0]
@@ -213,7 +229,7 @@ class SkillInjector:
         return SkillInjector(self._catalog.reload().catalog, self._config)
 
     @check_arguments
-    def apply(self, prompt: Prompt) -> Injection:
+    def apply(self, prompt: Prompt, *, fence: str | None = None) -> Injection:
         """Inject into one prompt; see :func:`inject`."""
         config = self._config
         return inject(
@@ -222,4 +238,5 @@ class SkillInjector:
             config.policy,
             max_chars=config.max_injected_chars,
             scorer=config.scorer,
+            fence=fence,
         )

@@ -75,7 +75,7 @@ class Service:
         self.places = Places(options.limits)
         self.board = Board()
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
-        self._aside = ThreadPoolExecutor(1, thread_name_prefix="skillyard-pages")
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
         self.searching = Searching(settings, self.board, self._pool, local_only=options.local_only)
         self.live = _served(options, self.log)
         self.publication = Publication()
@@ -93,9 +93,9 @@ class Service:
             self._working -= 1
 
     async def aside(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Do what may take a second, as rendering a page: one at a time, in a thread of its own.
+        """Do what may take long, as rendering a page: one at a time, in a thread of its own.
 
-        The threads that answer everything else stay free, whoever asks for how many pages.
+        The threads that answer everything else stay free, whoever asks for how much of it.
         """
         self._working += 1
         try:

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,9 @@ from skillyard.io.sockets import own_address
 __all__ = ["Server", "announce", "configured", "library_of", "listening", "serve"]
 
 BACKLOG = 2_048
+SWITCH_S = 0.0005
+"""After so long a thread that computes lets the others go on (Python's own is five milliseconds):
+an answer passes through several threads, and at each it may have to wait for one that computes."""
 
 
 def serve(options: ServiceOptions | None = None) -> None:
@@ -40,6 +44,7 @@ def serve(options: ServiceOptions | None = None) -> None:
     options = options or ServiceOptions()
     options.check_roots()
     log = Log(options.log_format)
+    sys.setswitchinterval(SWITCH_S)
     server = Server(options, log)
     with listening(options) as sock:
         announce(log, sock, options)

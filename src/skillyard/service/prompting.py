@@ -248,19 +248,21 @@ def inject_prompt(
     *,
     scorer: str = DEFAULT_SCORER,
     max_chars: int | None = MAX_INJECTED_CHARS,
+    fence: str | None = None,
 ) -> Injected:
     """Put the block of the best skill before a prompt.
 
     The prompt itself is the query unless another one is given. ``max_chars`` bounds the skill's
-    text in the block. The choice is logged where that is wanted (:mod:`skillyard.decisions`).
+    text in the block; ``fence`` is that of :func:`skillyard.prompt_block`. The choice is logged
+    where that is wanted (:mod:`skillyard.decisions`).
     Raises UnknownName, InvalidInput.
     """
     if wanted():
         _log(catalog, Query(_own_words(prompt)) if query is None else query, policy, scorer)
     if query is None:
-        done = inject(prompt, catalog, policy, max_chars=max_chars, scorer=scorer)
+        done = inject(prompt, catalog, policy, max_chars, scorer, fence=fence)
         return Injected(done.prompt, done.match, scorer, catalog.diagnostics)
-    found = select_prompt_block(catalog, query, policy, scorer=scorer, max_chars=max_chars)
+    found = select_prompt_block(catalog, query, policy, scorer, max_chars, fence=fence)
     if found is None:
         return Injected(prompt, None, scorer, catalog.diagnostics)
     block, match = found

@@ -60,8 +60,9 @@ def one_letter_apart(one: str, two: str) -> bool:
 
 def _numbered(one: str, two: str) -> bool:
     """True when the names differ in one digit only: a series (step-1, step-2), no imitation."""
-    differ = [(a, b) for a, b in zip(one, two, strict=False) if a != b]
-    return len(one) == len(two) and all(a.isdigit() and b.isdigit() for a, b in differ)
+    if len(one) != len(two):
+        return False
+    return all(a == b or (a.isdigit() and b.isdigit()) for a, b in zip(one, two, strict=True))
 
 
 def look_alikes(names: Sequence[str]) -> dict[str, str]:

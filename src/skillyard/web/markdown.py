@@ -26,11 +26,11 @@ __all__ = ["Rendered", "rendered", "source_block"]
 LONGEST = 65_536
 """Characters of a text that is rendered; a longer one, which no agent reads whole, is shown as
 source. 99.9 % of real files are shorter (``limits.py``)."""
-MOST_STEPS = 100_000
+MOST_STEPS = 30_000
 """Lines that the reader may look at, a line counted once for each quote or list that it may go on
-in, since the reader looks at it again for each. Ten thousand lines in quotes nine deep are allowed;
-a step takes seven microseconds at most. What stands in one line costs less than two seconds at
-:data:`LONGEST`, whatever it is."""
+in, since the reader looks at it again for each. Three thousand lines in quotes nine deep are
+allowed, more than the longest of 10,476 real ones needs (26,019); a step takes seven microseconds
+at most. What stands in one line costs less than two seconds at :data:`LONGEST`, whatever it is."""
 MOST_ATTRIBUTES = 1_000_000
 """Characters in the addresses of one text: one long address may be meant by thousands of links."""
 HEADINGS_FROM = 3

@@ -82,6 +82,11 @@ COMMANDS = (
                 metavar="PROMPT",
                 type="path",
             ),
+            Option(
+                "--fence",
+                "put a new random word into both lines of the frame, which no skill can know",
+                "flag",
+            ),
             SCORER,
             MIN_SCORE,
             FALLBACK,

@@ -77,6 +77,8 @@ class Route:
                 self.tests.append((segment, places))
             else:
                 self.plain[segment.literal] = self.plain.get(segment.literal, 0) | places
+        self._steps = 1 + sum(test.steps for test, _ in self.tests)
+        self._steps_of_char = sum(test.steps_of_char for test, _ in self.tests)
         self.last = Segment(segments[-1], case_sensitive)
         last_place = 1 << len(segments) - 1
         self._folders = [text for text, places in self.plain.items() if places & ~last_place]
@@ -104,7 +106,7 @@ class Route:
 
     def steps(self, segments: int, chars: int) -> int:
         """Return the most steps of comparing paths of so many segments and characters in all."""
-        return segments * (1 + len(self.tests)) + chars * len(self.tests)
+        return segments * self._steps + chars * self._steps_of_char
 
     def lookup_keys(self) -> list[str]:
         """Return lookup keys, any of which a matching path must answer to; perhaps none.

@@ -50,13 +50,13 @@ def markdown(
 
 
 def _left_out(names: Sequence[str]) -> str:
-    """Return the remark on skills whose file patterns were not compared, or an empty text."""
+    """Return the remark on skills of which patterns were not compared, or an empty text."""
     if not names:
         return ""
     shown = ", ".join(f"`{_text(name)}`" for name in names[:_NAMED])
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return (
-        f"The file patterns of {shown}{more} were not compared: with these files they are more work"
+        f"Not all file patterns of {shown}{more} were compared: with these files they are more work"
         " than one request may cause. Give fewer files, or simplify the patterns."
     )
 

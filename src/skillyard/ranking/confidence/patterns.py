@@ -10,8 +10,9 @@ Distinct patterns are compiled once for all skills and filed under a key that a 
 answer to: a file name, the start or end of one, a folder. A path is compared only with what lies
 under its own keys, and files are bits of an integer, so that many files cost little more than one.
 
-What the comparisons of one lookup can cost is counted beforehand, in steps: where it is more than
-:data:`MOST_STEPS`, the lists of patterns that cost most are left out, and named.
+What the comparisons of one lookup can cost is counted beforehand, in steps. The dearest patterns of
+a skill that would cost more than :data:`MOST_STEPS_OF_ONE` are left out, and of all skills together
+those beyond :data:`MOST_STEPS`; the skills are named.
 """
 
 from __future__ import annotations
@@ -42,10 +43,13 @@ COVERAGE_SHARE = 0.4
 COVERAGE_FLOOR = 0.6
 """Unrelated files beside the matched ones do not thin the score out below this share."""
 
-MOST_STEPS = 2_000_000
-"""Steps of one lookup: a segment of a path looked at, or one of its characters by a test. Two
-hundred paths of fifty characters against 150 patterns that each of them has to be compared with;
-half a second for plain patterns, four for the worst that were found."""
+MOST_STEPS = 500_000
+"""Steps of one lookup: a segment of a path looked at, a piece of a pattern looked for in it, or one
+of its characters compared. Twenty paths of five segments against 1,000 patterns like ``*config*``,
+which every path has to be compared with, or two hundred against a hundred; a step takes 0.4
+microseconds at most."""
+MOST_STEPS_OF_ONE = 100_000
+"""The same for the patterns of one skill."""
 
 _RANK = {found.name: rank for rank, found in enumerate(PATTERN_CLASSES)}
 
@@ -137,13 +141,9 @@ class PatternIndex:
                 shown.setdefault(path, file)
         paths = tuple(shown)
         asked = self._asked(paths)
-        left_out = self._too_costly(paths, asked)
-        kept = None
-        if left_out:
-            sets = (each for number, each in enumerate(self.sets) if number not in left_out)
-            kept = frozenset(glob for each in sets for glob in each.globs())
+        kept, without, partly = self._within_budget(paths, asked)
         hits = self._hits(paths, asked, kept)
-        return FileMatches(self, tuple(shown.values()), hits, left_out)
+        return FileMatches(self, tuple(shown.values()), hits, without, partly)
 
     def _asked(self, paths: tuple[FilePath, ...]) -> dict[str, list[int]]:
         """Return the paths under each key that they answer to and some pattern is filed under."""
@@ -167,13 +167,14 @@ class PatternIndex:
                             hits[number] = hits.get(number, 0) | 1 << at
         return hits
 
-    def _too_costly(
+    def _within_budget(
         self, paths: tuple[FilePath, ...], asked: dict[str, list[int]]
-    ) -> frozenset[int]:
-        """Return the pattern sets to leave out: of all that this costs, the dearest ones.
+    ) -> tuple[frozenset[int] | None, frozenset[int], frozenset[int]]:
+        """Return the globs to compare, and the pattern sets left out wholly, and in part.
 
-        Each glob is counted once, with the cheapest set that holds it; equal costs in the order of
-        the skills.
+        None instead of the globs where all are compared. The cheapest sets go first, and the
+        cheapest globs of each; equal costs in the order of the skills. A set of which a
+        ``!pattern`` is left out matches nothing: what it would have taken away is not known.
         """
         costs: dict[int, int] = {}
         for key, listed in asked.items():
@@ -181,23 +182,25 @@ class PatternIndex:
             chars = sum(sum(map(len, paths[at].segments)) for at in listed)
             for number, route in self._buckets[key]:
                 costs[number] = costs.get(number, 0) + route.steps(segments, chars)
-        if sum(costs.values()) <= MOST_STEPS:
-            return frozenset()
+        if sum(costs.values()) <= MOST_STEPS_OF_ONE:
+            return None, frozenset(), frozenset()
         of_sets = [
             (sum(costs.get(glob, 0) for glob in patterns.globs()), number)
             for number, patterns in enumerate(self.sets)
         ]
-        spent, counted = 0, set[int]()
-        left_out = set()
+        spent, kept = 0, set[int]()
+        without, partly = set[int](), set[int]()
         for _, number in sorted(of_sets):
-            fresh = [glob for glob in self.sets[number].globs() if glob not in counted]
-            cost = sum(costs.get(glob, 0) for glob in fresh)
-            if spent + cost > MOST_STEPS:
-                left_out.add(number)
-            else:
-                spent += cost
-                counted.update(fresh)
-        return frozenset(left_out)
+            patterns, own = self.sets[number], 0
+            for glob in sorted(patterns.globs(), key=lambda glob: costs.get(glob, 0)):
+                cost = costs.get(glob, 0)
+                fresh = 0 if glob in kept else cost
+                if own + cost <= MOST_STEPS_OF_ONE and spent + fresh <= MOST_STEPS:
+                    own, spent = own + cost, spent + fresh
+                    kept.add(glob)
+                else:
+                    (without if glob in patterns.negative else partly).add(number)
+        return frozenset(kept), frozenset(without), frozenset(partly)
 
 
 def declared_by(skills: Iterable[Skill]) -> list[tuple[str, tuple[str, ...]]]:
@@ -228,18 +231,20 @@ class FileMatches:
         index: PatternIndex,
         files: tuple[str, ...],
         hits: dict[int, int],
-        left_out: frozenset[int] = frozenset(),
+        without: frozenset[int] = frozenset(),
+        partly: frozenset[int] = frozenset(),
     ) -> None:
         self.files = files
         """The distinct paths, as they were given."""
         self._index = index
         self._hits = hits
-        self._left_out = left_out
+        self._without = without
+        self._partly = partly
         self.scores: dict[int, float] = {}
         found: dict[int, list[tuple[int, int]]] = {}
         for glob, matched in hits.items():
             for number, rank in index.users[glob]:
-                if number in left_out:
+                if number in without:
                     continue
                 found.setdefault(number, []).append((rank, matched))
         known: dict[tuple[int, tuple[tuple[int, int], ...]], float] = {}
@@ -255,8 +260,9 @@ class FileMatches:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The names of the skills whose patterns were left out: with these files too much work."""
-        members = (at for number in self._left_out for at in self._index.sets[number].members)
+        """The names of the skills of which patterns were left out: too much work."""
+        left_out = self._without | self._partly
+        members = (at for number in left_out for at in self._index.sets[number].members)
         return tuple(self._index.names[at] for at in sorted(members))
 
     def best_weight(self, position: int) -> float:
@@ -265,7 +271,7 @@ class FileMatches:
         A ``!pattern`` takes nothing away here.
         """
         number = self._index.set_of.get(position)
-        if number is None or number in self._left_out:
+        if number is None or number in self._without:
             return 0.0
         ranks = [rank for glob, rank in self._index.sets[number].positive if glob in self._hits]
         return PATTERN_CLASSES[min(ranks)].weight if ranks else 0.0

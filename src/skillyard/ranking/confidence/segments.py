@@ -135,6 +135,16 @@ class Segment:
         """Folded text that every match ends with, as far as it is known."""
         return self.readings[0][-1].text if len(self.readings) == 1 else ""
 
+    @property
+    def steps(self) -> int:
+        """The most steps of looking at one text, what each of its characters costs left out."""
+        return sum(1 + len(chunks) for chunks in self.readings)
+
+    @property
+    def steps_of_char(self) -> int:
+        """The steps that each character of a text may cost; none for plain text and stars."""
+        return sum(any(isinstance(c, _Wild) for c in chunks) for chunks in self.readings)
+
     def matches(self, text: str) -> bool:
         """Say whether the folded text, all of it, matches."""
         return any(_fits(chunks, text) for chunks in self.readings)

@@ -1,0 +1,46 @@
+"""The random part of a frame: what the author of a skill cannot know when the skill is written.
+
+A frame is ``[skill:NAME]`` … ``[/skill]`` unless a fence is given; then it is
+``[skill:NAME fence=FENCE]`` … ``[/skill:FENCE]``. Both endings are escaped inside a frame, so a
+body closes neither, not even one whose fence it knows.
+"""
+
+from __future__ import annotations
+
+import re
+
+from skillyard.errors import InvalidInput
+
+__all__ = ["check_fence", "closing_tag", "fence_of", "opening_tag", "random_fence"]
+
+_BYTES = 8
+_FENCE = "[0-9a-z]{8,64}"
+
+
+def random_fence() -> str:
+    """Return 16 random hexadecimal digits, for one frame or for the frames of one prompt."""
+    from secrets import token_hex  # loads the hashing that most calls do not need
+
+    return token_hex(_BYTES)
+
+
+def check_fence(fence: str | None) -> None:
+    """Raise InvalidInput unless the fence is None or 8 to 64 digits and small letters of ASCII."""
+    if fence is not None and re.fullmatch(_FENCE, fence) is None:
+        raise InvalidInput("fence must be None or 8 to 64 of the characters 0-9 and a-z")
+
+
+def opening_tag(name: str, fence: str | None = None) -> str:
+    """Return the first line of a frame. The name must be safe in it already."""
+    return f"[skill:{name}]" if fence is None else f"[skill:{name} fence={fence}]"
+
+
+def closing_tag(fence: str | None = None) -> str:
+    """Return the last line of a frame."""
+    return "[/skill]" if fence is None else f"[/skill:{fence}]"
+
+
+def fence_of(text: str) -> str | None:
+    """Return the fence that the frame in front of a text names, or None."""
+    found = re.match(rf"\[skill:[^\n]* fence=({_FENCE})\]\n", text)
+    return None if found is None else found.group(1)
