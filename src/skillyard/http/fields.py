@@ -70,10 +70,12 @@ class Field(NamedTuple):
         if self.choices:
             shape["enum"] = list(self.choices)
         elif self.pattern or self.shortest:
-            shape["pattern"] = self.pattern or r"\S"  # blanks alone are nothing
+            shape["pattern"] = self.pattern or NOT_BLANK
         return shape
 
 
+NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
+"""Blanks alone are nothing: those of JSON Schema's expressions, and of Python."""
 Where = tuple[str | int, ...]
 
 
@@ -292,7 +294,7 @@ def _check_number(field: Field, value: float, where: Where, faults: list[Fault])
 
 
 def _check_text(field: Field, text: str, where: Where, faults: list[Fault]) -> None:
-    if len(text) < field.shortest or (field.shortest and not text.strip()):
+    if len(text) < field.shortest or (field.shortest and not text.replace("\ufeff", "").strip()):
         faults.append(Fault(where, f"{field.name} must not be empty", "string_too_short"))
     elif len(text) > field.longest:
         message = f"{field.name} must have at most {field.longest:,} characters"

@@ -70,10 +70,15 @@ def document(
 
 
 def _named(route: Route, choices: Choices) -> Route:
-    """Return the route with what its fields take on this service."""
-    fields = (
-        field._replace(choices=choices.get(field.name, field.choices)) for field in route.fields
-    )
+    """Return the route with what its fields take on this service.
+
+    Where a field may be empty, as in a form, that is one of its choices.
+    """
+    fields = []
+    for field in route.fields:
+        named = tuple(choices.get(field.name, field.choices))
+        empty = ("",) if named and field.kind == "texts" and not field.shortest else ()
+        fields.append(field._replace(choices=(*named, *empty)))
     return route._replace(fields=tuple(fields))
 
 

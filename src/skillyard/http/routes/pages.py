@@ -8,7 +8,7 @@ are sent along with the requests that other sites make.
 
 from __future__ import annotations
 
-from skillyard.errors import SkillError, SkillyardError
+from skillyard.errors import SkillError, SkillyardError, UnknownName
 from skillyard.hosting.errors import Refused, failed, refusal_of
 from skillyard.hosting.fetching import found_by_source
 from skillyard.hosting.local import LOCAL
@@ -45,6 +45,10 @@ async def home(service: Service, asked: Asked) -> Reply:
     """
     values = asked.values
     scorer = scorer_of(values)
+    known = service.searching.known_names
+    for name in values["source"]:
+        if name and name not in known:
+            raise UnknownName("source", name, known)
     if not prefers_html(asked.accept):
         return (await operations.root(service, asked)).with_headers(Vary="Accept")
     question = Question(
