@@ -111,7 +111,7 @@ def test_an_injection_is_logged_with_what_came_close(catalog: sy.Catalog, log: P
     assert other.match is not None
     assert second["selected"][0]["id"] == other.match.skill.id
     assert second["runners_up"]
-    assert done.scorer == first["scorer"] == "overlap"
+    assert done.scorer == first["scorer"] == "hybrid"
 
 
 def test_runners_up_are_bounded(log: Path) -> None:

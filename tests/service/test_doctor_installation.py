@@ -132,10 +132,10 @@ def test_the_command_that_installs_fits_the_kind_of_environment(
 ) -> None:
     missing = installation.missing_of("postgres")
     monkeypatch.setattr(installation, "find_spec", lambda name: object())
-    pip = installation.install_command(missing)
+    pip = installation.reinstall_command(missing)
     assert pip == f"{sys.executable} -m pip install 'psycopg[binary]>=3.2'"
     monkeypatch.setattr(installation, "find_spec", lambda name: None)
-    assert installation.install_command(missing).startswith("uv pip install --python ")
+    assert installation.reinstall_command(missing).startswith("uv pip install --python ")
     monkeypatch.setattr(sys, "prefix", str(user.home))
     (user.home / "pipx_metadata.json").touch()
-    assert installation.install_command(missing).startswith("pipx inject skillyard ")
+    assert installation.reinstall_command(missing).startswith("pipx inject skillyard ")

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from skillyard.embedding import endpoint
 from skillyard.errors import EmbedderFailed, SkillError, SkillyardError
 from skillyard.service.doctor.finding import ERROR, INFO, OK, WARNING, Finding
-from skillyard.service.doctor.installation import install_command, missing_of
+from skillyard.service.doctor.installation import missing_of, reinstall_command
 from skillyard.service.doctor.programs import unset_command
 from skillyard.service.doctor.request import Request
 from skillyard.sources.settings import (
@@ -141,7 +141,7 @@ def _embedder() -> Finding:
             ERROR,
             "an embeddings server is named, and the extra `remote` that asks it is not installed",
             "Install the extra `remote`.",
-            install_command(missing_of("remote")),
+            reinstall_command(missing_of("remote")),
         )
     except ValueError:  # its message repeats the address, which may hold a password
         return Finding(

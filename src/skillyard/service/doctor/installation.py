@@ -23,7 +23,7 @@ from skillyard.service.doctor.programs import (
 from skillyard.service.doctor.request import Request
 from skillyard.text import plural
 
-__all__ = ["install_command", "installation", "missing_of"]
+__all__ = ["installation", "missing_of", "reinstall_command"]
 
 PACKAGE = "skillyard"
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?\s*([^;]*?)\s*(?:;(.*))?")
@@ -118,7 +118,7 @@ def missing_of(extra: str) -> list[Requirement]:
     return [each for each in listed if each.extra == extra and each.problem()]
 
 
-def install_command(missing: Iterable[Requirement]) -> str:
+def reinstall_command(missing: Iterable[Requirement]) -> str:
     """Return the command that installs packages beside the running installation."""
     wanted = [str(each) for each in missing]
     if os.path.isfile(os.path.join(sys.prefix, "pipx_metadata.json")):
@@ -214,7 +214,7 @@ def _packages(needed: list[Requirement]) -> Finding:
             ERROR,
             "; ".join(each.problem() for each in missing),
             "Install what is missing.",
-            install_command(missing),
+            reinstall_command(missing),
         )
     count = plural(len(needed), "required package")
     names = [each.name for each in needed]
@@ -242,6 +242,6 @@ def _extra(extra: str, needed: list[Requirement]) -> Finding:
     # That some of its packages are there says nothing: others need them, too.
     status = WARNING if unfit else INFO
     return Finding(
-        name, status, message, "Install it if you need it.", install_command(missing), "",
+        name, status, message, "Install it if you need it.", reinstall_command(missing), "",
         details=details,
     )  # fmt: skip

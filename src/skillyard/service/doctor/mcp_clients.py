@@ -20,7 +20,7 @@ from skillyard.hook.hosts import host_of
 from skillyard.hook.settings_file import SettingsRefused
 from skillyard.service.doctor.documents import read_document
 from skillyard.service.doctor.finding import ERROR, INFO, OK, WARNING, Finding
-from skillyard.service.doctor.installation import install_command, missing_of
+from skillyard.service.doctor.installation import missing_of, reinstall_command
 from skillyard.service.doctor.programs import (
     is_ours,
     own_command,
@@ -258,7 +258,7 @@ def _checked(found: Registration, request: Request) -> str:
         raise _Problem(
             f"cannot start: not installed: {names}",
             "Install the extra `serve`.",
-            install_command(missing),
+            reinstall_command(missing),
         )
     _check_arguments(skillyard_arguments([command, *args]), found, request)
     return f"it starts {program}"
