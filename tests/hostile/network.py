@@ -81,7 +81,7 @@ class World:
             "COLUMNS": "200",
         }
 
-    def configure(self, **more: str) -> None:
+    def configure(self, timeout_s: int = 8, **more: str) -> None:
         """Write the settings; ``more`` are lines for a table of their name."""
         up = self.up
         text = f"""
@@ -104,7 +104,7 @@ sites = ["{up.well_known}"]
 urls = ["{up.other}"]
 
 [search]
-source_timeout_s = 8
+source_timeout_s = {timeout_s}
 {more.get("search", "")}
 """
         (self.folder / "home" / "config.toml").write_text(text)

@@ -59,6 +59,7 @@ def test_adding_a_hostile_archive_is_refused_by_name_and_leaves_everything(
 
 @_REFUSED
 def test_a_hostile_archive_costs_a_search_one_content(here: World, case: ArchiveCase) -> None:
+    here.configure(timeout_s=60)  # a machine that stands still for a while is no hostile archive
     publish(here, case)
     before = here.files()
     done = here.run("search", "pencils pdf", "--json")
