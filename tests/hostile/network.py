@@ -25,7 +25,7 @@ GITHUB_TOKEN = "standin-github-token"
 SKILLS_SH_TOKEN = "standin-skills-sh-token"
 EVERY = frozenset({"pdf-market", "pdf-ours", "pdf-site", "pdf-listed", "pdf-server"})
 """What the five sources have, by id."""
-DEADLINE_S = 0.8
+DEADLINE_S = 3.0
 """Of one request, in this process; the stand-in is far quicker, and a hang costs no more."""
 
 

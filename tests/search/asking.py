@@ -22,7 +22,7 @@ SKILLS_SH_TOKEN = "standin-skills-sh-token"
 
 EVERY = {"pdf-market", "pdf-ours", "pdf-site"}
 """What the upstreams of the fixture ``three`` have, by id."""
-DEADLINE_S = 0.6
+DEADLINE_S = 1.2
 QUICK = {"source_timeout_s": 3.0}
 """Longer than a request's own deadline, so that the request says what happened to it."""
 
