@@ -195,6 +195,14 @@ class Catalog:
             return self._skills
         return tuple(skill for skill in self._skills if skill not in self._shadowed)
 
+    def below(self, skill: Skill) -> str | None:
+        """Return the number of a skill's root and the path below it; None if it has no file.
+
+        It is the same wherever the root lies, so what goes by it does not depend on that.
+        """
+        entry = self._entries.get(skill.path)
+        return None if entry is None else "/".join((str(entry.candidate.root), *entry[0].parts))
+
     def __len__(self) -> int:
         return len(self._skills)
 
