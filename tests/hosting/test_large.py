@@ -18,6 +18,7 @@ from skillyard.hosting.errors import Refused
 from skillyard.hosting.live import LiveCatalog
 from skillyard.hosting.logging import Log
 from skillyard.hosting.snapshot import Snapshot
+from skillyard.index.indexed import open_catalog
 from skillyard.ranking.match import rank
 from tests.mcp.running import LIBRARY, document, eventually, options_of, run, write_tree
 
@@ -176,7 +177,7 @@ def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
     root = write_tree(tmp_path / "skills", LIBRARY)
     monkeypatch.setattr(live, "PATIENCE_S", 0.0)
     go_on = Event()
-    opened = live.open_catalog
+    opened = open_catalog
 
     def slowly(*roots: Any, progress: Any, **options: Any) -> Any:
         progress(0, 400)

@@ -262,12 +262,16 @@ class LiveCatalog:
 
     def _open(self) -> Catalog:
         loop = self._loop
+
+        def told(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(self._indexed, done, total)
+
         return open_catalog(
             self._options.roots,
             scopes=self._options.scopes,
             look=True,
             in_parts=False,
-            progress=lambda done, total: loop.call_soon_threadsafe(self._indexed, done, total),
+            progress=told,
         )
 
     def _indexed(self, done: int, total: int) -> None:
