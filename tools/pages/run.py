@@ -25,9 +25,8 @@ NODE = 18
 def main() -> int:
     """Install axe-core and run the tests; return the exit status."""
     lacking = missing(NODE)
-    if not shutil.which("chromedriver") or not (
-        shutil.which("chromium") or shutil.which("chromium-browser")
-    ):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not lacking and not (browser and shutil.which("chromedriver")):
         lacking = "chromium and chromedriver are not installed (Debian: chromium chromium-driver)"
     if lacking:
         print(f"pages: not run: {lacking}")

@@ -254,7 +254,10 @@ def _input(operation: str, field: _Field, media: str) -> Markup:
 
 
 def _default(schema: Shape) -> str | None:
-    return str(schema["default"]) if "default" in schema else None
+    if "default" not in schema:
+        return None
+    default = schema["default"]
+    return default if isinstance(default, str) else json.dumps(default)
 
 
 def _body(operation: str, schema: Shape) -> Markup:
@@ -308,10 +311,12 @@ def _kind(schema: Shape) -> Markup:
         return joined("list of ", _kind(schema["items"]))
     said = " or ".join(kind) if isinstance(kind, list) else str(kind)
     bounds = [
-        f"{sign}{schema[key]}"
-        for key, sign in (("minimum", "≥ "), ("maximum", "≤ "), ("maxLength", "to "))
+        f"{before}{schema[key]:,}{after}"
+        for key, before, after in (
+            ("minimum", "≥ ", ""), ("maximum", "≤ ", ""), ("maxLength", "up to ", " characters"),
+        )
         if key in schema
-    ]
-    if "default" in schema:
-        bounds.append(f"default {schema['default']}")
+    ]  # fmt: skip
+    if schema.get("default", "") != "":
+        bounds.append(f"default {_default(schema)}")
     return joined(f"{said} ({', '.join(bounds)})" if bounds else said)

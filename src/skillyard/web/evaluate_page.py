@@ -115,7 +115,7 @@ def _confidence(result: Mapping[str, Any]) -> Markup:
 
 def _choice(selected: Selected, query: str) -> Markup:
     chosen = selected.selection
-    taken = [_match(match, query) for match in chosen.selected]
+    taken = [_match(match, query) for match in chosen.selected if len(chosen.selected) > 1]
     left = [_match(match, query) for match in chosen.rejected[:5]]
     return joined(
         tag("ol", taken, class_="answers") if taken else None,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from skillyard.errors import UnknownName
 from skillyard.ranking.registry import resolve
 
 __all__ = ["Scale", "scale_of"]
@@ -30,11 +31,15 @@ class Scale(NamedTuple):
 
 
 def scale_of(scorer: str) -> Scale:
-    """Return the scale of a scorer by its name. Raises UnknownName.
+    """Return the scale of a scorer by its name.
 
-    A bar is never stretched to the best of an answer: a weak answer is to look weak.
+    A bar is never stretched to the best of an answer: a weak answer is to look weak. A ranker of
+    somebody else's that goes by no registered name has numbers and no bars.
     """
-    found = resolve(scorer)
+    try:
+        found = resolve(scorer)
+    except UnknownName:
+        return Scale(0.0, f"Scores are those of {scorer}, and not drawn as bars.")
     if found.scale == "0..1":
         return Scale(1.0, "Scores go from 0 to 1, and a full bar is 1, whatever was asked.")
     if scorer in _MOST:

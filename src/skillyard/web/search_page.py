@@ -88,7 +88,7 @@ def home_page(offer: Offer, asked: Question, library: Library) -> bytes:
     """Return the page without a search."""
     browse = _browse(library) if library.counts.skills else _no_skills(library)
     return document(
-        "",
+        "" if library.counts.skills else "There are no skills in this library",
         _hero(),
         search_form(offer, asked),
         _results(tag("section", browse, class_="browse", aria_labelledby="library")),
@@ -172,9 +172,10 @@ def found_page(
     if verdict is None and not first:
         first, rest = rest, []
     count = tag(
-        "p", f"{plural(result.count, 'skill')} for “", tag("bdi", text_of(asked.text)), "”",
+        "p", f"{plural(result.count, 'skill')} ranked for “", tag("bdi", text_of(asked.text)), "”",
         id="count", class_="aside",
     )  # fmt: skip
+    explained = None if first else _explained(result, scale)
     plain = tag("h2", "What was found", id="verdict", tabindex=-1)
     kind = "fits" if verdict is None else verdict.kind
     parts = (
@@ -183,9 +184,9 @@ def found_page(
         _sources(result.sources, asked),
         _too_long(asked),
         tag("ol", first, class_="cards") if first else None,
-        _rest(rest, floor, folded=kind != "fits", first=bool(first)),
+        _rest(rest, floor, explained, folded=kind != "fits", first=bool(first)),
         _nothing(result) if not cards and (verdict is None or result.partial) else None,
-        _explained(result, scale) if cards else None,
+        _explained(result, scale) if first else None,
     )
     title = text_of(asked.text, 60)
     return document(
@@ -341,7 +342,9 @@ def _address(asked: Question) -> str:
     )
 
 
-def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup:
+def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup | None:
+    if not asked.live and all(each.name == LOCAL and each.state == "ok" for each in statuses):
+        return None
     rows = [
         tag(
             "li",
@@ -361,7 +364,9 @@ def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup:
     return tag("ul", rows, class_="sources", aria_label="What each source did")
 
 
-def _rest(cards: list[Markup], floor: float, *, folded: bool, first: bool) -> Markup | None:
+def _rest(
+    cards: list[Markup], floor: float, explained: Content, *, folded: bool, first: bool
+) -> Markup | None:
     """Return the cards that a choice leaves out, apart from those that come first."""
     if not cards:
         return None
@@ -369,9 +374,9 @@ def _rest(cards: list[Markup], floor: float, *, folded: bool, first: bool) -> Ma
     if folded:
         said = "The rest of the ranking" if first else "The ranking all the same"
         summary = tag("summary", f"{said} ({plural(len(cards), 'skill')})")
-        return tag("details", summary, listed, class_="folded")
+        return tag("details", summary, listed, explained, class_="folded")
     said = f"Below {floor:g}, which is what a choice takes" if math.isfinite(floor) else "The rest"
-    return joined(tag("p", said, class_="divider") if first else None, listed)
+    return joined(tag("p", said, class_="divider") if first else None, listed, explained)
 
 
 def _nothing(result: SearchResult) -> Markup:

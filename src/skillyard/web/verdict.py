@@ -65,8 +65,8 @@ def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
         title = f"{title} and {len(chosen) - 1:,} more"
     first = chosen[0]
     reasons = reason_words(first.reason)
-    score = f"{score_words(first.score)}, and {selected.min_score:g} is what a choice takes"
-    said = f"{'The first' if len(chosen) > 1 else 'It'} has {score}"
+    score = f"scores {score_words(first.score)}, where {selected.min_score:g} is enough"
+    said = f"{'The first' if len(chosen) > 1 else 'It'} {score}"
     return Verdict(
         "fits",
         title,

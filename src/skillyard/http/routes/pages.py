@@ -121,7 +121,10 @@ async def _search(service: Service, asked: Question) -> bytes:
     names = asked.sources or offer.sources
     # Remotes are asked when a person has said what they want, not with every letter on the way.
     asked = asked._replace(live=asked.live and any(name != LOCAL for name in names))
-    if asked.live or set(names) == {LOCAL}:
+    here = set(names) == {LOCAL}
+    if here and not snapshot.whole.counts.skills:
+        return await service.in_thread(_home, service, offer, snapshot, asked)
+    if asked.live or here:
         return await service.in_thread(_here, offer, snapshot, asked)
     sources = await service.in_thread(service.searching.watched, names, snapshot)
     selected = None
