@@ -127,6 +127,7 @@ def show(window: Browser, name: str, request: pytest.FixtureRequest) -> None:
     if name == "long":
         window.run(
             "document.querySelector('#q').value = arguments[0];"
+            "document.querySelector('#limit').value = 5;"
             "document.querySelector('#search').requestSubmit()",
             LONG_REQUEST,
         )
@@ -235,10 +236,7 @@ def test_a_prompt_is_sent_by_control_and_enter_and_a_long_one_by_post(
     window.run("document.querySelector('#q').value = arguments[0]", LONG_REQUEST)
     before = window.run("return document.querySelector('#q').getBoundingClientRect().height")
     assert before > 200  # the field has grown with its text
-    window.run(
-        "document.querySelector('#q').dispatchEvent(new KeyboardEvent('keydown',"
-        " { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true }))"
-    )
+    window.hold("Control", "Enter")
     window.until("return document.querySelector('#verdict') !== null")
     assert "csv-cleaning" in window.text("#verdict")
     assert window.run("return location.search") == ""

@@ -182,7 +182,7 @@ def test_results_come_while_typing_and_the_address_follows(site: Running, window
     window.until("return document.querySelector('#said').textContent.includes('slow sql query')")
     assert "Ask the other sources too" in window.text(".sources")
     assert window.run("return document.activeElement.id") == "q"
-    window.press("Enter")
+    window.hold("Control", "Enter")
     window.until("return document.querySelector('.sources')?.innerText.includes('skills.sh')")
     assert "tune" in window.run("return document.querySelector('#q').value")
     window.run("history.back()")

@@ -193,7 +193,7 @@
         box.select();
         return true;
       case "ArrowDown": // from the end of what is typed; before it the key moves in the text
-        return (inCard || (inBox && box.selectionStart === box.value.length)) && move(1);
+        return (inCard || (inBox && box.selectionEnd === box.value.length)) && move(1);
       case "ArrowUp":
         return inCard && move(-1);
       case "j":
