@@ -1,4 +1,4 @@
-"""How far the making of an index is."""
+"""How far making an index is."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["Progress"]
 
 
 class Progress(NamedTuple):
-    """How far it is at one moment."""
+    """How far making an index is."""
 
     done: int
-    """Skills that are in the index."""
+    """Files that the index knows."""
     total: int | None
-    """Skills that there are; None while they are still being counted."""
-    seconds_left: float | None
-    """About how long the rest takes; None where that cannot be told yet."""
+    """Files in all; None before they were counted."""
+    seconds_left: float | None = None
+    """At the rate so far; None before that can be told."""
