@@ -37,14 +37,12 @@ def near(*scores: float) -> Selected:
 
 
 FAR = sy.Skill("far", "x y z", "app " + " ".join(f"w{n}" for n in range(100)))
+HIDDEN = sy.parse_skill("a/SKILL.md", "---\nname: a\ndescription: x\ntrigger: true\n---\n\nBody.\n")
 NONE = "No skill fits this request"
 FITS = "It scores 11.50, where 1 is enough: description deploy, the, app; name deploy."
-NOT_ALLOWED = "Of the 1 skill here, deploy comes closest with 11.50, but none may be chosen."
-ONE = "Is it what you mean? It comes near, but stays under the 0.5 from which a choice is sure."
-TWO = (
-    "Is one of them what you mean? They come near, but stay under the 0.5 from which a choice is"
-    " sure."
-)
+NOT_ALLOWED = "Of 1 skill, deploy comes closest with 11.50, but none may be chosen."
+ONE = "Is it what you mean? It comes near, but stays under the 0.5 that a choice takes."
+TWO = "Is one of them what you mean? They come near, but stay under the 0.5 that a choice takes."
 
 
 @for_each(
@@ -54,14 +52,16 @@ TWO = (
         (selected("deploy"), "none", NONE, "There are no skills in this library."),
         (selected(" ", *SKILLS), "none", NONE, "There is nothing in the request to go by."),
         (selected("zebra", *SKILLS), "none", NONE,
-         "None of the 1 skill here has anything in common with it."),
+         "None of 1 skill has anything in common with it."),
         (selected("deploy the app", *SKILLS, top_k=0), "none", NONE, NOT_ALLOWED),
         (selected("app", FAR), "none", NONE,
-         "Of the 1 skill here, far comes closest with 0.10; it takes 1 to be chosen."),
+         "Of 1 skill, far comes closest with 0.10; it takes 1 to be chosen."),
+        (selected("zebra", HIDDEN), "none", NONE,
+         "The skills here are taken only when they are called by name."),
         (near(0.48), "maybe", "Perhaps: s0 0.48", ONE),
         (near(0.48, 0.4), "maybe", "Perhaps: s0 0.48, s1 0.40", TWO),
     ],
-    ids=["fits", "empty", "blank", "nothing", "none-wanted", "far", "maybe", "several"],
+    ids=["fits", "empty", "blank", "nothing", "none-wanted", "far", "by-name", "maybe", "several"],
 )  # fmt: skip
 def test_a_choice_a_question_and_every_kind_of_abstention_are_said_in_plain_words(
     found: Selected, kind: str, heading: str, sentence: str

@@ -35,7 +35,7 @@ OWN_SITES = ("", "none", "same-origin")
 """What Sec-Fetch-Site may say: nothing, as programs do; that a person typed the address; or that
 our own page asks. Browsers send it to loopback and over HTTPS (W3C Fetch Metadata, section 3);
 elsewhere a token is needed, which no foreign page has."""
-LINKED = re.compile(r"/|/docs|/page/skills/local/[^/]+")
+LINKED = re.compile(r"/|/docs|/page/skills(?:/local/[^/]+)?")
 """Pages that a link on another site may open, without a query: they read the library that is here,
 and nobody else is asked for anything."""
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?")

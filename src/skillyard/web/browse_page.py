@@ -118,7 +118,7 @@ def _row(skill: Skill) -> Markup:
     address = local_address(skill.id)
     tags: list[Content] = [
         joined(" ", tag("a", text_of(each, 60), href=browse_address(each[:200]), class_="tag"))
-        for each in skill.tags[:TAGS_OF_ONE]
+        for each in list(dict.fromkeys(skill.tags))[:TAGS_OF_ONE]
     ]
     if skill.hidden:
         tags.insert(0, joined(" ", tag("span", "by name only", class_="tag")))

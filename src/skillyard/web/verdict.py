@@ -90,7 +90,7 @@ def _maybe(selected: Selected, query: str, scorer: str) -> Verdict:
         "maybe",
         f"Perhaps: {text_of(near[0].skill.name, 60)}",
         joined("Perhaps: ", _listed(names)),
-        tag("p", f"{meant} {rest} under the {selected.min_score:g} from which a choice is sure."),
+        tag("p", f"{meant} {rest} under the {selected.min_score:g} that a choice takes."),
     )
 
 
@@ -100,11 +100,13 @@ def _why_none(selected: Selected) -> str:
         return "There is nothing in the request to go by."
     if not selected.counts.skills:
         return "There are no skills in this library."
-    among = plural(selected.counts.skills, "skill")
+    among = selected.counts.selectable
     if not chosen.rejected:
-        return f"None of the {among} here has anything in common with it."
+        if not among:
+            return "The skills here are taken only when they are called by name."
+        return f"None of {plural(among, 'skill')} has anything in common with it."
     best = chosen.rejected[0]
-    closest = f"Of the {among} here, {text_of(best.skill.name)} comes closest"
+    closest = f"Of {plural(among, 'skill')}, {text_of(best.skill.name)} comes closest"
     closest = f"{closest} with {score_words(best.score)}"
     if best.score >= selected.min_score:
         return f"{closest}, but none may be chosen."
