@@ -228,6 +228,20 @@ def test_a_search_leads_the_keyboard_to_the_answer(window: Browser, served: Runn
     assert window.run("return document.title").startswith("Fits: pdf-form-filling")
 
 
+def test_enter_sends_the_search_and_with_shift_starts_a_line(
+    window: Browser, served: Running
+) -> None:
+    window.open(served.base)
+    window.click("#q")
+    window.write("fill in")
+    window.hold("Shift", "Enter")
+    window.write("a pdf form")
+    assert window.run("return document.querySelector('#q').value") == "fill in\na pdf form"
+    window.press("Enter")
+    window.until("return document.activeElement.id === 'verdict'")
+    assert "q=fill+in%0Aa+pdf+form" in window.url.replace("%0D%0A", "%0A")
+
+
 def test_a_prompt_is_sent_by_control_and_enter_and_a_long_one_by_post(
     window: Browser, served: Running
 ) -> None:

@@ -182,8 +182,9 @@ def test_results_come_while_typing_and_the_address_follows(site: Running, window
     window.until("return document.querySelector('#said').textContent.includes('slow sql query')")
     assert "Ask the other sources too" in window.text(".sources")
     assert window.run("return document.activeElement.id") == "q"
-    window.hold("Control", "Enter")
+    window.press("Enter")
     window.until("return document.querySelector('.sources')?.innerText.includes('skills.sh')")
+    assert window.run("return document.activeElement.id") == "verdict"
     assert "tune" in window.run("return document.querySelector('#q').value")
     window.run("history.back()")
     window.until("return document.readyState === 'complete'")

@@ -210,6 +210,7 @@ def search_form(offer: Offer, asked: Question) -> Markup:
         placeholder="For example: fill in a PDF form",
         autocomplete="off",
         spellcheck="false",
+        enterkeyhint="search",
         aria_describedby="hint",
         dir="auto",
     )
@@ -240,7 +241,7 @@ def _keys() -> Markup:
 
     return joined(
         *(" ", key("/"), " searches, ", key("↑"), " ", key("↓"), " move, "),
-        *(key("Ctrl"), " ", key("Enter"), " asks everywhere, ", key("Esc"), " returns."),
+        *(key("Enter"), " asks everywhere, ", key("Shift"), " ", key("Enter"), " starts a line, ", key("Esc"), " returns."),
     )
 
 
@@ -359,7 +360,7 @@ def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup | No
         rest = _address(asked)
         if fits(rest):
             rows.append(
-                tag("li", tag("a", "Ask the other sources too", href=rest), " (Ctrl+Enter)")
+                tag("li", tag("a", "Ask the other sources too", href=rest), " (Enter)")
             )
     return tag("ul", rows, class_="sources", aria_label="What each source did")
 

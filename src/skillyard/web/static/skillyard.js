@@ -151,12 +151,20 @@
   if (form && box) {
     box.addEventListener("input", soon);
     form.addEventListener("change", (event) => { if (event.target !== box) soon(); });
-    form.addEventListener("submit", () => {
+    form.addEventListener("submit", (event) => {
       clearTimeout(timer);
       if (asked) asked.abort();
       // Straight to the address where there is one; without a script the service leads there.
       form.method = fits() ? "get" : "post";
+      const there = address(false);
+      if (form.method === "get" && there === location.pathname + location.search) {
+        // Typing has brought it here already: a browser would only go down to the heading.
+        event.preventDefault();
+        history.replaceState(null, "", `${there}#verdict`);
+        location.reload();
+      }
     });
+    if (location.hash === "#verdict" && $("verdict")) $("verdict").focus();
     grow();
     box.addEventListener("input", grow);
     for (const keys of document.querySelectorAll(".keys")) keys.hidden = false;
@@ -210,11 +218,12 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.isComposing) {
-      const within = event.target.closest("form");
-      if (within && event.target.matches("textarea")) {
+    if (event.key === "Enter" && event.target.matches("form textarea") && !event.isComposing) {
+      // The search field sends with Enter, as one of a single line does; a longer text has lines.
+      const plain = event.target === box && !event.shiftKey && !event.altKey;
+      if (plain || event.ctrlKey || event.metaKey) {
         event.preventDefault();
-        within.requestSubmit();
+        event.target.form.requestSubmit();
       }
       return;
     }
