@@ -241,7 +241,8 @@ def _keys() -> Markup:
 
     return joined(
         *(" ", key("/"), " searches, ", key("↑"), " ", key("↓"), " move, "),
-        *(key("Enter"), " asks everywhere, ", key("Shift"), " ", key("Enter"), " starts a line, ", key("Esc"), " returns."),
+        *(key("Enter"), " asks everywhere, "),
+        *(key("Shift"), " ", key("Enter"), " starts a line, ", key("Esc"), " returns."),
     )
 
 
@@ -359,9 +360,7 @@ def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup | No
     if asked.live:
         rest = _address(asked)
         if fits(rest):
-            rows.append(
-                tag("li", tag("a", "Ask the other sources too", href=rest), " (Enter)")
-            )
+            rows.append(tag("li", tag("a", "Ask the other sources too", href=rest), " (Enter)"))
     return tag("ul", rows, class_="sources", aria_label="What each source did")
 
 
