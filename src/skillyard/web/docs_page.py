@@ -238,7 +238,9 @@ def _input(operation: str, field: _Field, media: str) -> Markup:
     if schema.get("enum") or kinds == "boolean" or "boolean" in (kinds or ()):
         choices = schema.get("enum") or ["true", "false"]
         options = [tag("option", str(each), value=str(each)) for each in choices if each]
-        control = tag("select", tag("option", "", value=""), options, **common)
+        default = _default(schema)
+        unset = f"default: {default}" if default else "not set"
+        control = tag("select", tag("option", unset, value=""), options, **common)
     elif kinds == "array":
         control = tag("textarea", rows=2, spellcheck="false", data_list=True, **common)
     else:
