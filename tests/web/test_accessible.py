@@ -261,7 +261,7 @@ def test_a_prompt_is_sent_by_control_and_enter_and_a_long_one_by_post(
 def test_the_page_of_an_index_in_the_making_goes_on_by_itself(window: Browser) -> None:
     with building() as state:
         window.open(state.base)
-        assert "1,200 of 10,471 skills, about 20 s left" in window.text("#progress-words")
+        assert "1,200 of 10,471 files, about 20 s left" in window.text("#progress-words")
         window.run("window.same = true")
         state.progress = Progress(5_000, 10_471, 11.0)
         window.until("return document.querySelector('#progress-words').innerText.includes('5,000')")

@@ -11,16 +11,16 @@ from tests.web.reading import read
 @for_each(
     ("progress", "words", "bar"),
     [
-        (Progress(1_200, 10_471, 20.0), "1,200 of 10,471 skills, about 20 s left",
+        (Progress(1_200, 10_471, 20.0), "1,200 of 10,471 files, about 20 s left",
          {"value": "1200", "max": "10471"}),
-        (Progress(0, None, None), "0 skills so far", {}),
-        (Progress(1, None, None), "1 skill so far", {}),
-        (Progress(0, 1, 600.0), "0 of 1 skill, about 10 min left", {"value": "0", "max": "1"}),
-        (Progress(12, 10, 0.0), "12 of 10 skills, about 1 s left", {"value": "10", "max": "10"}),
-        (Progress(0, 0, None), "0 of 0 skills", {}),
-        (Progress(5, 10, float("nan")), "5 of 10 skills", {"value": "5", "max": "10"}),
-        (Progress(5, 10, -3.0), "5 of 10 skills", {"value": "5", "max": "10"}),
-        (Progress(5, 10, float("inf")), "5 of 10 skills", {"value": "5", "max": "10"}),
+        (Progress(0, None, None), "0 files so far", {}),
+        (Progress(1, None, None), "1 file so far", {}),
+        (Progress(0, 1, 600.0), "0 of 1 file, about 10 min left", {"value": "0", "max": "1"}),
+        (Progress(12, 10, 0.0), "12 of 10 files, about 1 s left", {"value": "10", "max": "10"}),
+        (Progress(0, 0, None), "0 of 0 files", {}),
+        (Progress(5, 10, float("nan")), "5 of 10 files", {"value": "5", "max": "10"}),
+        (Progress(5, 10, -3.0), "5 of 10 files", {"value": "5", "max": "10"}),
+        (Progress(5, 10, float("inf")), "5 of 10 files", {"value": "5", "max": "10"}),
     ],
 )  # fmt: skip
 def test_it_says_how_far_it_is_and_draws_it(

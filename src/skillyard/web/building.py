@@ -42,9 +42,9 @@ def building_page(progress: Progress) -> bytes:
 
 
 def progress_words(progress: Progress) -> str:
-    """Return how far it is: ``1,200 of 10,471 skills, about 20 s left``."""
+    """Return how far it is: ``1,200 of 10,471 files, about 20 s left``."""
     done, total, left = progress
-    said = plural(done, "skill") if total is None else f"{done:,} of {plural(total, 'skill')}"
+    said = plural(done, "file") if total is None else f"{done:,} of {plural(total, 'file')}"
     if total is None:
         said = f"{said} so far"
     if left is not None and math.isfinite(left) and left >= 0:
@@ -56,4 +56,4 @@ def _bar(progress: Progress) -> Markup:
     """Return the bar; without a value, which browsers draw as unknown, where there is no total."""
     done, total, _ = progress
     known = {"value": min(done, total), "max": total} if total else {}
-    return tag("progress", id="progress", aria_label="Skills in the index", **known)
+    return tag("progress", id="progress", aria_label="Files in the index", **known)
