@@ -21,7 +21,8 @@ from skillyard.catalog import reading
 def refuse(*given): raise AssertionError("a file was read again")
 reading.read_one = reading.refresh = refuse
 catalog = sy.load_catalog(sys.argv[1])
-print(type(catalog).__name__, sy.select(catalog, "turn number 7 into a chart").selected[0].skill.name)
+(match,) = sy.select(catalog, "turn number 7 into a chart", top_k=1).selected
+print(type(catalog).__name__, match.skill.name)
 """
 
 

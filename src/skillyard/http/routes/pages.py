@@ -12,7 +12,7 @@ import os
 
 from skillyard.catalog.snapshot import all_roots, named_roots
 from skillyard.errors import SkillError, SkillyardError, UnknownName
-from skillyard.hosting.errors import Refused, failed, refusal_of
+from skillyard.hosting.errors import BUILDING, Refused, failed, refusal_of
 from skillyard.hosting.fetching import found_by_source
 from skillyard.hosting.local import LOCAL, hit_of
 from skillyard.hosting.options import ServiceOptions, is_loopback
@@ -22,6 +22,7 @@ from skillyard.hosting.snapshot import Snapshot
 from skillyard.http.encoding import Reply, json_reply, prefers_html
 from skillyard.http.routes import operations
 from skillyard.http.routes.search import scorer_of
+from skillyard.index.progress import Progress
 from skillyard.ranking.match import rank
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
@@ -31,6 +32,7 @@ from skillyard.service import Selected, evaluate_skills, select_skills, why_skil
 from skillyard.web.addresses import EVALUATE, HOME, evaluate_address, fits, search_address
 from skillyard.web.assets import asset
 from skillyard.web.browse_page import browse_page
+from skillyard.web.building import building_page
 from skillyard.web.docs_page import docs_page
 from skillyard.web.error_page import error_page
 from skillyard.web.evaluate_page import ANSWERS, Trial, evaluate_page
@@ -284,7 +286,10 @@ def refusal_reply(
     headers = {**refused.headers, "Vary": "Accept"}
     if not prefers_html(accept, at_least=page):
         return json_reply(refused.to_dict(), refused.status)._replace(headers=headers)
-    body = error_page(refused.status, refused.to_dict(), bare=bare)
+    if refused.code == BUILDING:
+        body = building_page(Progress(**refused.extra["progress"]))
+    else:
+        body = error_page(refused.status, refused.to_dict(), bare=bare)
     named = {"Content-Security-Policy": bare_policy()} if bare else _HEADERS
     return Reply(body, MEDIA, refused.status, headers={**headers, **named})
 
