@@ -40,6 +40,10 @@ class Column(NamedTuple):
     """Gives way where there is little room: its text wraps where it is drawn, else it is cut."""
     cut: str = ""
     """Its text is cut at the ``start`` or the ``end``, never wrapped."""
+    drop: int = 0
+    """Where the columns do not fit, those with the highest number go first; 0 always stays."""
+    least: int = 10
+    """Terminal columns below which it is not cut, unless nothing else is left."""
 
 
 class Table(NamedTuple):

@@ -31,20 +31,21 @@ def listing(found: Listing) -> Iterator[Block]:
     if lost:
         yield line()
         yield line(Span("did not load", "error"))
-        columns = (Column("path"), Column("message", "dim", wide=True))
-        rows = [[_where(item), item.message] for item in lost[:UNLOADED_SHOWN]]
-        yield Table(columns, rows, head=False)
+        for item in lost[:UNLOADED_SHOWN]:
+            yield line(f"{_where(item)}: ", Span(clean_line(item.message), "dim"))
         if len(lost) > UNLOADED_SHOWN:
             yield line(Span(f"and {len(lost) - UNLOADED_SHOWN:,} more", "dim"))
 
 
 def _cards(cards: Sequence[Card], scoped: bool) -> Table:
+    """Draw a row for each card; on a narrow terminal the layout goes first, then the path."""
     remarked = any(map(_remarks, cards))
-    columns = [Column("skill", "name"), Column("layout", "dim")]
-    columns += [Column("scope")] if scoped else []
-    columns += [Column("tokens", right=True), Column("tags", "tag", wide=True, cut="end")]
-    columns += [Column("remarks", "warning")] if remarked else []
-    columns += [Column("path", "dim", wide=True, cut="start")]
+    columns = [Column("skill", "name", cut="end", least=18), Column("layout", "dim", drop=5)]
+    columns += [Column("scope", drop=3)] if scoped else []
+    columns += [Column("tokens", right=True, drop=1)]
+    columns += [Column("tags", "tag", wide=True, cut="end", drop=2)]
+    columns += [Column("remarks", "warning", cut="end")] if remarked else []
+    columns += [Column("path", "dim", wide=True, cut="start", drop=4, least=18)]
     rows = []
     for card in cards:
         skill = card.skill

@@ -82,11 +82,11 @@ def _table(table: Table, width: int) -> Any:
     titles = [[column.title for column in table.columns]] if table.head else []
     # rich counts the padding of both edges, drawn or not.
     gap, edges = (3, 4) if table.head else (2, 2)
-    room = width - gap * (len(table.columns) - 1) - edges
-    widths = fitted([*titles, *texts], table.columns, room)
+    shown, widths = fitted([*titles, *texts], table.columns, width - edges, gap)
+    columns = [table.columns[number] for number in shown]
     shape = box.SIMPLE_HEAD if table.head else None
     drawn = RichTable(box=shape, show_header=table.head, pad_edge=False, header_style="bold dim")
-    for column, fixed in zip(table.columns, widths, strict=True):
+    for column, fixed in zip(columns, widths, strict=True):
         drawn.add_column(
             column.title,
             justify="right" if column.right else "left",
@@ -97,8 +97,11 @@ def _table(table: Table, width: int) -> Any:
     for cells, row in zip(texts, table.rows, strict=True):
         drawn.add_row(
             *(
-                RichText(cut(text, fixed, column.cut) if column.cut else text, _cell(cell, column))
-                for text, cell, column, fixed in zip(cells, row, table.columns, widths, strict=True)
+                RichText(
+                    cut(cells[number], fixed, column.cut) if column.cut else cells[number],
+                    _cell(row[number], column),
+                )
+                for number, column, fixed in zip(shown, columns, widths, strict=True)
             )
         )
     return drawn

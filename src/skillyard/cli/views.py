@@ -53,6 +53,9 @@ def ranking(found: Ranked) -> Iterator[Block]:
     """Draw a ranking: rank, name, score, level and reason; the trees below it where asked."""
     counts = found.counts
     left_out = f"; {counts.left_out}" if counts.left_out else ""
+    if not counts.files:
+        yield line("There are no skills to rank.")
+        return
     if not found.total:
         among = f" ({found.scorer}, {plural(counts.skills, 'skill')}{left_out})."
         yield line("No skill has a score", Span(among, "dim"))
@@ -97,6 +100,9 @@ def tree(node: Explanation) -> Tree:
 def selection(found: Selected) -> Iterator[Block]:
     """Draw a choice: what and why, what was not chosen and why not, the question when close."""
     chosen = found.selection
+    if not found.counts.files:
+        yield line("There are no skills to choose from.")
+        return
     if chosen.abstained:
         yield from _abstention(found)
     for match in chosen.selected:
