@@ -22,6 +22,8 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import read_file
 from skillyard.text import clean, hidden_in_body, plural
 from skillyard.validation.catalogue import CHECKS
+from skillyard.validation.columns import with_columns
+from skillyard.validation.config import CheckConfig
 from skillyard.validation.library import library_rules
 from skillyard.validation.profiles import (
     DEFAULT_PROFILE,
@@ -52,30 +54,41 @@ def validate(
     *,
     library: bool = True,
     tools: Iterable[str] | None = None,
+    config: CheckConfig | None = None,
 ) -> list[Diagnostic]:
     """Return everything to be said about a skill or a library, sorted by path, line and code.
 
     ``path``: a skill's folder, a ``SKILL.md`` or other skill file, or a root with many skills.
     ``profile``: ``lenient`` (what loads is no error), ``spec`` or ``reference``. ``library=False``
     leaves out what skills do to one another; ``tools`` are the names of the tools that exist.
+    ``config`` says what to ignore and what is how severe; without one no file is looked for
+    (:func:`~skillyard.validation.config.find_check_config` does).
     Raises InvalidSkillsRoot when the path does not exist, UnknownName for a profile, InvalidInput
     for arguments of a wrong type. A bad file raises nothing: it is what the list is about.
     """
     profile_of(profile)
     where = _where(path)
+    config = config or CheckConfig()
     seen = _LOOKS[profile](where)
     found = [_of_reading(each, profile) for each in seen.reading]
     said = {(each.path, each.code) for each in found if each is not None}
     for view in seen.views:
         found.extend(
-            each for each in _of_rules(view, profile) if (each.path, each.code) not in said
+            each for each in _of_rules(view, profile, config) if (each.path, each.code) not in said
         )
     if library and seen.catalog is not None:
-        found.extend(_of_library(seen.catalog, where, profile, tools))
+        found.extend(_of_library(seen.catalog, where, profile, tools, config))
     return sorted(
-        (each for each in found if each is not None),
+        with_columns(_configured(found, config)),
         key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message),
     )
+
+
+def _configured(found: Iterable[Diagnostic | None], config: CheckConfig) -> Iterator[Diagnostic]:
+    """Yield what the configuration leaves, under its severities."""
+    for each in found:
+        if each is not None and not config.ignores(each.code, each.path):
+            yield each._replace(severity=config.severity_of(each.code) or each.severity)
 
 
 class _Where(NamedTuple):
@@ -256,19 +269,21 @@ def _of_reading(found: Diagnostic, profile: str) -> Diagnostic | None:
     return found._replace(code=code, severity=severity)
 
 
-def _of_rules(view: View, profile: str) -> Iterator[Diagnostic]:
+def _of_rules(view: View, profile: str, config: CheckConfig) -> Iterator[Diagnostic]:
     """Yield what the rules of the profile find in one file.
 
-    Under ``lenient`` no rule makes an error: whether a file loads is for reading to say.
+    Under ``lenient`` no rule makes an error: whether a file loads is for reading to say. A rule
+    that the profile leaves out runs where the configuration gives it a severity.
     """
     renamed = RENAMED.get(profile, {})
     for rule in CHECKS:
-        severity = graded(profile, rule.code)
+        graded_as = graded(profile, rule.code)
+        severity = config.severity_of(rule.code) or OFF if graded_as == OFF else graded_as
         if severity == OFF or view.kind not in rule.kinds:
             continue
-        if severity == ERROR and profile == DEFAULT_PROFILE:
+        if graded_as == ERROR and profile == DEFAULT_PROFILE:
             continue
-        code = renamed.get(rule.code, rule.code)
+        code = rule.code if graded_as == OFF else renamed.get(rule.code, rule.code)
         for finding in _bounded(rule, view):
             yield diagnostic(rule, view, finding, severity)._replace(code=code)
 
@@ -283,9 +298,15 @@ def _bounded(rule: Rule, view: View) -> Iterator[Finding]:
 
 
 def _of_library(
-    catalog: Catalog, where: _Where, profile: str, tools: Iterable[str] | None
+    catalog: Catalog,
+    where: _Where,
+    profile: str,
+    tools: Iterable[str] | None,
+    config: CheckConfig,
 ) -> Iterator[Diagnostic]:
     for found in library_rules(catalog, tools=tools):
         severity = graded(profile, found.code)
+        if severity == OFF:
+            severity = config.severity_of(found.code) or OFF
         if severity != OFF and where.means(found.path):
             yield found._replace(severity=severity)

@@ -127,6 +127,15 @@ class View:
         return None if self._body_starts is None else self._body_starts + offset
 
     @cached_property
+    def raw(self) -> str:
+        """The text of the file as it is now, a byte order mark included; empty if unreadable."""
+        try:
+            data = read_file(self.path, _MAX_BYTES).data
+        except SkillError:
+            return ""
+        return data.decode("utf-8", "replace")
+
+    @cached_property
     def _body_starts(self) -> int | None:
         try:
             text = unify_lines(decode(read_file(self.path, _MAX_BYTES).data, self.path))
