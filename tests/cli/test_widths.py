@@ -30,8 +30,12 @@ NAMES = {
 
 def library(folder: Path) -> Path:
     """A library in which every column has something long or wide."""
-    tree = {f"skills/{name}/SKILL.md": SKILL.format(name, "D.", tags) for name, tags in NAMES.items()}
-    tree["skills/emoji/SKILL.md"] = SKILL.format("emoji", "Rockets.", "🚀 launch, 👨\u200d👩\u200d👧 family")
+    tree = {
+        f"skills/{name}/SKILL.md": SKILL.format(name, "D.", tags) for name, tags in NAMES.items()
+    }
+    tree["skills/emoji/SKILL.md"] = SKILL.format(
+        "emoji", "Rockets.", "🚀 launch, 👨\u200d👩\u200d👧 family"
+    )
     tree["skills/.skills/hid.md"] = "---\nname: hid\ndescription: D.\ntrigger: true\n---\nB.\n"
     tree["skills/a/very/deep/folder/with/many/parts/broken/SKILL.md"] = "---\nname: [\n---\n"
     write(folder, tree)
@@ -81,7 +85,9 @@ def test_columns_stay_aligned_below_wide_and_right_to_left_names(
     assert len(starts) == 1
 
 
-def test_a_pipe_gets_every_column_whole(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_gets_every_column_whole(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(library(tmp_path))
     monkeypatch.setenv("COLUMNS", "50")
     out = run("list").out
@@ -98,7 +104,12 @@ def test_what_may_be_dropped_goes_before_anything_is_cut_below_its_least() -> No
         [["n" * 10, "a" * 10, "b" * 10, "c" * 30]],
     )
     heads = [next(iter(render(table, width))).split() for width in (80, 46, 45, 33, 22, 12)]
-    assert heads[:4] == [["NAME", "A", "B", "C"], ["NAME", "A", "B", "C"], ["NAME", "A", "C"], ["NAME", "C"]]
+    assert heads[:4] == [
+        ["NAME", "A", "B", "C"],
+        ["NAME", "A", "B", "C"],
+        ["NAME", "A", "C"],
+        ["NAME", "C"],
+    ]
     for width in (12, 22, 33, 45, 46, 80):
         assert max(map(width_of, render(table, width))) <= width
 

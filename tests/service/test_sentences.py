@@ -52,9 +52,7 @@ def agrees(why: Why, catalog: sy.Catalog, query: sy.Query, scorer: str) -> None:
         assert ("reaches the floor of" in floor.split(";")[0]) == (
             0 < why.min_score <= why.match.score
         ) or "stays" in floor
-        assert ("but only the first" in floor) == (
-            why.match.score >= why.min_score and not chosen
-        )
+        assert ("but only the first" in floor) == (why.match.score >= why.min_score and not chosen)
         assert f"rank {why.rank} of {why.total}" in matched
     ranked = sy.rank(
         catalog,
@@ -157,7 +155,9 @@ def test_an_unknown_skill_is_an_error_and_an_empty_library_names_nothing() -> No
 
 
 def test_a_near_miss_is_said_to_be_one() -> None:
-    why = why_skill(sy.Catalog.from_skills([skill("csv")]), "csv", sy.Query("csv"), scorer="overlap")
+    why = why_skill(
+        sy.Catalog.from_skills([skill("csv")]), "csv", sy.Query("csv"), scorer="overlap"
+    )
     abstained = why.selection._replace(selected=(), maybe=(why.match,), abstained=True)
     near = why._replace(selection=abstained, min_score=why.match.score + 0.001)
     assert near.sentences[2].endswith("so none is chosen; perhaps csv is meant.")

@@ -28,6 +28,8 @@ class Line(NamedTuple):
 
     spans: tuple[Span, ...] = ()
     indent: int = 0
+    hang: int = 0
+    """More blanks before what does not fit on the first row of a terminal."""
 
 
 class Column(NamedTuple):
@@ -70,10 +72,10 @@ class Text(NamedTuple):
 Block = Line | Table | Tree | Text
 
 
-def line(*parts: str | Span, indent: int = 0) -> Line:
+def line(*parts: str | Span, indent: int = 0, hang: int = 0) -> Line:
     """Return a line of spans and plain strings."""
     spans = tuple(part if isinstance(part, Span) else Span(part) for part in parts)
-    return Line(spans, indent)
+    return Line(spans, indent, hang)
 
 
 def safe(text: str) -> str:

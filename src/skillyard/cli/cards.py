@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, line
+from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
 from skillyard.text import clean_line, plural
 
 if TYPE_CHECKING:
     from skillyard.errors import Diagnostic
     from skillyard.resources import Resource
-    from skillyard.service import Card, Checked, Heading, Listing, Shown
+    from skillyard.service import Card, Heading, Listing, Shown
 
-__all__ = ["findings", "listing", "shown"]
+__all__ = ["listing", "shown"]
 
 UNLOADED_SHOWN = 10
 
@@ -69,48 +69,6 @@ def _where(found: Diagnostic) -> str:
     if found.line is None:
         return path
     return f"{path}:{found.line}" + (f":{found.column}" if found.column is not None else "")
-
-
-def findings(found: Checked) -> Iterator[Block]:
-    """Draw findings in their files, then the counts."""
-    path = None
-    for item in found.diagnostics:
-        if item.path != path:
-            if path is not None:
-                yield line()
-            path = item.path
-            yield line(Span(clean_line(path) or ".", "head"))
-        yield from _finding(item)
-    if found.diagnostics:
-        yield line()
-    yield _counts(found)
-
-
-def _finding(item: Diagnostic) -> Iterator[Line]:
-    place = "" if item.line is None else f"line {item.line}: "
-    yield line(
-        Span(item.severity, item.severity),
-        f" {place}{clean_line(item.message)} ",
-        Span(f"[{item.code}]", "dim"),
-        indent=2,
-    )
-    if item.found:
-        yield line(Span("found: ", "dim"), clean_line(item.found), indent=4)
-    if item.hint:
-        yield line(Span("hint: ", "dim"), clean_line(item.hint), indent=4)
-
-
-def _counts(found: Checked) -> Line:
-    counts = found.counts
-    profile = Span(f"  (profile {found.profile})", "dim")
-    if not found.diagnostics:
-        return line(Span("no findings", "good"), profile)
-    said = [
-        plural(counts["error"], "error"),
-        plural(counts["warning"], "warning"),
-        plural(counts["info"], "remark"),
-    ]
-    return line(", ".join(said), profile)
 
 
 def shown(found: Shown) -> Iterator[Block]:

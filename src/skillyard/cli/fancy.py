@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, Any
 
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, Tree, safe
-from skillyard.cli.plain import cut, fitted
+from skillyard.cli.plain import cut, fitted, width_of
 from skillyard.text import clean, clean_line
 
 __all__ = ["Screen"]
@@ -48,24 +48,56 @@ class Screen:
 
             self._console.print(RichText(clean(block.text).rstrip("\n")), soft_wrap=True)
         elif isinstance(block, Line):
-            self._console.print(_line(block))
+            self._print_line(block)
         elif isinstance(block, Tree):
             self._console.print(_tree(block))
         else:
             self._console.print(_table(block, self._console.width))
+
+    def _print_line(self, block: Line) -> None:
+        """Draw a line; a long word, such as a path, stays whole where it is wider than a row."""
+        drawn = _text(block)
+        width = self._console.width
+        if block.indent + width_of(drawn.plain) > width:
+            rows = _rows(drawn.plain, width - block.indent, block.hang)
+            for number, (start, end) in enumerate(rows):
+                blanks = " " * (block.indent + (block.hang if number else 0))
+                self._console.print(blanks, drawn[start:end], sep="", soft_wrap=True)
+            return
+        self._console.print(_line(block))
+
+
+def _rows(text: str, width: int, hang: int) -> list[tuple[int, int]]:
+    """Return where each row of a text starts and ends: broken at blanks, words kept whole."""
+    rows = []
+    start = end = 0
+    room = width
+    for word in text.split(" "):
+        place = end + 1 if end > start else end
+        if end > start and width_of(text[start : place + len(word)]) > room:
+            rows.append((start, end))
+            start, room = place, width - hang
+        end = place + len(word)
+    return [*rows, (start, end)]
 
 
 def _style(name: str) -> str:
     return _STYLES.get(name, "")
 
 
-def _line(block: Line) -> Any:
-    from rich.padding import Padding
+def _text(block: Line) -> Any:
     from rich.text import Text as RichText
 
     text = RichText()
     for span in block.spans:
         text.append(safe(span.text), _style(span.style))
+    return text
+
+
+def _line(block: Line) -> Any:
+    from rich.padding import Padding
+
+    text = _text(block)
     return Padding(text, (0, 0, 0, block.indent)) if block.indent else text
 
 

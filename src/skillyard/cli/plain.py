@@ -20,7 +20,7 @@ def render(block: Block, width: int | None = None, ascii_only: bool = False) -> 
     ``width`` is that of the terminal; None does not cut anything.
     """
     if isinstance(block, Line):
-        yield from _wrapped(_line(block), block.indent, width)
+        yield from _wrapped(_line(block), block.indent, block.hang, width)
     elif isinstance(block, Table):
         yield from _table(block, width)
     elif isinstance(block, Tree):
@@ -33,7 +33,7 @@ def _line(block: Line) -> str:
     return (" " * block.indent + "".join(safe(span.text) for span in block.spans)).rstrip()
 
 
-def _wrapped(text: str, indent: int, width: int | None) -> Iterator[str]:
+def _wrapped(text: str, indent: int, hang: int, width: int | None) -> Iterator[str]:
     """Yield the line broken at blanks where it is wider than the terminal, words kept whole."""
     if width is None or width_of(text) <= width:
         yield text
@@ -44,7 +44,7 @@ def _wrapped(text: str, indent: int, width: int | None) -> Iterator[str]:
         joined = f"{row} {word}" if row else start + word
         if row.strip() and width_of(joined) > width:
             yield row.rstrip()
-            joined = start + word
+            joined = start + " " * hang + word
         row = joined
     yield row.rstrip()
 

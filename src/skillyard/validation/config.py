@@ -1,10 +1,10 @@
 """What a project asks of ``check``: codes to ignore, other severities, files left alone.
 
-The configuration of a path is the nearest ``.skillyard.toml`` (table ``[check]``) or
-``pyproject.toml`` (table ``[tool.skillyard.check]``) in its folder or above it. The search ends at
-the folder that holds ``.git`` or at the working folder, whichever comes first; of a path below
-neither, only its own folder is looked at. Both files in one folder: ``.skillyard.toml`` counts.
-A configuration belongs to the library that it lies in: leave it aside for skills of others.
+The configuration of a path is the nearest ``.skillyard.toml`` or ``pyproject.toml`` (there the
+table ``[tool.skillyard]``) in its folder or above it. The search ends at the folder that holds
+``.git`` or at the working folder, whichever comes first. A path below neither has only its own
+folder searched. Where one folder has both files, ``.skillyard.toml`` counts. A configuration
+belongs to the library that it lies in: leave it aside for skills of others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ __all__ = ["CONFIG_NAMES", "CheckConfig", "find_check_config", "read_check_confi
 CONFIG_NAMES = (".skillyard.toml", "pyproject.toml")
 SEVERITIES = ("error", "warning", "info")
 _KEYS = ("ignore", "severity", "per-file-ignores")
-_TABLES = {".skillyard.toml": ("check",), "pyproject.toml": ("tool", "skillyard", "check")}
+_TABLES: dict[str, tuple[str, ...]] = {
+    ".skillyard.toml": (),
+    "pyproject.toml": ("tool", "skillyard"),
+}
 _MAX_BYTES = 1_000_000
 """A configuration is written by hand; lock files and data lie elsewhere."""
 _MAX_PATTERN_CHARS = 500
@@ -129,13 +132,11 @@ class _Source(NamedTuple):
 def _line_of(text: str, table: tuple[str, ...], word: str) -> int:
     """Return the 1-based line on which a key or value of the table stands, as near as it goes."""
     lines = text.split("\n")
-    start = 0
     header = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(map(re.escape, table)) + r"\s*[\].]")
-    for number, line in enumerate(lines):
-        if header.match(line):
-            start = number
-            break
-    for number in [*range(start, len(lines)), *range(start)]:
+    starts = [number for number, line in enumerate(lines) if table and header.match(line)]
+    start = starts[0] if starts else 0
+    order: list[int] = [*range(start, len(lines)), *range(start)]
+    for number in order:
         if word in lines[number].partition("#")[0]:
             return number + 1
     return start + 1
@@ -162,8 +163,8 @@ def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
 def read_check_config(path: str | os.PathLike[str]) -> CheckConfig:
     """Return the configuration of a file that was named.
 
-    A file called ``pyproject.toml`` has it under ``[tool.skillyard.check]``, any other under
-    ``[check]``. Raises InvalidInput, SkillIoError.
+    A file called ``pyproject.toml`` has it under ``[tool.skillyard]``, any other at its top.
+    Raises InvalidInput, SkillIoError.
     """
     file = os.fspath(path)
     name = os.path.basename(file)
@@ -226,17 +227,13 @@ def _read(file: str, kind: str, *, must_hold: bool) -> CheckConfig | None:
         raise InvalidInput(f"{shown}{_toml_error(str(error))}") from None
     except (UnicodeDecodeError, RecursionError):
         raise InvalidInput(f"{shown}: not a TOML file in UTF-8") from None
-    if kind == CONFIG_NAMES[0]:
-        _known_keys(document, ("check",), source, "table")
     table: Any = document
-    for depth, key in enumerate(source.table, 1):
+    for depth, key in enumerate(source.table):
         if not isinstance(table, Mapping):
-            raise source.refuse(key, f"[{'.'.join(source.table[: depth - 1])}] must be a table")
-        if depth == len(source.table):
-            _known_keys(table, (key,), source, "table") if depth == 3 else None
+            raise source.refuse(key, f"[{'.'.join(source.table[:depth])}] must be a table")
         if key not in table:
             if must_hold:
-                raise InvalidInput(f"{shown}: there is no table [{'.'.join(source.table)}]")
+                raise InvalidInput(f"{shown}: there is no table [{'.'.join(source.table)}]; add it")
             return None
         table = table[key]
     ignore, severity, files = _checked(table, source)
@@ -252,23 +249,16 @@ def _toml_error(message: str) -> str:
     return f":{place[1]}:{place[2]}: {message[: place.start()]}"
 
 
-def _known_keys(
-    table: Mapping[str, Any], known: Iterable[str], source: _Source, what: str
-) -> None:
-    listed = tuple(known)
-    for key in table:
-        if key not in listed:
-            near = get_close_matches(key, listed, 1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise source.refuse(key, f"unknown {what} {key!r}{meant}; known: {', '.join(listed)}")
-
-
 def _checked(table: Any, source: _Source) -> _Fields:
     """Return the fields that a table means. Raises InvalidInput."""
     name = ".".join(source.table)
     if not isinstance(table, Mapping):
         raise source.refuse(name.rpartition(".")[2], f"{name} must be a table")
-    _known_keys(table, _KEYS, source, "setting")
+    for key in table:
+        if key not in _KEYS:
+            near = get_close_matches(key, _KEYS, 1)
+            meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(_KEYS)}"
+            raise source.refuse(key, f"unknown setting {key[:80]!r}; {meant}")
     ignore = _codes(table.get("ignore", []), "ignore", source)
     severity = table.get("severity", {})
     if not isinstance(severity, Mapping):
@@ -276,7 +266,8 @@ def _checked(table: Any, source: _Source) -> _Fields:
     for code, level in severity.items():
         _known_code(code, source)
         if level not in SEVERITIES:
-            wrong = f"the severity of {code} is {level!r}; known: {', '.join(SEVERITIES)}"
+            known = f"{', '.join(SEVERITIES)}; to turn a code off, list it under ignore"
+            wrong = f"the severity of {code} is {str(level)[:80]!r}; known: {known}"
             raise source.refuse(code, wrong)
     files = table.get("per-file-ignores", {})
     if not isinstance(files, Mapping):
@@ -286,9 +277,7 @@ def _checked(table: Any, source: _Source) -> _Fields:
     for pattern in files:
         if not pattern or len(pattern) > _MAX_PATTERN_CHARS:
             raise source.refuse("per-file-ignores", "a pattern is empty or too long")
-    patterns = tuple(
-        (pattern, _codes(codes, pattern, source)) for pattern, codes in files.items()
-    )
+    patterns = tuple((pattern, _codes(codes, pattern, source)) for pattern, codes in files.items())
     return _Fields(ignore, tuple(sorted(severity.items())), patterns)
 
 

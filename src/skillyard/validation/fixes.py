@@ -1,8 +1,8 @@
 """What ``check --fix`` mends: faults whose repair cannot change what a skill says.
 
 A repair is a function from text to text. It is kept only when the document then parses to the
-same skill as before, but for what the finding was about; a document that did not parse has to
-parse afterwards, or to say the same, line for line. What needs a decision stays a finding.
+same skill and the same fields as before, but for what the finding was about; a document that did
+not parse must parse afterwards. What needs a decision stays a finding.
 """
 
 from __future__ import annotations
@@ -11,24 +11,29 @@ import re
 from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
-from skillyard.errors import Diagnostic, SkillError
+from skillyard.errors import SkillError
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.frontmatter import Fenced, split, unify_lines
+from skillyard.formats.nodes import Node, plain_value
 from skillyard.formats.repair import quote_plain_values
 from skillyard.formats.yaml_guard import read_mapping
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.text import find_hidden
 from skillyard.validation.text_form import trailing_blanks
+from skillyard.validation.view import read_fields
 
 __all__ = ["FIXABLE", "Fix", "Fixed", "fix_document"]
 
 _BOM = "\ufeff"
-_MAX_ROUNDS = 8
+_MAX_ROUNDS = 64
 """One repair can open the way to another; each round mends something or is the last."""
+_MAX_LINES = 20
+"""Lines with trailing blanks that are tried one by one: each takes a parse, and a round."""
 _DROPPED = "\u200b\u2060\ufeff"
 """Zero width space, word joiner and byte order mark: none of them is read or shown as text.
 Bidirectional controls and tags may hide an instruction; a person has to look at those."""
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_SIGNS = re.compile(r"[^a-z0-9]+")
 _NOT_TEXT = re.compile(r"[0-9].*|true|false|null|yes|no|on|off|y|n")
 """What some YAML readers take for a number or a switch unless it stands in quotes."""
 _MAX_NAME = DEFAULT_LIMITS.name_warn_chars
@@ -41,6 +46,7 @@ class Place(NamedTuple):
     path: str
     folder: str | None
     """Name of the skill's own folder; None for a single file."""
+    origin: str | None = None
     taken: Container[str] = ()
     """Names of other skills of the library."""
 
@@ -85,6 +91,8 @@ def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fix
         return Fixed(data, ())
     if "\0" in text:
         return Fixed(data, ())
+    if "line_ends_crlf" in ignored and "\r\n" in text:
+        return _with_crlf(text, place, ignored)
     fixes: list[Fix] = []
     for _ in range(_MAX_ROUNDS):
         before = text
@@ -99,6 +107,17 @@ def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fix
         if text == before:
             break
     return Fixed(text.encode("utf-8"), tuple(fixes))
+
+
+def _with_crlf(text: str, place: Place, ignored: Container[str]) -> Fixed:
+    """Mend a file whose line ends stay CR and LF; one that mixes them stays as it is."""
+    data = text.encode("utf-8")
+    if text.count("\r\n") != text.count("\n"):
+        return Fixed(data, ())
+    fixed = fix_document(text.replace("\r\n", "\n").encode("utf-8"), place, ignored)
+    return (
+        fixed._replace(data=fixed.data.replace(b"\n", b"\r\n")) if fixed.fixes else Fixed(data, ())
+    )
 
 
 def _keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
@@ -119,19 +138,37 @@ def _keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
 
 def _parsed(text: str, place: Place) -> Parsed | None:
     try:
-        return parse_document(Document(place.path, place.folder), text, strict=False)
+        document = Document(place.path, place.folder, place.origin)
+        return parse_document(document, text, strict=False)
     except SkillError:
         return None
 
 
 def _facts(parsed: Parsed, code: str) -> dict[str, object]:
-    """Return all that a skill says, without what follows from its bytes, and what is mended."""
+    """Return all that a document says, without what follows from its bytes, and what is mended."""
     skill = parsed.skill
-    left_out = {"hash", "id", "frontmatter", *_CHANGES.get(code, ())}
-    facts = {name: value for name, value in _fields(skill) if name not in left_out}
+    changes = _CHANGES.get(code, ())
+    left_out = {"hash", "id", "frontmatter", *changes}
+    facts: dict[str, object] = {
+        name: value for name, value in _fields(skill) if name not in left_out
+    }
     if code == "hidden_character":
         facts["body"] = _without(skill.body or "", _DROPPED)
+    facts["fields"] = [
+        (_ALIASES.get(key, key), _written(node))
+        for key, node in read_fields(skill.frontmatter or "", skill.path)[0].items()
+        if key not in changes
+    ]
     return facts
+
+
+def _written(node: Node) -> object:
+    """Return a node without its place, and a scalar with the type that YAML would give it."""
+    if isinstance(node, list):
+        return [_written(item) for item in node]
+    if isinstance(node, dict):
+        return [(key, _written(value)) for key, value in node.items()]
+    return node.text, type(plain_value(node))
 
 
 def _fields(skill: object) -> Iterator[tuple[str, object]]:
@@ -153,9 +190,9 @@ def _fenced(text: str, place: Place) -> Fenced | None:
 
 
 def _with_block(text: str, fenced: Fenced, block: str) -> str:
-    """Return the text with another frontmatter block."""
-    head, old, tail = text.partition(fenced.block)
-    return head + block + tail if old else text
+    """Return the text with another frontmatter block; it starts on the second line."""
+    start = text.index("\n") + 1
+    return text[:start] + block + text[start + len(fenced.block) :]
 
 
 def _byte_order_mark(text: str, place: Place) -> Iterator[_Repair]:
@@ -177,13 +214,24 @@ def _final_newline(text: str, place: Place) -> Iterator[_Repair]:
 
 
 def _hidden(text: str, place: Place) -> Iterator[_Repair]:
-    for number, line in enumerate(text.removeprefix(_BOM).split("\n"), 1):
-        found = find_hidden(line.removesuffix("\r"))
-        if found is not None and any(char in line for char in _DROPPED):
-            start = _BOM if text.startswith(_BOM) else ""
-            rest = _without(text.removeprefix(_BOM), _DROPPED)
-            yield _Repair(start + rest, number, "removed invisible characters")
-            return
+    start = _BOM if text.startswith(_BOM) else ""
+    lines = text.removeprefix(_BOM).split("\n")
+    first = 0
+    for number, line in enumerate(lines):
+        clean = _without_hidden(line)
+        if clean != line:
+            lines[number], first = clean, first or number + 1
+    if first:
+        yield _Repair(start + "\n".join(lines), first, "removed invisible characters")
+
+
+def _without_hidden(line: str) -> str:
+    """Return a line without the reported characters that may go; at the first other, it stays."""
+    hidden = find_hidden(line.removesuffix("\r"))
+    while hidden is not None and line[hidden.offset] in _DROPPED:
+        line = line[: hidden.offset] + line[hidden.offset + 1 :]
+        hidden = find_hidden(line.removesuffix("\r"))
+    return line
 
 
 def _without(text: str, chars: str) -> str:
@@ -193,7 +241,7 @@ def _without(text: str, chars: str) -> str:
 def _tabs(text: str, place: Place) -> Iterator[_Repair]:
     """Indent the frontmatter by two blanks for each tab, where nothing else indents it."""
     fenced = _fenced(text, place)
-    if fenced is None or _parsed(text, place) is not None:
+    if fenced is None or "\n\t" not in f"\n{fenced.block}" or _parsed(text, place) is not None:
         return
     lines = fenced.block.split("\n")
     starts = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines]
@@ -217,7 +265,7 @@ def _trailing_blanks(text: str, place: Place) -> Iterator[_Repair]:
         return
     clean = [line.rstrip(" \t") for line in lines]
     yield _Repair(_with_block(text, fenced, "\n".join(clean)), ending[0] + 2, message)
-    for number in ending[:_MAX_ROUNDS]:
+    for number in ending if len(ending) <= _MAX_LINES else ():
         one = [*lines[:number], clean[number], *lines[number + 1 :]]
         yield _Repair(_with_block(text, fenced, "\n".join(one)), number + 2, message)
 
@@ -252,22 +300,28 @@ def _alias(text: str, place: Place) -> Iterator[_Repair]:
 
 
 def _name_of_folder(text: str, place: Place) -> Iterator[_Repair]:
-    """Give the skill the name of its folder, where that is a name and no other skill has it."""
+    """Spell the name as its folder does, where only capitals, blanks and signs differ.
+
+    Two different names are a decision for a person, and so is a name that another skill has.
+    """
     name, fenced = place.folder, _fenced(text, place)
     if name is None or fenced is None or not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         return
     parsed = _parsed(text, place)
     if parsed is None or parsed.skill.name == name or name in place.taken:
         return
+    if _SIGNS.sub("-", parsed.skill.name.lower()).strip("-") != name:
+        return
     lines = fenced.block.split("\n")
-    written = re.compile(r"(name[ \t]*:[ \t]+)(['\"]?)" + re.escape(parsed.skill.name) + r"\2[ \t]*")
+    old = re.escape(parsed.skill.name)
+    written = re.compile(rf"(name[ \t]*:[ \t]+)(['\"]?){old}\2[ \t]*")
     for number, line in enumerate(lines):
         found = written.fullmatch(line)
         if found is not None:
             quote = found[2] or ("'" if _NOT_TEXT.fullmatch(name) else "")
             lines[number] = f"{found[1]}{quote}{name}{quote}"
             block = "\n".join(lines)
-            message = f"gave it the name of its folder, {name}"
+            message = f"spelled the name as the folder does, {name}"
             yield _Repair(_with_block(text, fenced, block), number + 2, message)
             return
 

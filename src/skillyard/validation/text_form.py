@@ -21,7 +21,7 @@ _BOM = "\ufeff"
     "byte_order_mark",
     "The file starts with a byte order mark",
     _SOURCE,
-    "remove it, or run `skillyard check --fix`: strict readers find no frontmatter behind it",
+    "remove it, or let `check --fix` do it: strict readers find no frontmatter behind it",
     kinds=Kind.SKILLS,
 )
 def byte_order_mark(view: View) -> Iterator[Finding]:
@@ -33,7 +33,7 @@ def byte_order_mark(view: View) -> Iterator[Finding]:
     "line_ends_crlf",
     "The lines end with CR and LF",
     _SOURCE,
-    "save the file with LF line ends, or run `skillyard check --fix`",
+    "save the file with LF line ends, or let `check --fix` do it",
     kinds=Kind.SKILLS,
 )
 def line_ends_crlf(view: View) -> Iterator[Finding]:
@@ -46,7 +46,7 @@ def line_ends_crlf(view: View) -> Iterator[Finding]:
     "trailing_blanks",
     "A line of the frontmatter ends with blanks",
     _SOURCE,
-    "remove them, or run `skillyard check --fix`",
+    "remove them, or let `check --fix` do it",
     kinds=Kind.SKILLS,
 )
 def trailing_blanks_found(view: View) -> Iterator[Finding]:
@@ -66,7 +66,7 @@ def trailing_blanks(line: str) -> int:
     "final_newline_missing",
     "The last line has no line end",
     _SOURCE,
-    "end the file with a line feed, or run `skillyard check --fix`",
+    "end the file with a line feed, or let `check --fix` do it",
     kinds=Kind.SKILLS,
 )
 def final_newline_missing(view: View) -> Iterator[Finding]:
