@@ -84,7 +84,7 @@ def _rules(found: Checked) -> Table:
         Column("files", right=True, drop=2),
         Column("severity"),
         Column("rule"),
-        Column("meaning", "dim", cut="end", wide=True, drop=1, least=20),
+        Column("meaning", "dim", cut="end", wide=True, drop=1, least=48),
     )
     rows: list[list[Span | str]] = []
     for each in found.rules:

@@ -112,7 +112,7 @@ def check_paths(
     """
     from skillyard.validation.checking import validate
     from skillyard.validation.config import find_check_config
-    from skillyard.validation.fixes import FIXABLE
+    from skillyard.validation.fix_plan import plan_fixes
 
     found: dict[Diagnostic, None] = {}
     plans: dict[str, FixPlan] = {}
@@ -123,11 +123,8 @@ def check_paths(
             configs[used.path] = None
         findings = validate(path, profile, config=used)
         found.update(dict.fromkeys(findings))
-        if not FIXABLE.isdisjoint(each.code for each in findings):
-            from skillyard.validation.fix_plan import plan_fixes
-
-            for plan in plan_fixes(path, findings, profile, used):
-                plans.setdefault(plan.real, plan)
+        for plan in plan_fixes(path, findings, profile, used):
+            plans.setdefault(plan.real, plan)
     ordered = sorted(found, key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message))
     planned = sorted(plans.values(), key=lambda plan: plan.path)
     return Checked(tuple(paths), profile, tuple(ordered), tuple(configs), tuple(planned))

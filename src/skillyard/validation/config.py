@@ -92,17 +92,6 @@ class CheckConfig(Value):
         relative = _below(self.folder, path) if patterns else None
         return relative is not None and any(fnmatchcase(relative, each) for each in patterns)
 
-    def ignoring(self, codes: Iterable[str]) -> CheckConfig:
-        """Return the configuration with more codes to ignore. Raises InvalidInput."""
-        more = _codes(list(codes), "ignore", _Source("", "", ()))
-        return CheckConfig(
-            self.ignore | more,
-            dict(self.severity),
-            dict(self.per_file_ignores),
-            self.folder,
-            self.path,
-        )
-
 
 class _Fields(NamedTuple):
     """The checked fields of a table."""
@@ -224,7 +213,7 @@ def _read(file: str, kind: str, *, must_hold: bool) -> CheckConfig | None:
     try:
         document = tomllib.loads(data.decode("utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{shown}{_toml_error(str(error))}") from None
+        raise InvalidInput(f"{shown}{_toml_error(str(error), source.text)}") from None
     except (UnicodeDecodeError, RecursionError):
         raise InvalidInput(f"{shown}: not a TOML file in UTF-8") from None
     table: Any = document
@@ -241,8 +230,14 @@ def _read(file: str, kind: str, *, must_hold: bool) -> CheckConfig | None:
     return CheckConfig(ignore, dict(severity), dict(files), folder, shown)
 
 
-def _toml_error(message: str) -> str:
-    """Return ``:line:column: what``, from the parser's ``what (at line 3, column 5)``."""
+def _toml_error(message: str, text: str) -> str:
+    """Return ``:line:column: what``, from the parser's ``what (at line 3, column 5)``.
+
+    Where the parser reached the end, that is the last line.
+    """
+    what, at_end, _ = message.partition(" (at end of document)")
+    if at_end:
+        return f":{text.rstrip().count(chr(10)) + 1}: {what}"
     place = re.search(r" \(at line (\d+), column (\d+)\)$", message)
     if place is None:
         return f": {message}"

@@ -32,6 +32,7 @@ _MAX_LINES = 20
 _DROPPED = "\u200b\u2060\ufeff"
 """Zero width space, word joiner and byte order mark: none of them is read or shown as text.
 Bidirectional controls and tags may hide an instruction; a person has to look at those."""
+_NAME_LINE = re.compile(r"[ \t]*['\"]?(skill_)?name\b")
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SIGNS = re.compile(r"[^a-z0-9]+")
 _NOT_TEXT = re.compile(r"[0-9].*|true|false|null|yes|no|on|off|y|n")
@@ -152,8 +153,6 @@ def _facts(parsed: Parsed, code: str) -> dict[str, object]:
     facts: dict[str, object] = {
         name: value for name, value in _fields(skill) if name not in left_out
     }
-    if code == "hidden_character":
-        facts["body"] = _without(skill.body or "", _DROPPED)
     facts["fields"] = [
         (_ALIASES.get(key, key), _written(node))
         for key, node in read_fields(skill.frontmatter or "", skill.path)[0].items()
@@ -214,28 +213,33 @@ def _final_newline(text: str, place: Place) -> Iterator[_Repair]:
 
 
 def _hidden(text: str, place: Place) -> Iterator[_Repair]:
-    start = _BOM if text.startswith(_BOM) else ""
-    lines = text.removeprefix(_BOM).split("\n")
-    first = 0
+    """Clean the frontmatter, which is refused with them. A body may need them, in its code.
+
+    A name stays as it is: without them it may be another skill's.
+    """
+    fenced = _fenced(text, place)
+    if fenced is None:
+        return
+    lines = fenced.block.split("\n")
+    changed = []
     for number, line in enumerate(lines):
         clean = _without_hidden(line)
-        if clean != line:
-            lines[number], first = clean, first or number + 1
-    if first:
-        yield _Repair(start + "\n".join(lines), first, "removed invisible characters")
+        if clean != line and not _NAME_LINE.match(clean):
+            lines[number] = clean
+            changed.append(number)
+    if changed:
+        block = "\n".join(lines)
+        message = "removed invisible characters"
+        yield _Repair(_with_block(text, fenced, block), changed[0] + 2, message)
 
 
 def _without_hidden(line: str) -> str:
     """Return a line without the reported characters that may go; at the first other, it stays."""
-    hidden = find_hidden(line.removesuffix("\r"))
+    hidden = find_hidden(line)
     while hidden is not None and line[hidden.offset] in _DROPPED:
         line = line[: hidden.offset] + line[hidden.offset + 1 :]
-        hidden = find_hidden(line.removesuffix("\r"))
+        hidden = find_hidden(line)
     return line
-
-
-def _without(text: str, chars: str) -> str:
-    return text.translate(dict.fromkeys(map(ord, chars)))
 
 
 def _tabs(text: str, place: Place) -> Iterator[_Repair]:
