@@ -13,8 +13,8 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
-from skillyard.analysis import STANDARD
 from skillyard.analysis.body import split_body, split_description
+from skillyard.index.term_counts import term_counts
 from skillyard.skill import Skill
 from skillyard.summing import added
 
@@ -89,8 +89,7 @@ def _names(skill: Skill) -> str:
 
 def analyse(skill: Skill) -> Analysed:
     """Return the skill's terms by field."""
-    counts = STANDARD.counts
-    return Analysed(*(counts(text) for text in field_texts(skill)))
+    return Analysed(*map(term_counts, field_texts(skill)))
 
 
 def _weights(analysed: Analysed) -> list[tuple[Counts, float]]:

@@ -103,4 +103,9 @@ extern const char look_up_name_doc[];
 
 extern PyType_Spec engine_spec;
 
+/* ---- terms.c ---- */
+
+void terms_prepare(void);
+extern PyType_Spec terms_spec;
+
 #endif
