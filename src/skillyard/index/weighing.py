@@ -18,7 +18,18 @@ from skillyard.index.term_counts import term_counts
 from skillyard.skill import Skill
 from skillyard.summing import added
 
-__all__ = ["FIELDS", "Analysed", "Field", "analyse", "field_texts", "impacts", "shares"]
+__all__ = [
+    "FIELDS",
+    "K1",
+    "Analysed",
+    "B",
+    "Field",
+    "analyse",
+    "analysed_texts",
+    "field_texts",
+    "impacts",
+    "shares",
+]
 
 
 class Field(NamedTuple):
@@ -89,7 +100,12 @@ def _names(skill: Skill) -> str:
 
 def analyse(skill: Skill) -> Analysed:
     """Return the skill's terms by field."""
-    return Analysed(*map(term_counts, field_texts(skill)))
+    return analysed_texts(field_texts(skill))
+
+
+def analysed_texts(texts: tuple[str, ...]) -> Analysed:
+    """Return the terms of the texts of :func:`field_texts`."""
+    return Analysed(*map(term_counts, texts))
 
 
 def _weights(analysed: Analysed) -> list[tuple[Counts, float]]:

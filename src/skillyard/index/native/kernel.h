@@ -68,6 +68,20 @@ static inline void fetch_row(const int8_t *row, Py_ssize_t length)
 #endif
 }
 
+#define MOST_ROWS 4096
+#define MOST_WEIGHT 4095
+
+/* One row of a token table, and what it counts in a sum. */
+typedef struct {
+    Py_ssize_t row;
+    int32_t weight;
+} WeighedRow;
+
+void sum_rows(const int8_t *rows, Py_ssize_t dimensions, const WeighedRow *listed,
+              Py_ssize_t count, int32_t *sums);
+/* Add the direction of the shifted sums, weight long. */
+void mix_sums(const int32_t *sums, Py_ssize_t dimensions, int shift, double weight, double *mixed);
+PyObject *unit_of(const double *mixed, Py_ssize_t dimensions, double fine, double unit);
 int16_t *widened(const Py_buffer *query);
 PyObject *direction(PyObject *self, PyObject *arguments);
 PyObject *moved(PyObject *self, PyObject *arguments);

@@ -681,9 +681,11 @@ static void forget(Terms *self)
     map_free(&self->terms);
     free(self->names);
     free(self->places);
+    free(self->rows);
     self->names = NULL;
     self->places = NULL;
-    self->name_room = self->place_room = 0;
+    self->rows = NULL;
+    self->name_room = self->place_room = self->row_room = 0;
 }
 
 void terms_begin(Terms *self)
@@ -748,6 +750,7 @@ static void terms_dealloc(PyObject *object)
     Py_XDECREF(self->chain);
     Py_XDECREF(self->stem);
     Py_XDECREF(self->page_of);
+    Py_XDECREF(self->table);
     release(object);
     Py_DECREF(type);
 }
@@ -831,6 +834,7 @@ static PyObject *terms_new(PyTypeObject *type, PyObject *arguments, PyObject *na
 
 static PyMethodDef terms_methods[] = {
     {"counts", terms_counts, METH_O, counts_doc},
+    {"weigh", terms_weigh, METH_VARARGS, weigh_doc},
     {NULL, NULL, 0, NULL},
 };
 

@@ -22,6 +22,9 @@ typedef struct {
     PyObject **names; /* the str of each term */
     uint32_t *places; /* of each term among the counts at hand, plus 1; 0 between two calls */
     size_t name_room, place_room;
+    PyObject *table; /* whose rows are remembered */
+    int32_t *rows;   /* of each term in that table, -1 for none */
+    size_t row_room;
     uint8_t *pages[PAGES];
     size_t most;         /* surfaces that are remembered */
     size_t longest_term; /* characters */
@@ -62,5 +65,10 @@ int terms_of(Terms *self, PyObject *text, Ids *ids);
 /* Count terms. No Python runs meanwhile. Returns -1 with an error set. */
 int count_ids(Terms *self, const Ids *ids, Counts *counts);
 void counts_free(Counts *counts);
+
+/* ---- weighing.c ---- */
+
+PyObject *terms_weigh(PyObject *object, PyObject *arguments);
+extern const char weigh_doc[];
 
 #endif
