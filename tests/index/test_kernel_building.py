@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.index import kernel, segment
-from skillyard.index.building import weigh
+from skillyard.index.building import documents_of, weigh
 from skillyard.index.table import Row, Table, bundled, write_table
 from skillyard.index.term_counts import kernel_terms
+from skillyard.skill import Skill
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.tables import for_each
 
@@ -76,6 +78,42 @@ def test_a_text_with_more_known_words_than_are_summed_is_weighed_alike() -> None
         theirs = weigh(texts, bundled())
     assert len(ours.terms) > 4_096
     assert ours[:3] == theirs[:3]
+
+
+_HOSTILE = st.one_of(
+    _TEXTS,
+    st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=30),
+    st.lists(st.sampled_from(["\n# ", "\n## Not for ", "\n```\n", "deploy", "x1", "部"])).map(
+        "".join
+    ),
+)
+
+
+@given(st.lists(st.tuples(_HOSTILE, _HOSTILE, _HOSTILE), max_size=3))
+def test_an_index_has_the_same_bytes(skills: list[tuple[str, str, str]]) -> None:
+    made = [
+        Skill(name=name, description=description, body=body, path=f"{place}/SKILL.md")
+        for place, (name, description, body) in enumerate(skills)
+    ]
+
+    def index() -> bytes:
+        builder = segment.SegmentBuilder(bundled().dimensions)
+        for document in documents_of(made, bundled()):
+            builder.add(document)
+        return builder.build()
+
+    ours = index()
+    with pytest.MonkeyPatch.context() as patch:
+        without_kernel(patch)
+        assert index() == ours
+
+
+def test_many_threads_weigh_the_same_with_two_tables() -> None:
+    tables = [bundled(), _small_table()]
+    texts = [(f"ΔΟΚΙΜΗ{n} deploy", *[f"database é{n} 部署 w{n}"] * 6) for n in range(40)]
+    expected = [weigh(each, tables[n % 2]) for n, each in enumerate(texts)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(weigh, texts, tables * 20)) == expected
 
 
 _FEW = (("deploy", ""), ((1.0, 2.0),), 2.5, 0.95, ((0, 1.0),))

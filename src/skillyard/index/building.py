@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from skillyard.index.document import EXCLUDED, IndexedDocument
 from skillyard.index.identity import key_of
-from skillyard.index.marks import marks
 from skillyard.index.kernel import KERNEL
+from skillyard.index.marks import marks
 from skillyard.index.table import Table
 from skillyard.index.term_counts import kernel_terms
 from skillyard.index.weighing import (
     FIELDS,
     K1,
-    B,
     Analysed,
+    B,
     analysed_texts,
     field_texts,
     impacts,

@@ -48,14 +48,28 @@ static int table_open(Table *table, PyObject *given)
     return 0;
 }
 
+/* The columns of a file stand wherever the one before ends: they are copied, not pointed at. */
+static inline uint32_t offset_at(const Table *table, Py_ssize_t place)
+{
+    uint32_t offset;
+    memcpy(&offset, (const char *)table->offsets.buf + 4 * place, sizeof offset);
+    return offset;
+}
+
+static inline uint16_t weight_at(const Table *table, Py_ssize_t row)
+{
+    uint16_t weight;
+    memcpy(&weight, (const char *)table->weights.buf + 2 * row, sizeof weight);
+    return weight;
+}
+
 /* The row of a term, or -1. */
 static int32_t find_row(const Table *table, const char *term, size_t length)
 {
-    const uint32_t *offsets = table->offsets.buf;
     Py_ssize_t low = 0, high = table->count;
     while (low < high) {
         Py_ssize_t middle = low + (high - low) / 2;
-        size_t start = offsets[middle], end = offsets[middle + 1];
+        size_t start = offset_at(table, middle), end = offset_at(table, middle + 1);
         if (start > end || end > (size_t)table->terms.len) {
             return -1; /* a damaged table has no such term */
         }
@@ -73,7 +87,7 @@ static int32_t find_row(const Table *table, const char *term, size_t length)
     return -1;
 }
 
-static int forget_rows(Terms *self, PyObject *table)
+static void forget_rows(Terms *self, PyObject *table)
 {
     PyObject *before = self->table;
     self->table = Py_NewRef(table);
@@ -81,7 +95,6 @@ static int forget_rows(Terms *self, PyObject *table)
     self->rows = NULL;
     self->row_room = 0;
     Py_XDECREF(before);
-    return 0;
 }
 
 static int32_t row_of(Terms *self, const Table *table, uint32_t id)
@@ -98,14 +111,13 @@ static int32_t row_of(Terms *self, const Table *table, uint32_t id)
 static Py_ssize_t weigh_rows(Terms *self, const Table *table, const Counts *counts,
                              WeighedRow *listed)
 {
-    const uint16_t *weights = table->weights.buf;
     Py_ssize_t count = 0;
     for (size_t place = 0; place < counts->count && count < MOST_ROWS; place++) {
         int32_t row = row_of(self, table, counts->terms[place]);
         if (row >= 0) {
             uint32_t number = counts->numbers[place];
             double times = number == 1 ? 1.0 : 1.0 + log((double)number);
-            double weight = rint(weights[row] * times / 16.0);
+            double weight = rint(weight_at(table, row) * times / 16.0);
             listed[count].row = row;
             listed[count].weight =
                 (int32_t)(weight < 1.0 ? 1.0 : weight > MOST_WEIGHT ? MOST_WEIGHT : weight);
@@ -281,9 +293,10 @@ static int prepare_rows(Terms *self, PyObject *table)
 }
 
 const char weigh_doc[] = PyDoc_STR(
-"weigh(texts, fields, k1, b, mixing, table) -> (terms, impacts, vector, lengths, names)\n\n"
+"weigh(texts, fields, k1, b, mixing, table)\n"
+"-> (terms, impacts, vector, lengths, first, last)\n\n"
 "What an index holds of a skill's texts; see skillyard.index.weighing. With the length of each\n"
-"text in terms come the terms of the first and of the last text.");
+"text in terms come the terms of the first text and of the last.");
 
 PyObject *terms_weigh(PyObject *object, PyObject *arguments)
 {
