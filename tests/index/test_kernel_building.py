@@ -37,6 +37,40 @@ def test_numbers_become_singles(numbers: tuple[float, ...]) -> None:
     assert KERNEL.singles(numbers) == array("f", numbers).tobytes()
 
 
+@given(st.lists(st.text(max_size=4), unique=True))
+def test_ranks_and_slots_are_those_of_python(terms: list[str]) -> None:
+    names = [term.encode("utf-8", "surrogatepass") for term in terms]
+    numbers = {term: number for number, term in enumerate(terms)}
+    order = sorted(terms)
+    ranks = array("I", KERNEL.ranks(numbers, order))
+    assert [order[rank] for rank in ranks] == terms
+    slots = segment.slots_of(names)
+    with pytest.MonkeyPatch.context() as patch:
+        without_kernel(patch)
+        assert segment.slots_of(names) == slots
+
+
+@for_each(
+    ("numbers", "names"),
+    [
+        ({"a": 1}, ["a"]),
+        ({"a": -1}, ["a"]),
+        ({"a": 0}, ["b"]),
+        ({"a": 0}, [b"a"]),
+        ({"a": ""}, ["a"]),
+    ],
+)
+def test_names_that_were_not_numbered_are_refused(numbers: Any, names: Any) -> None:
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        KERNEL.ranks(numbers, names)
+
+
+@for_each("names", [("a",), ["a"], (b"a",), None])
+def test_only_a_list_of_bytes_has_slots(names: Any) -> None:
+    with pytest.raises(TypeError):
+        KERNEL.slots(names)
+
+
 _WORDS = [
     "deploy",
     "database",

@@ -97,6 +97,8 @@ def phrases_in(words: Sequence[str], known: Callable[[list[str]], list[str]]) ->
 
 def tag_mark(tag: str) -> str:
     """Return the mark of a tag; ASCII case is ignored, as everywhere with tags."""
+    if tag.isascii():
+        return TAG + tag.lower()
     return TAG + "".join(char.lower() if char.isascii() else char for char in tag)
 
 

@@ -92,16 +92,21 @@ extern const char moved_doc[];
 
 PyObject *numbered(PyObject *self, PyObject *arguments);
 PyObject *singles(PyObject *self, PyObject *numbers);
+PyObject *ranks(PyObject *self, PyObject *arguments);
+PyObject *slots(PyObject *self, PyObject *names);
 PyObject *arrange(PyObject *self, PyObject *arguments);
 PyObject *invert(PyObject *self, PyObject *arguments);
 extern const char numbered_doc[];
 extern const char singles_doc[];
+extern const char ranks_doc[];
+extern const char slots_doc[];
 extern const char arrange_doc[];
 extern const char invert_doc[];
 
 /* ---- pages.c ---- */
 
 void crc_prepare(void);
+uint32_t crc_of(const uint8_t *bytes, size_t count);
 PyObject *crc32(PyObject *self, PyObject *source);
 PyObject *wrong_page(PyObject *self, PyObject *arguments);
 PyObject *check_forward(PyObject *self, PyObject *arguments);

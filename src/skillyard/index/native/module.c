@@ -29,6 +29,8 @@ static PyMethodDef methods[] = {
     {"moved", moved, METH_VARARGS, moved_doc},
     {"numbered", numbered, METH_VARARGS, numbered_doc},
     {"singles", singles, METH_O, singles_doc},
+    {"ranks", ranks, METH_VARARGS, ranks_doc},
+    {"slots", slots, METH_O, slots_doc},
     {"arrange", arrange, METH_VARARGS, arrange_doc},
     {"invert", invert, METH_VARARGS, invert_doc},
     {"crc32", crc32, METH_O, crc32_doc},
