@@ -213,9 +213,9 @@ The {len(RULES)} codes that `skillyard check`, `validate` and `Catalog.diagnosti
 severity under each profile, what to do, and where the rule comes from. [Checking in
 CI](../guides/ci.md) shows how to use them, to ignore them and to change their severity.
 
-`error`: the file did not load, or the profile refuses it; `skillyard check` exits with 1. `warning`:
-something to repair, which fails the check with `--strict`. `info`: good to know. A dash: the profile
-does not say it.
+`error`: the file did not load, or the profile refuses it; `skillyard check` exits with 1.
+`warning`: something to repair, which fails the check with `--strict`. `info`: good to know. A dash:
+the profile does not say it.
 
 - `lenient`, the default, is the view of the reader: what loads is no error.
 - `spec` is the text of the agentskills.io specification.

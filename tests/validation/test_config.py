@@ -144,7 +144,7 @@ def test_a_file_that_was_named_must_have_the_table(tmp_path: Path) -> None:
 
 
 def test_a_configuration_as_a_value_is_checked_too() -> None:
-    with pytest.raises(InvalidInput, match="unknown code 'nothing'"):
+    with pytest.raises(InvalidInput, match="unknown code 'nothing' in ignore"):
         CheckConfig(ignore=["nothing"])
     with pytest.raises(InvalidInput, match="severity of html_comment"):
         CheckConfig(severity={"html_comment": "fatal"})
