@@ -94,7 +94,8 @@ def test_the_search_ends_at_the_working_folder(
     tree(tmp_path, {"work/.skillyard.toml": 'ignore = ["html_comment"]'})
     config = find_check_config("lib/a")
     assert config is not None
-    assert (config.path, config.ignore) == (".skillyard.toml", {"html_comment"})
+    assert config.path == ".skillyard.toml"
+    assert config.ignore == {"html_comment"}
 
 
 REFUSED = [
