@@ -23,10 +23,10 @@ _SECONDS = 120
 _SPY = r"""
 import json, os, sys
 import skillyard as sy
-from skillyard.index.place import cache_folder
 import unicodedata, skillyard.formats.repair, skillyard.formats.yaml_guard  # loaded when needed
 roots = json.loads(sys.stdin.read())
-sy.load_catalog(roots[0])  # whatever reading imports is imported before anybody watches
+# Whatever reading imports is imported before anybody watches.
+sy.load_catalog(roots[0], index=False)
 events = []
 ACTS = ("os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
         "socket.connect", "socket.bind", "socket.getaddrinfo", "ctypes.dlopen", "import",
@@ -43,7 +43,6 @@ def inside(path):
     return any(real == root or (real + os.sep).startswith(root + os.sep) for root in allowed)
 allowed = [os.path.realpath(root) for root in roots]
 allowed += [os.path.dirname(root) for root in allowed]  # where the root itself is looked up
-allowed.append(os.path.realpath(cache_folder()))  # where an index would lie: these are too small
 def spy(event, arguments):
     if not watching:
         return
@@ -60,7 +59,7 @@ sys.addaudithook(spy)
 answers = []
 for root in roots:
     watching.append(True)
-    catalog = sy.load_catalog(root)
+    catalog = sy.load_catalog(root, index=False)  # nothing is kept: no write at all
     watching.clear()
     answers.append([catalog.digest, [found.to_dict() for found in catalog.diagnostics]])
 if "--provoke" in sys.argv:

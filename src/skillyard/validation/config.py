@@ -290,5 +290,7 @@ def _known_code(code: str, key: str, source: _Source) -> None:
     if code in RULES:
         return
     near = get_close_matches(code[:80], sorted(RULES), 3, 0.6)
-    meant = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(RULES))}"
+    meant = (
+        f"did you mean {' or '.join(near)}?" if near else "the reference of diagnostics lists all"
+    )
     raise source.refuse(code, f"unknown code {code[:80]!r} in {key}; {meant}")
