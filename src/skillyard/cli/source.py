@@ -31,19 +31,28 @@ def load(
 ) -> Catalog:
     """Load the catalog of ``--root`` and ``--scope``; ``place`` goes before the roots.
 
-    ``indexed`` answers from the index of these roots, which is kept up to date. A catalog without
-    skills is noted on standard error.
+    ``indexed`` answers from the index of these roots, which is kept up to date. Where there are no
+    skills, standard error says so, where they were looked for, and what to do next.
     """
     roots = [place, *values.root] if place is not None else values.root or ["."]
     scopes = tuple(dict.fromkeys(values.scope))
     catalog = _loaded(roots, scopes, console, indexed)
     if not len(catalog):
-        where = ", ".join(roots)
-        console.note(
-            f"no skills below {where}: give another folder with --root, or --scope user; "
-            "`skillyard doctor` shows what was found where"
-        )
+        console.note(_no_skills(roots, scopes))
     return catalog
+
+
+def _no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
+    from os.path import abspath
+
+    where = ", ".join(dict.fromkeys(map(abspath, roots)))
+    more = "add --scope user for the user's agent folders; "
+    if "user" in scopes:
+        where, more = f"{where} and in the user's agent folders", ""
+    return (
+        f"no skills below {where}: a skill is a folder with a SKILL.md in it; name the folder that"
+        f" holds yours with --root; {more}`skillyard doctor` shows what was found where"
+    )
 
 
 def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed: bool) -> Catalog:
@@ -53,7 +62,14 @@ def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed
         from skillyard.index.indexed import open_catalog
 
         with progress("indexing", console) as step:
-            return open_catalog(roots, scopes=scopes, progress=step)
+            catalog = open_catalog(roots, scopes=scopes, progress=step)
+        part = getattr(catalog, "building", None)
+        if part is not None:
+            console.note(
+                f"another process is still making the index: this answers from {part.done:,} of "
+                f"{part.total:,} files; ask again when it has finished"
+            )
+        return catalog
     from skillyard.catalog import read_catalog
 
     with progress("reading", console) as step:

@@ -260,6 +260,7 @@ _WHY = _record(
     chosen=_flag("Whether the scorer's own policy would choose it."),
     ahead=_list(_ref("Ahead"), "The best of the skills before it."),
     hints=_list(_text(), "What the numbers do not show."),
+    sentences=_list(_text(), "What matched, what came close and what the floor did, for people."),
 )
 _HEALTH = _record(
     "The true state of the service.",
@@ -303,6 +304,14 @@ _HEALTH = _record(
             failure=_maybe(_text("What went wrong when the store was last asked.")),
             taken=_integer("Skills taken over so far by a large change; 0 when there is none."),
             ready=_flag("What /readyz says."),
+        )
+    ),
+    building=_maybe(
+        _record(
+            "How far the index of a large library is that is made for the first time.",
+            done=_integer("Files that the index knows."),
+            total=_maybe(_integer("Files in all.")),
+            seconds_left=_maybe(_number("About how long it will take.")),
         )
     ),
     sources=_list(

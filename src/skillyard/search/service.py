@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog
-from skillyard.errors import InvalidInput, SkillNotFound
+from skillyard.errors import InvalidInput, SkillError, SkillNotFound
 from skillyard.ranking.match import Match, eligible, in_order
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
@@ -228,7 +228,9 @@ class SearchService:
     ) -> tuple[Sequence[Hit], SourceStatus]:
         try:
             async with asyncio.timeout(self.settings.source_timeout_s):
-                answer = await source.search(text[:MOST_CHARACTERS], limit)
+                # One that ranks is a catalog on this machine: it gets all of the request.
+                here = isinstance(source, RankingSource)
+                answer = await source.search(text if here else text[:MOST_CHARACTERS], limit)
                 hits = list(answer)[:limit]
             if not all(isinstance(hit, Hit) for hit in hits):
                 raise SourceFailed("bad_answer", f"{source.name} gave something else than hits")
@@ -275,14 +277,14 @@ class SearchService:
         hit, found_by = candidate.hit, candidate.found_by
         failure: SourceFailed | None = None
         for record in candidate.hits:
-            if record.skill is not None and record.skill.body and not references:
+            if not references and _has_body(record.skill):
                 return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
             asked = record._replace(path=record.path if record.path is not None else hit.path)
             try:
                 package = await self.fetch(asked, references=references)
             except SourceFailed as error:
                 failure = _worse(failure, error)
-                if record.skill is not None and record.skill.body:
+                if _has_body(record.skill):
                     return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
                 continue
             content = read_again(hit, package, self.transport.parsed)
@@ -350,10 +352,10 @@ class SearchService:
         What a source has ranked among all of its skills keeps the score that it has there; the
         others are ranked among themselves. Scores are probabilities, so the two can be compared.
         """
-        found, text = gathered.found, query.text[:MOST_CHARACTERS]
+        found = gathered.found
         known: dict[str, Match] = {}
         for source in self._ranking if len(gathered.places) < len(found) else ():
-            known |= source.matches(text, per_source)
+            known |= source.matches(query.text, per_source)
         matches = [known.get(each.hit.key) for each in found]
         others = gathered.others if gathered.plain else Others(map(own, gathered.others))
         if others:
@@ -394,9 +396,17 @@ def _without_asking(
     hit, record = candidate.hit, candidate.hits[0]
     if not include_content:
         return FoundSkill(pointer(hit), hit, candidate.found_by)
-    if record.skill is None or not record.skill.body or references:
+    if references or not _has_body(record.skill):
         return None
     return FoundSkill(_at_hand(record.skill, hit), hit, candidate.found_by)
+
+
+def _has_body(skill: Skill | None) -> TypeGuard[Skill]:
+    """True for a skill with a body at hand; the file of an indexed one may be gone by now."""
+    try:
+        return skill is not None and bool(skill.body)
+    except SkillError:
+        return False
 
 
 def _at_hand(skill: Skill, hit: Hit) -> Skill:
