@@ -29,9 +29,11 @@ REQUEST = "repairs broken files of kind 7"
 KILLED = """
 import os, signal, sys
 import skillyard.catalog.reading
+import skillyard.index.keeping
 from skillyard.index.indexed import open_catalog
 
 skillyard.catalog.reading.SETTLED_NS = 0
+skillyard.index.keeping.FIRST_PART = 256
 
 def told(done, total):
     if done >= 384:
@@ -46,6 +48,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     monkeypatch.setattr(indexed, "POLL_S", 0.0)
+    monkeypatch.setattr(keeping, "FIRST_PART", 256)
     monkeypatch.setattr(indexed, "WAIT_S", 0.0)
     files = {
         f"n{number % 9}/s{number}/SKILL.md": document(

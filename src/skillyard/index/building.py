@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ class Weighed(NamedTuple):
     """What an index holds of a skill's texts, and what its marks are made of."""
 
     terms: tuple[str, ...]
-    impacts: tuple[float, ...]
+    impacts: array[float]
     vector: bytes
     name: Collection[str]
     """Terms of the name."""
@@ -59,12 +60,14 @@ def weigh(texts: tuple[str, ...], table: Table) -> Weighed:
         terms, impacts_, vector, lengths, name, avoid = kernel_terms().weigh(
             texts, _SUMMED, K1, B, _MIXING, table.sections
         )
-        return Weighed(terms, impacts_, vector, name, avoid, lengths[_PROSE] + lengths[_CODE])
+        return Weighed(
+            terms, array("f", impacts_), vector, name, avoid, lengths[_PROSE] + lengths[_CODE]
+        )
     analysed = analysed_texts(texts)
     weighed = impacts(analysed)
     return Weighed(
         tuple(weighed),
-        tuple(weighed.values()),
+        array("f", weighed.values()),
         table.vector(vector_fields(analysed)),
         analysed.name,
         analysed.avoid,
@@ -88,7 +91,7 @@ def document_of(
         record,
         EXCLUDED if excluded else 0,
         (*weighed.terms, *more),  # no mark is a term
-        (*weighed.impacts, *more.values()),
+        weighed.impacts + array("f", more.values()),
         weighed.vector,
     )
 

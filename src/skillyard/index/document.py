@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from skillyard.value import NamedTuple
+from skillyard.value import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from array import array
 
 __all__ = ["EXCLUDED", "IndexedDocument"]
 
@@ -21,7 +24,8 @@ class IndexedDocument(NamedTuple):
     """0..255; see EXCLUDED."""
     terms: tuple[str, ...]
     """Each term once, in no promised order."""
-    impacts: tuple[float, ...]
-    """Parallel to ``terms``: the saturated weight of each, in (0, 1), exact as a 32-bit float."""
+    impacts: tuple[float, ...] | array[float]
+    """Parallel to ``terms``: the saturated weight of each, in (0, 1), exact as a 32-bit float.
+    An array is one of such floats."""
     vector: bytes
     """``dimensions`` signed bytes; empty where the text gives none."""

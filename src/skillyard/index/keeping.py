@@ -30,7 +30,7 @@ __all__ = ["Changes", "build", "refresh"]
 
 WAIT_S = 30.0
 """Seconds to wait for another process that is bringing the same index up to date."""
-FIRST_PART = 256
+FIRST_PART = 1_024
 """Files that are read before the first commit of an index; then as many as it knows."""
 LARGE_PART = 4_096
 """Files of a part from which parts grow to a quarter of what is known: each is some work."""

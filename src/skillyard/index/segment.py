@@ -71,14 +71,14 @@ class SegmentBuilder:
                 f" the index {self.dimensions}"
             )
         # A term's number is its place of first sight until the vocabulary is sorted.
+        impacts = document.impacts
+        if not isinstance(impacts, array):
+            impacts = array("f", impacts if KERNEL is None else KERNEL.singles(impacts))
         if KERNEL is not None:
-            impacts = KERNEL.singles(document.impacts)
             self._forward_terms.frombytes(KERNEL.numbered(self._terms, document.terms))
-            self._forward_impacts.frombytes(impacts)
         else:
-            weighed = array("f", document.impacts)
             self._forward_terms.extend(map(self._terms.__getitem__, document.terms))
-            self._forward_impacts.extend(weighed)
+        self._forward_impacts.extend(impacts)
         self._starts.append(len(self._forward_terms))
         self._keys.append(document.key.encode("utf-8", "surrogatepass"))
         self._records.append(document.record)
