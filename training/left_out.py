@@ -21,7 +21,8 @@ from collections.abc import Iterator, Sequence
 from skillyard.evals.retrieval.measures import BenchQuery, read_queries, read_skills
 from skillyard.index.building import document_of
 from skillyard.index.table import Table
-from skillyard.ranking.hybrid.calibration import facts, in_name, logit, probability
+from skillyard.ranking.hybrid.calibration import logit, probability
+from skillyard.ranking.hybrid.facts import facts, situation
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid, ScoredHybrid
 from skillyard.skill import Skill
 from training.calibrate import library_of
@@ -60,9 +61,9 @@ def _log_odds(scored: ScoredHybrid, bound: BoundHybrid, best: int) -> float:
     """Return the log-odds that this skill fits, as if it were the best of its fold's list."""
     library = bound.library
     _, evidence = scored.evidence_of(library.skill(best))
-    named = in_name(best, scored.asked, library.searcher)
     seen = facts(best, evidence, scored.found, scored.asked, library.searcher, library.table)
-    return logit(seen, evidence, HYBRID.calibration, named=named)
+    where, blank = situation(scored.asked, library.searcher), not scored.asked.terms
+    return logit(seen, where, evidence, HYBRID.calibration, blank=blank)
 
 
 def run(

@@ -7,7 +7,7 @@ from math import log
 import pytest
 
 from skillyard.ranking.hybrid import HYBRID
-from skillyard.ranking.hybrid.calibration import USUAL, Facts
+from skillyard.ranking.hybrid.facts import USUAL, Facts
 from skillyard.ranking.query import Query
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill

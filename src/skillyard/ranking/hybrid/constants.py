@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from skillyard.value import NamedTuple
 
-__all__ = ["CALIBRATION", "FEW_TERMS", "FUSION", "HALF", "Calibration", "Fusion"]
+__all__ = [
+    "CALIBRATION",
+    "FUSION",
+    "HALF",
+    "Calibration",
+    "Facts",
+    "Fusion",
+    "Situation",
+]
 
 
 class Fusion(NamedTuple):
@@ -50,35 +58,158 @@ class Fusion(NamedTuple):
 FUSION = Fusion()
 
 
+class Situation(NamedTuple):
+    """What is known of the request and the library, whatever was found."""
+
+    length: float = 0.0
+    """Logarithm of the number of terms, less that of a request of middling length."""
+    short: float = 0.0
+    """By how much that logarithm stays below that of few terms."""
+    long: float = 0.0
+    """By how much it goes beyond that of many."""
+    foreign: float = 0.0
+    """1 where the request is in a language that the word list covers."""
+    size: float = 0.0
+    """Half the logarithm of the number of skills, less that of a library of middling size."""
+    both: float = 0.0
+    """Length times size."""
+
+
+class Facts(NamedTuple):
+    """What is looked at, of the best skill unless said otherwise.
+
+    Shares are of the request's weight, 0..1. What a term *gives* is its weight times its impact in
+    the skill. That a request says *much* that the skill holds tells more than that it holds all of
+    it: so some are absolute, as logarithms of one plus the figure.
+    """
+
+    plain: float = 0.0
+    """Logarithm of what its terms give by rarity alone, whatever they say in requests."""
+    heaviest: float = 0.0
+    """What its best single term gives."""
+    rest: float = 0.0
+    """Logarithm of what all others give together."""
+    passage: float = 0.0
+    """Logarithm of what the best run of ten terms gives: a long request may mention much, and what
+    it is about stands in some place of it."""
+    passage_share: float = 0.0
+    """The most of a run of ten terms that the skill holds."""
+    beyond: float = 0.0
+    """How far its score by words goes beyond what a skill holds by chance, in standard deviations
+    of that: worked out from how many skills, of the library and public ones, hold each term."""
+    lead: float = 0.0
+    """How far it goes beyond the best score that any other skill has, in the same unit."""
+    meaning: float = 0.0
+    """Its cosine with the request alone."""
+    ahead: float = 0.0
+    """How far that goes beyond the best cosine that any other candidate has."""
+    lacking: float = 0.0
+    """The cosine of the missing terms alone: words that it lacks but that are near to it."""
+    own_name: float = 0.0
+    """Share of the terms that stand in its name."""
+    own_words: float = 0.0
+    """Logarithm of the weight of these."""
+    in_names: float = 0.0
+    """How usual the terms are in names of skills, of any skill: the mean, by weight, of the
+    logarithm of one plus how many names in a thousand hold the term, two at most. 0 for mere
+    talk."""
+    named_missing: float = 0.0
+    """Share of named things that the skill lacks."""
+    strange: float = 0.0
+    """By how much the rarest missing term is rarer than one that three skills in a thousand hold.
+    Here and in the next, in English requests only: in others every word may be rare."""
+    strangers: float = 0.0
+    """Logarithm of the number of missing terms that hardly any public skill holds: the first one
+    counts nothing, more than eight no more."""
+    said: float = 0.0
+    """How much the terms say in requests, the mean by weight: little in vague ones."""
+    length: float = 0.0
+    """How long its body is, as a logarithm: a long one holds many words."""
+
+
 class Calibration(NamedTuple):
     """A logistic regression from what was seen to the probability that a skill fits.
 
     The first block is fitted by ``training/calibrate.py`` on requests with and without a fitting
-    skill, over libraries of several sizes; never on the development queries.
+    skill, of all lengths, over libraries of 10 to 10,476 skills; never on the development queries.
+    What a fact counts depends on how long the request is and how large the library: ``counts``,
+    and beside it ``by_length`` times the length and ``by_size`` times the size.
     """
 
-    bias: float = -8.4955
-    covered: float = 1.3743
-    best_meaning: float = 1.3696
-    named_missing: float = -3.1092
-    terms: float = 1.1976
-    strength: float = 1.4577
-    plain: float = 1.0294
-    heaviest: float = -0.2127
-    strange: float = -0.3082
-    strangers: float = -1.0324
-    in_names: float = 2.8095
-    lacking: float = 3.3563
-    lead: float = 1.0813
-    agreed: float = 0.9752
-    gap: float = 9.0373
+    bias: float = -5.7246
+    situation: Situation = Situation(
+        length=0.0343,
+        short=-1.3139,
+        long=-0.1884,
+        foreign=-0.7658,
+        size=-0.8459,
+        both=-0.0163,
+    )
+    counts: Facts = Facts(
+        plain=1.2857,
+        heaviest=-0.1051,
+        rest=0.5780,
+        passage=0.9628,
+        passage_share=1.7346,
+        beyond=-0.0193,
+        lead=0.2301,
+        meaning=3.2559,
+        ahead=3.7836,
+        lacking=1.6517,
+        own_name=2.0080,
+        own_words=-0.4093,
+        in_names=-1.1725,
+        named_missing=-3.0636,
+        strange=-0.0466,
+        strangers=-0.3882,
+        said=-0.7030,
+        length=-1.8299,
+    )
+    by_length: Facts = Facts(
+        plain=0.2826,
+        heaviest=0.0403,
+        rest=-0.3599,
+        passage=0.1784,
+        passage_share=-0.4530,
+        beyond=-0.0334,
+        lead=0.0835,
+        meaning=0.9694,
+        ahead=0.9705,
+        lacking=-3.2567,
+        own_name=-1.5127,
+        own_words=0.1617,
+        in_names=0.3254,
+        named_missing=-0.2595,
+        strange=0.2548,
+        strangers=-0.0412,
+        said=-0.4510,
+        length=-1.1288,
+    )
+    by_size: Facts = Facts(
+        plain=-0.0268,
+        heaviest=-0.0106,
+        rest=0.2811,
+        passage=-0.1528,
+        passage_share=0.3728,
+        beyond=0.0434,
+        lead=-0.0390,
+        meaning=-1.5351,
+        ahead=-0.8785,
+        lacking=-0.0616,
+        own_name=0.0037,
+        own_words=0.0189,
+        in_names=0.0189,
+        named_missing=0.5562,
+        strange=-0.1201,
+        strangers=0.0817,
+        said=0.1052,
+        length=0.1125,
+    )
+    gap: float = 9.4716
     """What one point behind the best skill costs, in logits."""
 
     called: float = 4.0
     """Log-odds at least, of a skill that the request calls by name. A rule, not fitted."""
-    named: float = 0.4
-    """Log-odds at least, when a request of a few words holds nothing but words of the skill's name:
-    too short to be judged by how much it says. A rule, not fitted."""
     phrased: float = 0.8
     """Log-odds at least, when a name or trigger phrase makes up half of the request. A rule."""
     file_alone: float = -1.5
@@ -90,7 +221,5 @@ class Calibration(NamedTuple):
 
 CALIBRATION = Calibration()
 
-FEW_TERMS = 3
-"""Terms of a request that may be nothing but words of a name."""
 HALF = 0.5
 """Share of a request's words from which a phrase in it is the request."""

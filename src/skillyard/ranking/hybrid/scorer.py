@@ -7,17 +7,18 @@ from functools import cached_property
 
 from skillyard.index.library import Library
 from skillyard.index.searcher import tie_of
-from skillyard.ranking.hybrid.calibration import (
+from skillyard.ranking.hybrid.calibration import logit, probabilities, probability
+from skillyard.ranking.hybrid.constants import (
+    CALIBRATION,
+    FUSION,
+    Calibration,
     Facts,
-    facts,
-    in_name,
-    logit,
-    probabilities,
-    probability,
+    Fusion,
+    Situation,
 )
-from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION, Calibration, Fusion
 from skillyard.ranking.hybrid.coverage import cover
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found
+from skillyard.ranking.hybrid.facts import facts, situation
 from skillyard.ranking.hybrid.finding import find, named_by
 from skillyard.ranking.hybrid.points import Points, points, totals
 from skillyard.ranking.hybrid.question import Question, Vocabulary, question, spelling
@@ -267,14 +268,20 @@ class ScoredHybrid(Scored):
         return facts(self.best, evidence, self.found, self.asked, library.searcher, library.table)
 
     @cached_property
+    def situation(self) -> Situation:
+        """What else the probability is worked out from: the request's length, the library's."""
+        return situation(self.asked, self._bound.library.searcher)
+
+    @cached_property
     def _top(self) -> tuple[float, float, float]:
         """The best skill's (points, log-odds), and what a point behind it costs."""
         calibration = self._bound.scorer.calibration
         if self.best is None or self.facts is None:
             return 0.0, 0.0, calibration.gap
         evidence = self._evidence(self.best)
-        named = in_name(self.best, self.asked, self._bound.library.searcher)
-        log_odds = logit(self.facts, evidence, calibration, named=named)
+        blank = not self.asked.terms
+        where = self.situation
+        log_odds = logit(self.facts, where, evidence, calibration, blank=blank)
         return self.totals[self.best], log_odds, calibration.gap
 
     @property
