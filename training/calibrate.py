@@ -39,11 +39,14 @@ STRENGTH = 15.0
 UNLIKE, ALIKE = 0.35, 0.80
 """Cosines of two descriptions, by the teacher, from which a skill is taken to do something of the
 other's work, and all of it: by the judgements of the task prompts (``training/README.md``)."""
-WRONG = 0.25
+ALSO = 0.5
+"""How far a best skill that is not the right one fits in the whole pool, at least: the larger the
+library, the more often it holds another one that fits."""
+WRONG = 0.5
 """What a request counts whose best skill is not the right one: order is not what is fitted here."""
 KIN = 2.0
 """What a request counts in a library of one neighbourhood: small libraries are mostly that."""
-KINDS = {"absent": 0.55, "near": 0.35, "far": 0.10}
+KINDS = {"absent": 0.45, "near": 0.35, "far": 0.20}
 """What each kind of request that nothing fits counts in its cell, as far as there are any."""
 LENGTHS = (3, 10, 40)
 """Words up to which a request belongs to a cell; the last cell holds all that are longer."""
@@ -128,6 +131,7 @@ class _Asking:
             [float(self.described[best] @ self.described[s]) for s in wish.skills], default=0
         )
         like = min(1.0, max(0.0, (near - UNLIKE) / (ALIKE - UNLIKE)))
+        like = max(like, ALSO * draw.size / DRAWS[-1].size)
         words = len(wish.text.split())
         kind = wish.style.split()[0]
         return Asked(
