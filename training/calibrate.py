@@ -64,8 +64,8 @@ class Asked(NamedTuple):
 
     facts: Facts
     where: Situation
-    rule: float
-    """The log-odds that a rule says at least."""
+    rule: tuple[float, float]
+    """The log-odds that the rules say at least and at most."""
     kind: str
     """``fits``, or the kind of a request that nothing fits."""
     size: int
@@ -137,7 +137,7 @@ class _Asking:
         return Asked(
             scored.facts,
             scored.situation,
-            _rule(scored.evidence_of(skill(scored.best))[1]),
+            _rule(scored.evidence_of(skill(scored.best))[1], talk=scored.asked.talk),
             "fits" if fits else kind if kind in KINDS else "absent",
             draw.size,
             draw.kin,
@@ -153,11 +153,12 @@ class _Asking:
         return any(place == s or self.names[place] == self.names[s] for s in wish.skills)
 
 
-def _rule(evidence: Evidence) -> float:
-    """Return the log-odds that the rules say at least."""
+def _rule(evidence: Evidence, *, talk: bool) -> tuple[float, float]:
+    """Return the log-odds that the rules say at least and at most."""
+    most = CALIBRATION.talk if talk else -NONE
     if evidence.called:
-        return CALIBRATION.called
-    return CALIBRATION.phrased if evidence.share >= HALF else NONE
+        return CALIBRATION.called, CALIBRATION.called
+    return CALIBRATION.phrased if evidence.share >= HALF else NONE, most
 
 
 def columns(asked: Sequence[Asked]) -> Numbers:
@@ -233,7 +234,7 @@ def auroc(scores: Numbers, labels: Numbers) -> float:
 
 
 def bins(p: Numbers, labels: Numbers, weights: Numbers) -> list[tuple[float, float, float, int]]:
-    """Return (weight, mean probability, share that fits, requests) of each bin; the empty ones too."""
+    """Return (weight, mean probability, share that fits, requests) of each bin."""
     at = np.minimum((p * BINS).astype(int), BINS - 1)
     found = []
     for number in range(BINS):
@@ -284,7 +285,8 @@ class Answers:
     def crossed(self, part: Numbers) -> Numbers:
         """Return probabilities, rules and all, from fits that have not seen the part."""
         odds = crossed(self.rows, self.labels, self.fitted, part)
-        return probability(np.maximum(odds, self.rules))
+        least, most = self.rules.T
+        return probability(np.maximum(np.minimum(odds, most), least))
 
 
 def _share(p: Numbers, which: Numbers, floor: float) -> str:
@@ -340,7 +342,7 @@ def interval(hits: int, number: int) -> str:
 
 def totals_of(answers: Answers, p: Numbers) -> Iterator[str]:
     """Yield, for each size and way of drawing, what is kept and what fires, with intervals."""
-    yield "| skills | drawn from | kept at ½ | at ⅔ | nothing fits, fire at ½ | at ⅔ | ECE | AUROC |"
+    yield "| skills | drawn from | kept at ½ | at ⅔ | none, fire at ½ | at ⅔ | ECE | AUROC |"
     yield "|---|---|---|---|---|---|---|---|"
     for size in sorted(set(answers.sizes.tolist())):
         for kin in (False, True):

@@ -63,7 +63,8 @@ def _log_odds(scored: ScoredHybrid, bound: BoundHybrid, best: int) -> float:
     _, evidence = scored.evidence_of(library.skill(best))
     seen = facts(best, evidence, scored.found, scored.asked, library.searcher, library.table)
     where, blank = situation(scored.asked, library.searcher), not scored.asked.terms
-    return logit(seen, where, evidence, HYBRID.calibration, blank=blank)
+    talk = scored.asked.talk
+    return logit(seen, where, evidence, HYBRID.calibration, blank=blank, talk=talk)
 
 
 def run(

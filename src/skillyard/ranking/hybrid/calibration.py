@@ -31,14 +31,17 @@ def logit(
     calibration: Calibration,
     *,
     blank: bool,
+    talk: bool,
 ) -> float:
     """Return the log-odds that the best skill fits.
 
     A matching file adds to them; a skill that is called by name, and the like, has at least what
     the rule says. ``blank`` is True where the request holds no
-    term.
+    term, ``talk`` where it holds mere talk.
     """
     total = added([value for _, value in parts(found, where, calibration)])
+    if talk:
+        total = min(total, calibration.talk)
     if evidence.files:
         said = calibration.file_alone if blank else total
         total = said + calibration.file * evidence.files

@@ -210,6 +210,9 @@ class Calibration(NamedTuple):
 
     called: float = 4.0
     """Log-odds at least, of a skill that the request calls by name. A rule, not fitted."""
+    talk: float = -2.0
+    """Log-odds at most, when a request holds nothing but words that a conversation is kept going
+    with: one of them may well be all of a name. A rule, not fitted."""
     phrased: float = 0.8
     """Log-odds at least, when a name or trigger phrase makes up half of the request. A rule."""
     file_alone: float = -1.5

@@ -279,9 +279,9 @@ class ScoredHybrid(Scored):
         if self.best is None or self.facts is None:
             return 0.0, 0.0, calibration.gap
         evidence = self._evidence(self.best)
-        blank = not self.asked.terms
+        blank, talk = not self.asked.terms, self.asked.talk
         where = self.situation
-        log_odds = logit(self.facts, where, evidence, calibration, blank=blank)
+        log_odds = logit(self.facts, where, evidence, calibration, blank=blank, talk=talk)
         return self.totals[self.best], log_odds, calibration.gap
 
     @property
