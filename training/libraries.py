@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skillyard.analysis import STANDARD
+from skillyard.skill import Skill
 from training.pool import HERE, Pool, read_rows, request_rows
 
 __all__ = ["DRAWS", "Draw", "Wish", "draws", "fold", "none_wishes", "wishes"]
@@ -27,6 +29,14 @@ COPY = 0.5
 without the other too: of such pairs some do the same work, of those below hardly any."""
 LONG_NONE = 0.5
 """Share of the near misses that are asked once more inside a task prompt."""
+SMALL = 10
+"""Skills up to which a library is small: half of such libraries hold short skills, as people write
+at first."""
+SHORT_BODIES = (0, 150, 600)
+"""Characters of the body that a short skill has."""
+CANDIDATES = 8
+"""Of so many requests for something else, the one is asked that shares the most words with the
+skills of the library."""
 
 
 class Wish(NamedTuple):
@@ -56,11 +66,17 @@ class Plan(NamedTuple):
     """Requests for each of them, or as many as there are."""
     none: int
     """Near and far requests, or as many as there are."""
+    alike: int = 0
+    """Requests for something else that share words with the skills: as many of each kind."""
 
 
 DRAWS = (
-    Plan(10, 100, 40, 5, 10, 2, 8),
-    Plan(40, 40, 20, 20, 20, 2, 25),
+    Plan(1, 160, 0, 1, 4, 2, 4, 3),
+    Plan(2, 90, 30, 2, 4, 2, 4, 3),
+    Plan(3, 70, 30, 3, 4, 2, 4, 3),
+    Plan(5, 60, 30, 4, 4, 2, 4, 4),
+    Plan(10, 100, 40, 5, 10, 2, 8, 4),
+    Plan(40, 40, 20, 20, 20, 2, 25, 5),
     Plan(300, 10, 5, 130, 100, 2, 120),
     Plan(2_000, 3, 0, 600, 300, 2, 400),
     Plan(10_476, 1, 0, 1_200, 60, 3, 3_000),
@@ -75,6 +91,8 @@ class Draw(NamedTuple):
     skills: list[int]
     asked: list[tuple[Wish, bool]]
     """(request, whether some skill of the library fits it)."""
+    body: int | None = None
+    """Characters of each body that the library holds; None for the whole."""
 
 
 def fold(name: str, number: int = 5) -> int:
@@ -171,7 +189,56 @@ def draws(
         for number in range(plan.whole + plan.kin):
             rng = random.Random(f"{SEED} {plan.size} {number}")
             kin = number >= plan.whole
-            yield _draw(plan, kin, rng, names, described, by_skill, none)
+            draw = _draw(plan, kin, rng, names, described, by_skill, none)
+            yield _short(draw, pool, described, names, wished, none, plan, rng)
+
+
+def shortened(skill: Skill, body: int | None) -> Skill:
+    """Return the skill with that many characters of its body; None leaves it whole."""
+    return skill if body is None else skill.replace(body=(skill.body or "")[:body])
+
+
+def _short(
+    draw: Draw,
+    pool: Pool,
+    described: Any,
+    names: Any,
+    wished: Sequence[Wish],
+    none: Sequence[Wish],
+    plan: Plan,
+    rng: random.Random,
+) -> Draw:
+    """Return a small library, with short skills perhaps, asked for what only shares its words."""
+    if plan.size <= SMALL and rng.random() < 0.5:
+        draw = draw._replace(body=rng.choice(SHORT_BODIES))
+    if not plan.alike:
+        return draw
+    skills = [shortened(pool.skills[place], draw.body) for place in draw.skills]
+    held = {term for skill in skills for term in _words_of(skill)}
+    near = (described @ described[draw.skills].T).max(axis=1) >= COPY
+    here = set(names[draw.skills].tolist())
+    absent = [
+        wish
+        for wish in rng.sample(wished, 2 * CANDIDATES * plan.alike)
+        if not any(near[place] or names[place] in here for place in wish.skills)
+    ]
+    asked = list(draw.asked)
+    for kind in ("absent", "near", "far"):
+        listed = [wish for wish in none if wish.style.startswith(kind)] or absent
+        some = rng.sample(listed, min(len(listed), CANDIDATES * plan.alike))
+        some.sort(key=lambda wish: -_shared(wish, held))
+        asked += [(wish, False) for wish in some[: plan.alike]]
+    return draw._replace(asked=asked)
+
+
+def _words_of(skill: Skill) -> list[str]:
+    return STANDARD.terms(f"{skill.name}\n{skill.description}\n{skill.body or ''}")
+
+
+def _shared(wish: Wish, held: set[str]) -> float:
+    """Return the share of the request's terms that the library holds."""
+    terms = set(STANDARD.terms(wish.text))
+    return len(terms & held) / max(1, len(terms))
 
 
 def _draw(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skillyard.catalog import Catalog
-from skillyard.errors import SkillError
+from skillyard.errors import InvalidInput, SkillError
 from skillyard.hosting.errors import refusal_of
 from skillyard.hosting.service import Asked, Service
 from skillyard.http.encoding import Reply, json_bytes
@@ -43,9 +43,7 @@ async def select(service: Service, asked: Asked) -> Reply:
     values = asked.values
     query = _query(values, values["text"])
     scorer = _scorer(values, "body")
-    policy = SelectionPolicy(
-        values["top_k"], values["min_score"], fallback_tag=values["fallback_tag"]
-    )
+    policy = _policy(values)
 
     def work(catalog: Catalog) -> dict[str, Any]:
         found = select_skills(
@@ -59,6 +57,18 @@ async def select(service: Service, asked: Asked) -> Reply:
         return _trimmed(found.to_dict(), values)
 
     return await _answered(service, scorer, query.files, work)
+
+
+def _policy(values: Mapping[str, Any]) -> SelectionPolicy:
+    try:
+        return SelectionPolicy(
+            values["top_k"],
+            values["min_score"],
+            fallback_tag=values["fallback_tag"],
+            wrong_cost=values["wrong_cost"],
+        )
+    except InvalidInput as error:
+        raise refuse_field(error.field or "wrong_cost", str(error), place="body") from None
 
 
 async def evaluate(service: Service, asked: Asked) -> Reply:

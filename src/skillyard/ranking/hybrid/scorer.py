@@ -24,7 +24,15 @@ from skillyard.ranking.hybrid.points import Points, points, totals
 from skillyard.ranking.hybrid.question import Question, Vocabulary, question, spelling
 from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.query import Query, called_words, invokes
-from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Ordered, Scored
+from skillyard.ranking.scorer import (
+    DefaultPolicy,
+    Explanation,
+    Level,
+    Ordered,
+    Scored,
+    floor_of,
+    maybe_of,
+)
 from skillyard.skill import Skill
 from skillyard.value import TYPE_CHECKING, Value, put
 
@@ -36,11 +44,12 @@ if TYPE_CHECKING:
 
 __all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
 
-FLOOR = 0.5
-"""Below an even chance that it fits, no skill is chosen."""
-MAYBE = 0.25
-"""From one chance in four a skill is worth a question, where none is chosen: of a library of any
-size hardly one skill comes near a request by chance."""
+WRONG_COST = 2.0
+"""A wrong skill costs twice as much as a missed one: it is read, and followed, in vain."""
+FLOOR = floor_of(WRONG_COST)
+"""Two chances in three: below, a skill is not chosen."""
+MAYBE = maybe_of(WRONG_COST)
+"""One chance in four: from there a skill is worth a question, where none is chosen."""
 MENU_MARGIN = 0.02
 
 
@@ -65,7 +74,7 @@ class Hybrid(Value):
     name = "hybrid"
     scale = "0..1"
     levels = (Level(0.8, "high"), Level(FLOOR, "medium"), Level(0.0, "low"))
-    default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path", MAYBE)
+    default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path", MAYBE, WRONG_COST)
 
     def __init__(
         self,
