@@ -34,6 +34,8 @@ SMALL = 10
 at first."""
 SHORT_BODIES = (0, 150, 600)
 """Characters of the body that a short skill has."""
+NEIGHBOURHOOD = 12
+"""Skills from which one of a library of one neighbourhood is drawn."""
 CANDIDATES = 8
 """Of so many requests for something else, the one is asked that shares the most words with the
 skills of the library."""
@@ -195,7 +197,7 @@ def draws(
 
 def shortened(skill: Skill, body: int | None) -> Skill:
     """Return the skill with that many characters of its body; None leaves it whole."""
-    return skill if body is None else skill.replace(body=(skill.body or "")[:body])
+    return skill if body is None else skill.replace(body=(skill.body or "")[:body], id=skill.id)
 
 
 def _short(
@@ -254,7 +256,7 @@ def _draw(
     if kin:
         seed = rng.choice(list(by_skill))[0]
         near = np.argsort(-(described @ described[seed]), kind="stable")
-        everything = near[: 12 * plan.size]
+        everything = near[: NEIGHBOURHOOD * max(plan.size, SMALL)]
     inside = set(everything.tolist())
     keys = [key for key in by_skill if inside.issuperset(key)]
     rng.shuffle(keys)

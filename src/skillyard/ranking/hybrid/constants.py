@@ -85,10 +85,8 @@ class Facts(NamedTuple):
 
     plain: float = 0.0
     """Logarithm of what its terms give by rarity alone, whatever they say in requests."""
-    heaviest: float = 0.0
-    """What its best single term gives."""
     rest: float = 0.0
-    """Logarithm of what all others give together."""
+    """Logarithm of what its terms give together, the heaviest one left out."""
     passage: float = 0.0
     """Logarithm of what the best run of ten terms gives: a long request may mention much, and what
     it is about stands in some place of it."""
@@ -107,8 +105,6 @@ class Facts(NamedTuple):
     """The cosine of the missing terms alone: words that it lacks but that are near to it."""
     own_name: float = 0.0
     """Share of the terms that stand in its name."""
-    own_words: float = 0.0
-    """Logarithm of the weight of these."""
     in_names: float = 0.0
     """How usual the terms are in names of skills, of any skill: the mean, by weight, of the
     logarithm of one plus how many names in a thousand hold the term, two at most. 0 for mere
@@ -117,14 +113,9 @@ class Facts(NamedTuple):
     """Share of named things that the skill lacks."""
     strange: float = 0.0
     """By how much the rarest missing term is rarer than one that three skills in a thousand hold.
-    Here and in the next, in English requests only: in others every word may be rare."""
-    strangers: float = 0.0
-    """Logarithm of the number of missing terms that hardly any public skill holds: the first one
-    counts nothing, more than eight no more."""
+    In English requests only: in others every word may be rare."""
     said: float = 0.0
     """How much the terms say in requests, the mean by weight: little in vague ones."""
-    length: float = 0.0
-    """How long its body is, as a logarithm: a long one holds many words."""
 
 
 class Calibration(NamedTuple):
@@ -136,76 +127,64 @@ class Calibration(NamedTuple):
     and beside it ``by_length`` times the length and ``by_size`` times the size.
     """
 
-    bias: float = -5.1829
+    bias: float = -5.0991
     situation: Situation = Situation(
-        length=0.0085,
-        short=-1.2543,
-        long=-0.0836,
-        foreign=-0.8558,
-        size=-0.4479,
-        both=0.0323,
+        length=-0.3151,
+        short=-1.1998,
+        long=-0.2671,
+        foreign=-1.0117,
+        size=-1.2442,
+        both=-0.2761,
     )
     counts: Facts = Facts(
-        plain=1.1609,
-        heaviest=-0.0913,
-        rest=0.5182,
-        passage=0.9560,
-        passage_share=1.4625,
-        beyond=-0.0221,
-        lead=0.2185,
-        meaning=2.9732,
-        ahead=3.7787,
-        lacking=1.5598,
-        own_name=1.7050,
-        own_words=-0.3433,
-        in_names=-1.2644,
-        named_missing=-2.8961,
-        strange=-0.0890,
-        strangers=-0.4159,
-        said=-0.6853,
-        length=-1.5851,
+        plain=0.9496,
+        rest=0.7259,
+        passage=0.4738,
+        passage_share=1.3121,
+        beyond=-0.0560,
+        lead=0.1968,
+        meaning=5.0830,
+        ahead=2.3119,
+        lacking=1.4757,
+        own_name=-1.3319,
+        in_names=-1.1537,
+        named_missing=-2.5124,
+        strange=-0.2846,
+        said=-0.5513,
     )
     by_length: Facts = Facts(
-        plain=0.2862,
-        heaviest=0.0351,
-        rest=-0.2960,
-        passage=0.1364,
-        passage_share=-0.4367,
-        beyond=-0.0278,
-        lead=0.0719,
-        meaning=0.8554,
-        ahead=0.8689,
-        lacking=-2.8447,
-        own_name=-1.3823,
-        own_words=0.1220,
-        in_names=0.1718,
-        named_missing=-0.0630,
-        strange=0.2275,
-        strangers=-0.0502,
-        said=-0.4159,
-        length=-0.9347,
+        plain=0.1003,
+        rest=-0.2659,
+        passage=0.2655,
+        passage_share=-0.4881,
+        beyond=-0.0360,
+        lead=0.0689,
+        meaning=1.7404,
+        ahead=0.5404,
+        lacking=-3.2829,
+        own_name=-2.3623,
+        in_names=-0.1171,
+        named_missing=0.2294,
+        strange=0.1619,
+        said=-0.2847,
     )
     by_size: Facts = Facts(
-        plain=0.0039,
-        heaviest=-0.0092,
-        rest=0.1020,
-        passage=-0.1509,
-        passage_share=0.1792,
-        beyond=0.0401,
-        lead=-0.0525,
-        meaning=-1.0556,
-        ahead=-1.6664,
-        lacking=-0.4285,
-        own_name=-0.4262,
-        own_words=0.0593,
-        in_names=0.5928,
-        named_missing=0.5530,
-        strange=-0.0642,
-        strangers=0.0798,
-        said=0.0742,
-        length=0.1139,
+        plain=0.3955,
+        rest=0.2049,
+        passage=-0.1021,
+        passage_share=0.5097,
+        beyond=0.0271,
+        lead=-0.0398,
+        meaning=-2.2936,
+        ahead=-0.3947,
+        lacking=-0.0584,
+        own_name=-0.1786,
+        in_names=0.1042,
+        named_missing=-0.0192,
+        strange=0.0256,
+        said=0.0139,
     )
-    gap: float = 9.4716
+    gap: float = 9.8670
     """What one point behind the best skill costs, in logits."""
 
     called: float = 4.0

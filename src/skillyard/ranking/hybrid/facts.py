@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import log, sqrt
 
-from skillyard.index.marks import IN_NAME, LENGTH
+from skillyard.index.marks import IN_NAME
 from skillyard.index.searcher import Searcher
 from skillyard.index.table import Table
 from skillyard.ranking.hybrid.constants import Facts, Situation
@@ -25,10 +25,6 @@ __all__ = ["Facts", "Situation", "facts", "situation"]
 RARE = 5.8
 """The rarity of a term that three skills in a thousand hold: a skill that lacks what is rarer than
 that may be about something else."""
-HARDLY = 0.00075
-"""The share of public skills below which a term is unheard of among them."""
-MANY = 8
-"""Terms that are unheard of: a long request may have that many, and more say no more."""
 USUAL = 2.0
 """Names in a thousand: a term that stands in more is usual, and no more is learned from them."""
 PASSAGE = 10
@@ -46,7 +42,7 @@ MIDDLE_LENGTH = 2.7
 """The logarithm of fourteen terms and one: a request of middling length."""
 MIDDLE_SIZE = 5.7
 """The logarithm of three hundred skills: a library of middling size."""
-SIZES = (2.4, 9.26)
+SIZES = (0.69, 9.26)
 """The logarithms of the smallest and the largest library that was learned from. What is smaller or
 larger counts as these."""
 SHORT = 1.7
@@ -76,27 +72,31 @@ def facts(
     """Return the facts about the best skill."""
     terms = asked.terms
     texts = [term.text for term in terms]
-    impacts = lib.impacts(best, [*texts, *(IN_NAME + text for text in texts), LENGTH])
+    impacts = lib.impacts(best, [*texts, *(IN_NAME + text for text in texts)])
     number = len(terms)
     given: dict[str, tuple[float, float]] = {}  # by term: what it gives, what it could give
     missing = []
-    total = named = plain = heaviest = every = said = own = expected = 0.0
+    total = named = plain = heaviest = every = said = own = expected = usual = 0.0
     variance = LEAST
     whole = float(lib.size + BACKGROUND)
     for term, impact, name in zip(terms, impacts, impacts[number:], strict=False):
-        text, weight, rarity, frequency, _, emphasis, public, _, _ = term
+        text, weight, rarity, frequency, _, emphasis, public, names, _ = term
         total += weight
         said += weight * emphasis
-        held = min(max((frequency + BACKGROUND * public) / whole, SELDOM), 1.0)
+        held = (frequency + BACKGROUND * public) / whole
+        held = SELDOM if held < SELDOM else 1.0 if held > 1.0 else held
         expected += weight * held
         variance += VARIES * weight * weight * held * (1.0 - held)
-        if name:
-            own += weight
+        if names:
+            usual += weight * log(1.0 + min(USUAL, 1_000.0 * names / whole))
+            if name:
+                own += weight
         if impact:
             gives = weight * impact
             plain += rarity * impact
             every += gives
-            heaviest = max(heaviest, gives)
+            if gives > heaviest:
+                heaviest = gives
             given[text] = (gives, weight)
         else:
             missing.append(term)
@@ -106,12 +106,10 @@ def facts(
     share = 1.0 / total if total else 0.0
     spread = sqrt(variance)
     plainly = missing if asked.english else ()
-    unheard = sum([term.share < HARDLY for term in plainly])
     passage, passage_share = _passage(asked, given)
     near = found.alone.get(best, 0.0)
     return Facts(
         plain=log(1.0 + plain),
-        heaviest=heaviest,
         rest=log(1.0 + max(0.0, every - heaviest)),
         passage=log(1.0 + passage),
         passage_share=passage_share,
@@ -121,13 +119,10 @@ def facts(
         ahead=near - _others(found.alone, best),
         lacking=_lacking(best, missing, asked, lib, table),
         own_name=own * share,
-        own_words=log(1.0 + own),
-        in_names=0.0 if asked.talk else _in_names(terms, lib) * share,
+        in_names=0.0 if asked.talk else usual * share,
         named_missing=named * share,
         strange=max([0.0, *(term.rarity - RARE for term in plainly)]),
-        strangers=log(min(unheard, MANY)) if unheard else 0.0,
         said=said * share,
-        length=impacts[-1],
     )
 
 
@@ -156,16 +151,6 @@ def _passage(asked: Question, given: Mapping[str, tuple[float, float]]) -> tuple
         ]
     )
     return max(0.0, most), min(1.0, share)
-
-
-def _in_names(terms: Sequence[Term], lib: Searcher) -> float:
-    """Return Σ weight · log(1 + names in a thousand that hold the term, USUAL at most)."""
-    scale = 1_000.0 / (lib.size + BACKGROUND)
-    total = 0.0
-    for term in terms:
-        if term.names:
-            total += term.weight * log(1.0 + min(USUAL, scale * term.names))
-    return total
 
 
 def _lacking(
