@@ -88,11 +88,11 @@ def _server_class() -> Any:
 
 def _published(url: str, root: Path) -> Sequence[Any]:
     """Publish the skills of a folder, and return them."""
-    from skillyard.catalog import load_catalog
+    from skillyard.catalog import read_catalog
     from skillyard.store.opening import open_store
     from skillyard.store.values import Submission
 
-    skills = load_catalog([str(root)]).skills
+    skills = read_catalog([str(root)]).skills
     with open_store(url, migrate=True) as store:
         store.publish(
             (Submission(skill, place=os.path.relpath(skill.path, root)) for skill in skills),

@@ -1,6 +1,6 @@
 """Reading 10,000 skills: scan, guard, hash and parse, against the least that could be done.
 
-Ours: ``load_catalog``, everything included (walk, safe open, SHA-256, guarded YAML, fields,
+Ours: ``read_catalog``, everything included (walk, safe open, SHA-256, guarded YAML, fields,
 diagnostics, collisions, order). The peer: the same walk with ``os.scandir``, the same bytes read
 and hashed, the block between the fences given to ``yaml.load(block, CSafeLoader)``, results kept.
 Each measurement is a fresh process, so that neither inherits the other's memory; only the work
@@ -71,7 +71,7 @@ def _contest(library: Library, environment: Mapping[str, str], rounds: int) -> I
     last = told["ours"][-1]
     yield against(
         f"full scan of {library.files:,} files ({library.megabytes:.0f} MB)",
-        ("load_catalog", samples["ours"]),
+        ("read_catalog", samples["ours"]),
         ("walk, read, SHA-256, yaml.load with CSafeLoader", samples["peer"]),
         FULL_TARGET,
     )
@@ -108,10 +108,10 @@ def _since(start: tuple[float, float]) -> tuple[float, float]:
 
 
 def _ours(root: str) -> dict[str, Any]:
-    from skillyard.catalog import load_catalog
+    from skillyard.catalog import read_catalog
 
     start = _clocks()
-    catalog = load_catalog(root)
+    catalog = read_catalog(root)
     full = _since(start)
     memory = peak_memory_mb()
     start = _clocks()

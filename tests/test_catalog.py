@@ -299,7 +299,9 @@ class TestLoad:
         told: list[tuple[int, int]] = []
         root = write_tree(tmp_path / "p", files)
         sy.load_catalog(root, progress=lambda done, total: told.append((done, total)))
-        assert told == [(0, 300), (256, 300), (300, 300)]
+        assert told[0] == (0, 300)
+        assert told[-1] == (300, 300)
+        assert told == sorted(set(told))
 
     def test_diagnostics_come_by_path_and_line(self, tmp_path: Path) -> None:
         files = {

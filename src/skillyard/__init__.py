@@ -44,7 +44,7 @@ _ROOMS = {
     "Catalog": "catalog",
     "CatalogDiff": "catalog",
     "SkillCounts": "catalog.counts",
-    "load_catalog": "catalog",
+    "load_catalog": "index.indexed",
     "Query": "ranking.query",
     "Explanation": "ranking.scorer",
     "BoundScorer": "ranking.protocol",
@@ -122,9 +122,6 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from skillyard.catalog import (
         CatalogDiff as CatalogDiff,
-    )
-    from skillyard.catalog import (
-        load_catalog as load_catalog,
     )
     from skillyard.catalog.counts import (
         SkillCounts as SkillCounts,
@@ -251,6 +248,9 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from skillyard.formats.conventions import (
         parse_instructions as parse_instructions,
+    )
+    from skillyard.index.indexed import (
+        load_catalog as load_catalog,
     )
     from skillyard.limits import (
         DEFAULT_LIMITS as DEFAULT_LIMITS,

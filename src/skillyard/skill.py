@@ -14,7 +14,7 @@ from skillyard.text import normalised_name
 from skillyard.value import TYPE_CHECKING, NamedTuple, Value, put
 
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Any
 
 __all__ = [
     "CONVENTION_TAG",
@@ -213,7 +213,7 @@ class Skill(Value):
         put(self, "id", _text("id", id) or document_id(name, digest))
         put(self, "slug", _text("slug", slug) or name)
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> Skill:
         """Return a copy with the named fields changed.
 
         Changed content gets a hash and an id of its own, a changed name a slug, unless they are
@@ -229,7 +229,23 @@ class Skill(Value):
             changes = {"hash": None, "id": None, **changes}
         if "name" in changed and self.slug == self.name:
             changes = {"slug": None, **changes}
-        return super().replace(**changes)
+        return Skill(**{**self.fields(), **changes})
+
+    __replace__ = replace  # what copy.replace() calls, from Python 3.13
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields by name, in order."""
+        return {name: getattr(self, name) for name in Skill.__slots__}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Skill):
+            return NotImplemented
+        if self is other:
+            return True
+        # First what every skill has at hand: the rest of a card is read from its file.
+        if (self.id, self.path, self.hash) != (other.id, other.path, other.hash):
+            return False
+        return all(getattr(self, name) == getattr(other, name) for name in Skill.__slots__)
 
     def __hash__(self) -> int:
         return hash((self.id, self.path))

@@ -41,10 +41,13 @@ def test_an_index_is_missing_then_current_then_stale(run: Run, skills: Path) -> 
     assert "current" in run("index", "status", "skills").out
 
 
-def test_the_place_and_the_root_are_the_same(run: Run, skills: Path) -> None:
+def test_a_folder_has_one_index_however_it_is_named(run: Run, skills: Path) -> None:
     one = run("index", "build", "skills", "--json").json["folder"]
-    assert run("index", "build", "--root", "skills", "--json").json["folder"] == one
-    assert run("index", "build", str(skills), "--json").json["folder"] != one
+    (skills.parent / "link").symlink_to(skills)
+    for named in (["--root", "skills"], ["./skills"], [str(skills)], ["skills/"], ["link"]):
+        assert run("index", "status", *named, "--json").json["folder"] == one
+    named = run("rank", "find the commit", "--root", "./skills", "--json").json["matches"]
+    assert all(each["path"].startswith("./skills/") for each in named)
 
 
 def test_damage_is_found_named_and_mended_by_the_next_question(

@@ -7,7 +7,7 @@ from hashlib import sha256
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.catalog import load_catalog
+from skillyard.catalog import read_catalog
 from skillyard.errors import SkillError
 from skillyard.formats.frontmatter import joined, split, unify_lines
 from tests.property.strategies import many
@@ -68,7 +68,7 @@ def test_a_block_without_a_last_line_end_is_closed() -> None:
 
 
 def test_every_file_of_our_own_library_comes_back() -> None:
-    skills = list(load_catalog(str(REPOSITORY / "examples" / "skills")))
+    skills = list(read_catalog(str(REPOSITORY / "examples" / "skills")))
     assert len(skills) > 5
     for skill in skills:
         assert of(joined(skill.frontmatter, skill.body or "", skill.hash)) == skill.hash, skill.path

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import ResourceRefused, SkillyardError
 from skillyard.index.table import bundled
 from skillyard.node.applying import apply_few, few_changes, rebuild
@@ -130,7 +130,7 @@ def publish_tree(
     """Publish a library of files as an ingest does: with the texts that lie beside each skill."""
     write_tree(root, files)
     store.publish(
-        [_submission(each) for each in load_catalog(str(root))], publisher="ci", **options
+        [_submission(each) for each in read_catalog(str(root))], publisher="ci", **options
     )
 
 

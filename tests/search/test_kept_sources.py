@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog, read_catalog
 from skillyard.index.indexed import open_catalog
 from skillyard.search import SearchResult
 from skillyard.search.noting import Age, Noting, noted, refuse
@@ -66,7 +66,7 @@ async def thrice(search: Counted, **how: Any) -> tuple[int, SearchResult]:
 
 def at_hand(folder: Path, body: str = "Do it so.") -> Catalog:
     """Return the catalog of the library's skill that has instructions."""
-    return Catalog.from_skills(skill for skill in load_catalog(library(folder, body)) if skill.body)
+    return Catalog.from_skills(skill for skill in read_catalog(library(folder, body)) if skill.body)
 
 
 def test_what_a_catalog_of_this_machine_has_is_kept(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_files_that_are_read_from_this_machine_are_read_every_time(
     tmp_path: Path, how: dict[str, Any]
 ) -> None:
     """With references, and for a skill that has no instructions, the source reads files."""
-    catalog = load_catalog(library(tmp_path))
+    catalog = read_catalog(library(tmp_path))
 
     async def changed(search: Counted) -> tuple[int, str]:
         await thrice(search, **how)
@@ -210,7 +210,7 @@ async def _with(settings: Settings, use: Callable[[Counted], Awaitable[T]]) -> T
 
 
 def test_threads_may_share_a_service(tmp_path: Path) -> None:
-    catalog = load_catalog(library(tmp_path))
+    catalog = read_catalog(library(tmp_path))
     service = Counted(["local"], settings=BARE, catalog=catalog, cache=False)
     queries = ["pdf", "pdf here", "works", "nothing"] * 20
 

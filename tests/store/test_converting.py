@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.catalog import load_catalog
+from skillyard.catalog import read_catalog
 from skillyard.errors import InvalidInput, StoreRefused, StoreSchema
 from skillyard.skill import Skill
 from skillyard.store.converting import COLUMNS, StoredRow, row_of, version_of
@@ -97,7 +97,7 @@ RELEASED_DIGEST = "48faaa84d9a366971436ae4209a72537454003575adbd9b0333436986e85c
 
 
 def test_the_example_library_comes_back_whole() -> None:
-    catalog = load_catalog(REPOSITORY / "examples" / "skills")
+    catalog = read_catalog(REPOSITORY / "examples" / "skills")
     assert len(catalog) > 30
     for one in catalog:
         assert there_and_back(one).skill == one
@@ -111,7 +111,7 @@ def test_the_example_library_comes_back_whole() -> None:
 def test_the_example_library_comes_back_from_a_store(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
-    catalog = load_catalog(REPOSITORY / "examples" / "skills")
+    catalog = read_catalog(REPOSITORY / "examples" / "skills")
     with open_store(request.getfixturevalue(kind), migrate=True) as store:
         places = {one.path: one for one in catalog}  # two of them share a slug
         given_ = [Submission(one, place=path) for path, one in places.items()]

@@ -19,7 +19,7 @@ from skillyard.adapters.blocks import (
     skill_block,
     without_roots,
 )
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog
 from skillyard.context.injection import SkillInjector
 from skillyard.errors import (
     AmbiguousName,
@@ -28,6 +28,7 @@ from skillyard.errors import (
     SkillError,
     SkillyardError,
 )
+from skillyard.index.indexed import load_catalog
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query

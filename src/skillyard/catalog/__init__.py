@@ -6,7 +6,7 @@ the next snapshot with what was added, changed and removed.
 
 from __future__ import annotations
 
-from skillyard.catalog.snapshot import Catalog, CatalogDiff, has_tag, load_catalog
+from skillyard.catalog.snapshot import Catalog, CatalogDiff, has_tag, read_catalog
 from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skillyard.catalog.reading import Progress as Progress
     from skillyard.catalog.reading import refresh as refresh
 
-__all__ = ["Catalog", "CatalogDiff", "Progress", "has_tag", "load_catalog", "refresh"]
+__all__ = ["Catalog", "CatalogDiff", "Progress", "has_tag", "read_catalog", "refresh"]
 
 
 def __getattr__(name: str) -> Any:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from skillyard.discovery import Root, Scan
     from skillyard.discovery.candidate import Visited
 
-__all__ = ["Catalog", "CatalogDiff", "all_roots", "has_tag", "load_catalog"]
-__all__ += ["load_found", "named_roots"]
+__all__ = ["Catalog", "CatalogDiff", "all_roots", "difference_of", "has_tag", "load_found"]
+__all__ += ["named_roots", "read_catalog"]
 
 SCOPES = ("user",)
 _NEAR_NAMES = 3
@@ -195,6 +195,14 @@ class Catalog:
             return self._skills
         return tuple(skill for skill in self._skills if skill not in self._shadowed)
 
+    def below(self, skill: Skill) -> str | None:
+        """Return the number of a skill's root and the path below it; None if it has no file.
+
+        It is the same wherever the root lies, so what goes by it does not depend on that.
+        """
+        entry = self._entries.get(skill.path)
+        return None if entry is None else "/".join((str(entry.candidate.root), *entry[0].parts))
+
     def __len__(self) -> int:
         return len(self._skills)
 
@@ -269,7 +277,7 @@ class Catalog:
             self._entries, self._visited = entries, found.visited
             return CatalogDiff((), (), (), self)
         after = _assemble(self._roots, self._scopes, self._limits, found, entries)
-        return _difference(self, after)
+        return difference_of(self.skills, after.skills, after)
 
     @property
     def folders(self) -> tuple[Visited, ...]:
@@ -296,7 +304,8 @@ class Catalog:
         from skillyard.discovery import Scan
 
         seen = Scan((), self._scanned, len(self._visited), self._visited)
-        return _difference(self, _assemble(self._roots, self._scopes, self._limits, seen, entries))
+        after = _assemble(self._roots, self._scopes, self._limits, seen, entries)
+        return difference_of(self.skills, after.skills, after)
 
     def _lookups(self) -> tuple[dict[str, list[Skill]], dict[str, Skill]]:
         if self._by_name is None or self._by_id is None:
@@ -353,18 +362,15 @@ def _ascii_lower(text: str) -> str:
     return "".join(char.lower() if char.isascii() else char for char in text)
 
 
-@check_arguments
-def load_catalog(
+def read_catalog(
     *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     scopes: str | Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     progress: Callable[[int, int], None] | None = None,
 ) -> Catalog:
-    """Load every skill below the roots (default: the current folder).
+    """Read every skill below the roots, as ``load_catalog`` does where it uses no index.
 
-    ``scopes=("user",)`` adds the user's agent folders, after the roots. One bad file never stops
-    the others: it becomes a diagnostic. Raises InvalidSkillsRoot for a root that is no folder,
-    InvalidInput for an unknown scope.
+    Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for an unknown scope.
     """
     paths, wanted = named_roots(roots, scopes)
     # Here, because who has an index needs neither the walk nor the formats.
@@ -393,7 +399,7 @@ def named_roots(
     roots: Iterable[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
     scopes: Iterable[str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return (paths, scopes) as :func:`load_catalog` takes them. Raises InvalidInput."""
+    """Return (paths, scopes) as :func:`read_catalog` takes them. Raises InvalidInput."""
     paths: list[str] = []
     for root in roots:
         paths.extend([_root(root)] if isinstance(root, str | os.PathLike) else _each_root(root))
@@ -476,14 +482,15 @@ def _digest(skills: Sequence[Skill], entries: dict[str, Entry]) -> str:
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _difference(before: Catalog, after: Catalog) -> CatalogDiff:
-    old = {skill.path: skill for skill in before.skills}
-    new = {skill.path: skill for skill in after.skills}
-    added = tuple(skill for skill in after.skills if skill.path not in old)
-    removed = tuple(skill for skill in before.skills if skill.path not in new)
+def difference_of(before: Sequence[Skill], now: Sequence[Skill], after: Catalog) -> CatalogDiff:
+    """Return how the skills of a catalog, ``now``, differ from those of ``before``."""
+    old = {skill.path: skill for skill in before}
+    new = {skill.path: skill for skill in now}
+    added = tuple(skill for skill in now if skill.path not in old)
+    removed = tuple(skill for skill in before if skill.path not in new)
     changed = tuple(
         skill
-        for skill in after.skills
+        for skill in now
         if (earlier := old.get(skill.path)) is not None
         and (earlier.hash, earlier.references) != (skill.hash, skill.references)
     )

@@ -54,10 +54,10 @@ def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed
 
         with progress("indexing", console) as step:
             return open_catalog(roots, scopes=scopes, progress=step)
-    from skillyard.catalog import load_catalog
+    from skillyard.catalog import read_catalog
 
     with progress("reading", console) as step:
-        return load_catalog(roots, scopes=scopes, progress=step)
+        return read_catalog(roots, scopes=scopes, progress=step)
 
 
 def note_unloaded(diagnostics: tuple[Diagnostic, ...], values: Values, console: Console) -> None:

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from skillyard.arguments import check_arguments
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog
 from skillyard.context.activation import prompt_block, with_body
 from skillyard.context.fence import check_fence, closing_tag, fence_of
 from skillyard.errors import InvalidInput
+from skillyard.index.indexed import load_catalog
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.errors import Diagnostic
 from skillyard.hook.trust import project_at
+from skillyard.index.place import real_root
 from skillyard.io.paths import is_below
 from skillyard.skill import Origin
 from skillyard.value import NamedTuple
@@ -43,6 +44,10 @@ class ApprovedSkills(NamedTuple):
     def key(self) -> str:
         """What tells this index from others of the same roots."""
         return f"approved in {self.project}"
+
+    def real(self) -> ApprovedSkills:
+        """Return the same with the libraries named where they lead, as an index is made."""
+        return self._replace(roots=tuple(map(real_root, self.roots)))
 
     def admitted(self, found: Scan) -> Scan:
         """Return the scan without the project's files that are not approved as they are now."""

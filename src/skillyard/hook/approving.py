@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillyard.catalog import load_catalog
+from skillyard.catalog import read_catalog
 from skillyard.decisions.entry import moment
 from skillyard.digest import sha256
 from skillyard.errors import InvalidSkillsRoot, SkillyardError
@@ -101,7 +101,7 @@ def _read(path: str, progress: Progress | None) -> tuple[dict[str, str], list[tu
     """Return the digests of a project's skills by path, and what cannot be approved and why."""
     skills: dict[str, str] = {}
     refused: list[tuple[str, str]] = []
-    for skill in load_catalog(path, progress=progress):
+    for skill in read_catalog(path, progress=progress):
         if skill.origin == Origin.CONVENTION:
             continue
         below = os.path.relpath(skill.path, path)

@@ -11,7 +11,6 @@ from threading import Lock
 
 from skillyard.catalog import Catalog
 from skillyard.index.indexed import IndexedCatalog
-from skillyard.index.records import card_in
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.skill import Skill
 from skillyard.sources.protocol import Hit
@@ -118,10 +117,9 @@ def snapshot_of(
 def _agree(catalog: IndexedCatalog, whole: Catalog) -> bool:
     """True when the index was made from the very files that were read for the catalog."""
     hashes = {skill.path: skill.hash for skill in whole.skills}
-    searcher = catalog.library.searcher
     seen = 0
-    for ordinal in searcher.ordinals():
-        card = card_in(searcher.record(ordinal))
+    for ordinal in catalog.library.searcher.ordinals():
+        card = catalog.library.card(ordinal)
         if hashes.get(card.path) != card.hash:
             return False
         seen += 1

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from skillyard.catalog.snapshot import Catalog, load_catalog, load_found, named_roots
-from skillyard.errors import IndexDamaged, SkillIoError
+from skillyard.arguments import check_arguments
+from skillyard.catalog.snapshot import (
+    Catalog,
+    CatalogDiff,
+    difference_of,
+    load_found,
+    named_roots,
+    read_catalog,
+)
+from skillyard.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
 from skillyard.index.library import Library
 from skillyard.index.opening import open_index
 from skillyard.index.place import Place, fresh, index_folder, settings, table_of
+from skillyard.index.progress import Progress
 from skillyard.index.reader import SegmentSearcher
-from skillyard.index.records import candidate_in, card_in, key_of_candidate
+from skillyard.index.records import card_in
+from skillyard.index.spelling import Spelling
 from skillyard.index.summary import Summary, load_summary
 from skillyard.index.table import Table
 from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.reported import Reported
 from skillyard.skill import Skill
 from skillyard.text import plural
 from skillyard.value import TYPE_CHECKING
@@ -23,9 +34,18 @@ from skillyard.value import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-    from skillyard.catalog.reading import Progress
+    from skillyard.catalog.reading import Progress as Reading
 
-__all__ = ["IndexedCatalog", "current", "open_catalog", "open_place"]
+__all__ = ["IndexedCatalog", "current", "load_catalog", "open_catalog", "open_place"]
+
+READ_UP_TO = 64
+"""Files that :func:`load_catalog` reads each time: an index of so few would save no time."""
+WAIT_S = 30.0
+"""Seconds to wait for another process that is bringing the same index up to date."""
+POLL_S = 0.25
+"""Seconds between two looks at what the other process has made by then."""
+BUILDING = "index_building"
+"""Code of the diagnostic that says that answers come from a part of the library."""
 
 _LAZY = (
     "_skills",
@@ -46,16 +66,19 @@ class _Whole:
     cycle, what nobody asks any more closes its files at once.
     """
 
-    __slots__ = ("place", "read")
+    __slots__ = ("before", "place", "read")
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, before: Catalog | None = None) -> None:
         self.place = place
+        self.before = before
+        """What was read of an earlier state of the files."""
         self.read: Catalog | None = None
         """None as long as nobody needed it."""
 
     def get(self, before: Catalog | None = None) -> Catalog:
         """Return it; of what was read ``before`` only the files that changed are read again."""
         roots, scopes, limits, admission = self.place
+        before, self.before = before or self.before, None
         if self.read is None and before is not None and admission is None:
             self.read = before.reload().catalog
         if self.read is None:
@@ -74,12 +97,15 @@ class IndexedCatalog(Catalog):
         # The base is not initialised: what it would hold is loaded by the first who needs it.
         self._place = place
         self._roots, self._scopes, self._limits, _ = place
-        self._reported = summary.reported
+        spelling = Spelling(place)
+        self._reported = spelling.reported(summary.reported)
+        if summary.known < summary.files:
+            self._reported = Reported((*self._reported.listed, _building(place, summary)))
         self._counts = summary.counts
         self.bound = {}
         self._whole = _Whole(place)
         self.summary = summary
-        self.library = _DiskLibrary(self._whole, summary, searcher, table)
+        self.library = _DiskLibrary(self._whole, summary, searcher, table, spelling)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _LAZY:
@@ -107,10 +133,41 @@ class IndexedCatalog(Catalog):
         searcher = self.library.searcher
         return not searcher.stale() and fresh(searcher, self._place, self.summary, look=True)
 
+    @property
+    def building(self) -> Progress | None:
+        """How far the index is, where it is still being made: answers come from that part of it."""
+        if self.summary.known == self.summary.files:
+            return None
+        return Progress(self.summary.known, self.summary.files)
+
+    def reload(self, progress: Reading | None = None) -> CatalogDiff:
+        """Look at every file, bring the index up to date, and return the difference.
+
+        Of a removed skill there is what answers show; the rest went with its file. Raises
+        InvalidSkillsRoot when a root is gone, SkillIoError, IndexDamaged.
+        """
+        if self.is_current():
+            return CatalogDiff((), (), (), self)
+        after = open_place(self._place, progress=progress, look=True)
+        after._whole.before = self._whole.read
+        return difference_of(self._cards(), after._cards(), after)
+
+    def glance(self) -> CatalogDiff:
+        """Do as :meth:`reload`: a look at every file is short where nothing is read."""
+        return self.reload()
+
+    def _cards(self) -> list[Skill]:
+        """Return every skill as the index has it, sorted."""
+        library = self.library
+        found = [library.skill(ordinal) for ordinal in library.searcher.ordinals()]
+        return sorted(found, key=lambda skill: skill.key)
+
     def copies(self, skill: Skill) -> tuple[Skill, ...]:
-        """Return the copies of a skill as the index knows them, without their instructions."""
-        keys = self.summary.copies.get(skill.path, ())
-        ordinals = (self.library.searcher.ordinal(key) for key in keys)
+        """Return the copies of a skill."""
+        searcher = self.library.searcher
+        ordinal = self.library.ordinal(skill)
+        keys = () if ordinal is None else self.summary.copies.get(searcher.key(ordinal), ())
+        ordinals = (searcher.ordinal(key) for key in keys)
         return tuple(self.library.skill(ordinal) for ordinal in ordinals if ordinal is not None)
 
     def __len__(self) -> int:
@@ -120,15 +177,32 @@ class IndexedCatalog(Catalog):
         return f"<IndexedCatalog of {plural(self.counts.skills, 'skill')}>"
 
 
+def _building(place: Place, summary: Summary) -> Diagnostic:
+    return Diagnostic(
+        BUILDING,
+        "warning",
+        place.roots[0] if place.roots else ".",
+        f"the index is still being made: answers come from {summary.known:,} of"
+        f" {summary.files:,} files",
+        "ask again in a while",
+    )
+
+
 class _DiskLibrary(Library):
     """The skills of an indexed catalog, one file at a time."""
 
     searcher: SegmentSearcher
 
     def __init__(
-        self, whole: _Whole, summary: Summary, searcher: SegmentSearcher, table: Table
+        self,
+        whole: _Whole,
+        summary: Summary,
+        searcher: SegmentSearcher,
+        table: Table,
+        spelling: Spelling,
     ) -> None:
         self._whole = whole
+        self._spelling = spelling
         self._summary = summary
         self.searcher = searcher
         self.table = table
@@ -142,19 +216,23 @@ class _DiskLibrary(Library):
         return self._whole.get().skills
 
     def skill(self, ordinal: int) -> Skill:
-        """Return the skill of an ordinal, without its instructions. Raises IndexDamaged."""
+        """Return the skill of an ordinal, read as far as it is looked at. Raises IndexDamaged."""
         skill = self._kept.get(ordinal)
         if skill is None:
-            skill = self._card(ordinal)
+            skill = self._one(ordinal)
             self._ordinals[skill.path] = ordinal
             skill = self._kept.setdefault(ordinal, skill)  # one object, whichever thread was first
         return skill
 
-    def _card(self, ordinal: int) -> Skill:
+    def card(self, ordinal: int) -> Skill:
+        """Return what the index itself says of a skill. Raises IndexDamaged."""
         try:
-            card = card_in(self.searcher.record(ordinal))
-        except (ValueError, TypeError):
+            return card_in(self.searcher.record(ordinal), self._spelling, self._whole.place.limits)
+        except (ValueError, TypeError, KeyError):
             raise self._unreadable() from None
+
+    def _one(self, ordinal: int) -> Skill:
+        card = self.card(ordinal)
         if self._whole.read is not None:  # one object for each skill, whoever asks
             entry = self._whole.read._entries.get(card.path)
             if entry is not None and entry.skill is not None:
@@ -167,18 +245,13 @@ class _DiskLibrary(Library):
         Raises IndexDamaged when the file has changed so that it is no skill any more.
         """
         skill = self.skill(ordinal)
-        if skill.body is not None:
-            return skill
-        from skillyard.catalog.reading import read_one
-
         try:
-            candidate = candidate_in(self.searcher.record(ordinal))
-        except (ValueError, TypeError):
-            raise self._unreadable() from None
-        entry = read_one(candidate, self._whole.place.limits, time.time_ns())
-        if entry.skill is None:
-            raise IndexDamaged("a skill has changed since it was indexed", path=candidate.path)
-        return entry.skill
+            _ = skill.body
+        except SkillError as error:
+            raise IndexDamaged(
+                f"a skill has changed since it was indexed: {error.message}", path=skill.path
+            ) from None
+        return skill
 
     def _unreadable(self) -> IndexDamaged:
         return IndexDamaged("a record cannot be read", path=self.searcher.folder)
@@ -188,10 +261,11 @@ class _DiskLibrary(Library):
         known = self._ordinals.get(skill.path)
         if known is not None:
             return known
-        entry = self._whole.get()._entries.get(skill.path)
-        if entry is None:
-            return None
-        return self.searcher.ordinal(key_of_candidate(entry.candidate))
+        for key in self._spelling.keys(skill.path):
+            ordinal = self.searcher.ordinal(key)
+            if ordinal is not None and self.skill(ordinal).path == skill.path:
+                return ordinal
+        return None
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
         """Yield the skills that only an explicit call chooses."""
@@ -210,50 +284,127 @@ class _DiskLibrary(Library):
         return found
 
 
+@check_arguments
+def load_catalog(
+    *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    scopes: str | Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Callable[[int, int], None] | None = None,
+    index: bool = True,
+) -> Catalog:
+    """Load every skill below the roots (default: the current folder).
+
+    ``scopes=("user",)`` adds the user's agent folders, after the roots. One bad file never stops
+    the others: it becomes a diagnostic. ``progress`` is called with (files done, files in all)
+    from time to time.
+
+    A library of more than 64 files is opened over the index that the command line uses too, which
+    lies in the user's cache folder and is made or brought up to date first; what a skill holds
+    beyond its card is then read from its file when it is looked at. ``index=False``, or
+    ``SKILLYARD_INDEX=off``, reads every file now and keeps nothing. The answers are the same.
+
+    Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for an unknown scope.
+    """
+    paths, named = named_roots(roots, scopes)
+    place = Place(paths, named, limits)
+    if not index or _is_off():
+        return read_catalog(paths, scopes=named, limits=limits, progress=progress)
+    try:
+        if not _is_large(index_folder(place)):
+            found = place.scan()
+            if len(found.candidates) <= READ_UP_TO:
+                return load_found(paths, named, limits, found, progress=progress)
+        return open_place(place, progress=progress)
+    except (SkillIoError, IndexDamaged):
+        return read_catalog(paths, scopes=named, limits=limits, progress=progress)
+
+
+def _is_off() -> bool:
+    return os.environ.get("SKILLYARD_INDEX", "").lower() in ("off", "0", "no")
+
+
+def _is_large(folder: str) -> bool:
+    """True where an index is kept that :func:`load_catalog` uses: then no walk has to count."""
+    try:
+        searcher = open_index(folder)
+        data = None if searcher is None else searcher.side_file("summary")
+        return data is not None and load_summary(data).files > READ_UP_TO
+    except (IndexDamaged, SkillIoError, ValueError):
+        return False
+
+
 def open_catalog(
     *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     scopes: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
-    progress: Progress | None = None,
+    progress: Reading | None = None,
     look: bool = False,
+    in_parts: bool = True,
 ) -> Catalog:
     """Return the catalog of the roots over its index, which is made or brought up to date first.
 
     ``look`` looks at every file, also of a large library that was looked at a moment ago.
-    Where no index can be kept (``SKILLYARD_INDEX=off``, a folder that cannot be written) it is the
-    catalog of :func:`load_catalog`: the same answers, worked out each time. Raises
-    InvalidSkillsRoot, InvalidInput.
+    ``in_parts`` takes a part of an index that another process is making; see
+    :attr:`IndexedCatalog.building`. Where no index can be kept (``SKILLYARD_INDEX=off``, a folder
+    that cannot be written) it is the catalog of :func:`read_catalog`: the same answers, worked out
+    each time. Raises InvalidSkillsRoot, InvalidInput.
     """
-    paths, wanted = named_roots(roots, scopes)
-    if os.environ.get("SKILLYARD_INDEX", "").lower() in ("off", "0", "no"):
-        return load_catalog(paths, scopes=wanted, limits=limits, progress=progress)
-    place = Place(paths, wanted, limits)
+    paths, named = named_roots(roots, scopes)
+    if _is_off():
+        return read_catalog(paths, scopes=named, limits=limits, progress=progress)
+    place = Place(paths, named, limits)
     try:
-        return open_place(place, progress=progress, look=look)
+        return open_place(place, progress=progress, look=look, in_parts=in_parts)
     except (SkillIoError, IndexDamaged):
-        return load_catalog(paths, scopes=wanted, limits=limits, progress=progress)
+        return read_catalog(paths, scopes=named, limits=limits, progress=progress)
 
 
 def open_place(
-    place: Place, *, progress: Progress | None = None, look: bool = False
+    place: Place,
+    *,
+    progress: Reading | None = None,
+    look: bool = False,
+    in_parts: bool = True,
 ) -> IndexedCatalog:
     """Return the catalog over the index of a place, made or brought up to date first.
 
     Raises InvalidSkillsRoot, SkillIoError, IndexDamaged.
     """
     folder = index_folder(place)
-    try:
-        catalog = current(place, folder, look=look)
-    except IndexDamaged:
-        catalog = None
-    if catalog is None:
-        from skillyard.index.keeping import refresh  # it loads what reading and writing need
+    catalog = _current(place, folder, look=look)
+    return catalog or _brought(place, folder, progress, in_parts)
 
-        refresh(place, folder, progress=progress)
-        catalog = current(place, folder, trusted=True)
-    if catalog is None:
-        raise IndexDamaged("the index vanished while it was opened", path=folder)
-    return catalog
+
+def _brought(place: Place, folder: str, progress: Reading | None, in_parts: bool) -> IndexedCatalog:
+    """Bring the index up to date, or take the part of it that another process has made so far."""
+    from skillyard.index.keeping import refresh  # it loads what reading and writing need
+
+    ends = time.monotonic() + WAIT_S
+    while True:
+        try:
+            refresh(place, folder, progress=progress, wait_s=POLL_S)
+        except SkillIoError as error:
+            if error.code != "index_busy":
+                raise
+            part = _current(place, folder, trusted=True)
+            if in_parts and part is not None and part.building:
+                return part
+            if time.monotonic() >= ends:
+                raise
+        else:
+            catalog = _current(place, folder, trusted=True)
+            if catalog is None:
+                raise IndexDamaged("the index vanished while it was opened", path=folder)
+            return catalog
+
+
+def _current(
+    place: Place, folder: str, *, trusted: bool = False, look: bool = False
+) -> IndexedCatalog | None:
+    try:
+        return current(place, folder, trusted=trusted, look=look)
+    except IndexDamaged:
+        return None
 
 
 def current(

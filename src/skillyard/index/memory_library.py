@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from skillyard.index.building import documents_of
 from skillyard.index.in_memory import segments_of
@@ -33,7 +33,12 @@ class MemoryLibrary(Library):
             or (skill.origin == Origin.CONVENTION and not include_conventions)
         )
         documents = documents_of(self.skills, self.table, out)
-        keyed = (d._replace(key=f"{d.key}\0{place}") for place, d in enumerate(documents))
+        # Equal scores go by the key: as in an index on disk, and wherever the files lie.
+        below: Callable[[Skill], str | None] = getattr(skills, "below", lambda _: None)
+        keyed = (
+            d._replace(key=below(self.skills[place]) or f"{d.key}\0{place}")
+            for place, d in enumerate(documents)
+        )
         self._ordinals: Sequence[int] = range(len(self.skills))
         if len(self.skills) > MANY:
             self.searcher = segments_of(keyed, self.table.dimensions)

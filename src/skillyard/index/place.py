@@ -35,13 +35,28 @@ if TYPE_CHECKING:
         def admitted(self, found: Scan) -> Scan:
             """Return the scan without what does not belong; diagnostics say why."""
 
+        def real(self) -> Admission:
+            """Return the same for roots that are named where they lead."""
 
-__all__ = ["Place", "cache_folder", "fingerprint", "fresh", "index_folder", "settings", "table_of"]
+
+__all__ = [
+    "Place",
+    "cache_folder",
+    "fingerprint",
+    "fresh",
+    "index_folder",
+    "real_root",
+    "settings",
+    "table_of",
+]
 
 ADAPTED = "adapted"
 """The setting of an index whose table knows the library's own words."""
-VERSION = "4"
+VERSION = "5"
 """Grows when records, state or summary change their shape."""
+
+RUNTIME_FOLDER = ".skills"
+"""As in ``discovery.layout``, which an answer from an index does not load."""
 
 LOOKED_AT_EACH_TIME = 2_000
 """Skills up to which every question looks at all files first: a walk of milliseconds."""
@@ -66,12 +81,41 @@ class Place(NamedTuple):
         found = scan(all_roots(self.roots, self.scopes), self.limits)
         return found if self.admission is None else self.admission.admitted(found)
 
+    def look(self) -> Scan:
+        """Walk the roots where they lead. Raises InvalidSkillsRoot, with the root as named."""
+        from skillyard.errors import InvalidSkillsRoot
+
+        try:
+            return self.real().scan()
+        except InvalidSkillsRoot:
+            self.scan()
+            raise
+
+    def real(self) -> Place:
+        """Return the library with its roots where they lead: what one index is made of.
+
+        However a folder is named (``lib``, ``./lib``, by a link), it has one index;
+        :mod:`skillyard.index.spelling` gives the paths back as the roots were named.
+        """
+        roots = tuple(map(real_root, self.roots))
+        admission = None if self.admission is None else self.admission.real()
+        return self._replace(roots=roots, admission=admission)
+
+
+def real_root(root: str) -> str:
+    """Return where a root leads, as an index of it is made."""
+    real = os.path.realpath(root)
+    named = os.path.abspath(root)
+    # A link called .skills makes a store of runtime documents of whatever it leads to.
+    runtime = os.path.basename(named).lower() == RUNTIME_FOLDER
+    return named if runtime and os.path.basename(real).lower() != RUNTIME_FOLDER else real
+
 
 def index_folder(place: Place) -> str:
-    """Return the folder of the index for these roots, as they were given and where they lead."""
-    named = [f"{root}\0{os.path.realpath(root)}" for root in place.roots]
-    named += [] if place.admission is None else [place.admission.key]
-    text = "\n".join([*named, *place.scopes, repr(tuple(place.limits))])
+    """Return the folder of the index of a library: one for the same real folders."""
+    real = place.real()
+    named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
+    text = "\n".join([*named, *real.scopes, repr(tuple(real.limits))])
     name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
     return os.path.join(cache_folder(), "index", name)
 
@@ -118,7 +162,7 @@ def fresh(
     trusted = summary.documents > LOOKED_AT_EACH_TIME and not look
     if trusted and _age(searcher.folder) < TRUSTED_S:
         return True
-    same = summary.settled and fingerprint(place.scan()) == summary.fingerprint
+    same = summary.settled and fingerprint(place.look()) == summary.fingerprint
     if same and touch:
         _touch(searcher.folder)
     return same

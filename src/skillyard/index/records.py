@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from skillyard.index.card import SkillCard
 from skillyard.skill import Reference, Skill
 from skillyard.value import TYPE_CHECKING
 
@@ -12,10 +13,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillyard.discovery import Candidate
+    from skillyard.index.spelling import Spelling
+    from skillyard.limits import Limits
 
 __all__ = [
     "candidate_fields",
-    "candidate_in",
     "candidate_of",
     "card_in",
     "key_of_candidate",
@@ -27,7 +29,7 @@ CARD = (
     *("allowed_tools", "origin", "install_count", "curated", "hash", "last_modified", "scope"),
     *("user_invocable", "disable_model_invocation"),
 )
-"""What an answer shows of a skill. Its instructions are read from its file when they are wanted."""
+"""What an answer shows of a skill; the rest is read from its file, see :mod:`.card`."""
 
 
 def key_of_candidate(candidate: Candidate) -> str:
@@ -42,16 +44,17 @@ def record_of(candidate: Candidate, skill: Skill) -> bytes:
     return json.dumps(shape, separators=(",", ":")).encode("ascii")
 
 
-def card_in(record: bytes) -> Skill:
-    """Return the skill of a record, without its instructions. Raises ValueError, TypeError."""
-    card, _ = json.loads(record)
-    return Skill(body=None, **card)
+def card_in(record: bytes, spelling: Spelling, limits: Limits) -> SkillCard:
+    """Return the skill of a record; the rest of it loads on demand. Raises ValueError, TypeError.
 
-
-def candidate_in(record: bytes) -> Candidate:
-    """Return the candidate of a record. Raises ValueError, TypeError."""
-    _, candidate = json.loads(record)
-    return candidate_of(candidate)
+    ``spelling`` says how the roots are named for who reads it.
+    """
+    card, (path, parts, _, _, _, _, root, references, _) = json.loads(record)
+    for name in ("tags", "allowed_tools"):
+        card[name] = tuple(card[name])
+    card["references"] = tuple(Reference(*reference) for reference in references)
+    card["path"] = spelling.path(path, parts, root)
+    return SkillCard(card, limits)
 
 
 def candidate_fields(candidate: Candidate) -> list[Any]:

@@ -69,6 +69,8 @@ class State(NamedTuple):
     known: dict[str, Known]
     """By path."""
     scanned: tuple[Diagnostic, ...]
+    finished: bool
+    """False while files are left that the index has never seen or not seen changed."""
 
 
 def state_bytes(state: State) -> bytes:
@@ -85,6 +87,7 @@ def state_bytes(state: State) -> bytes:
             for k in state.known.values()
         ],
         "scanned": [list(d) for d in state.scanned],
+        "finished": state.finished,
     }
     return json.dumps(shape, separators=(",", ":")).encode("ascii")
 
@@ -103,7 +106,8 @@ def load_state(data: bytes) -> State:
                 settled,
                 flags,
             )
-        return State(known, _diagnostics_of(shape["scanned"]))
+        scanned = _diagnostics_of(shape["scanned"])
+        return State(known, scanned, bool(shape["finished"]))
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a state: {error}") from None
 

@@ -28,7 +28,11 @@ class Summary(NamedTuple):
     counts: SkillCounts
     """How many skills those documents are."""
     copies: dict[str, tuple[str, ...]]
-    """Keys of the copies of a skill, by its path."""
+    """Keys of the copies of a skill, by its key."""
+    files: int
+    """Files of the library that should be skills."""
+    known: int
+    """How many of them the index knows: fewer while it is being made for the first time."""
 
 
 def summary_bytes(summary: Summary) -> bytes:
@@ -41,6 +45,8 @@ def summary_bytes(summary: Summary) -> bytes:
         "settled": summary.settled,
         "counts": summary.counts,
         "copies": summary.copies,
+        "files": summary.files,
+        "known": summary.known,
     }
     head = json.dumps(shape, separators=(",", ":"))
     return f"{head}\n{summary.reported.json}".encode("ascii")
@@ -54,7 +60,7 @@ def load_summary(data: bytes) -> Summary:
             raise ValueError("not a summary: no diagnostics")
         shape = json.loads(head)
         patterns = {key: tuple(listed) for key, listed in shape["patterns"].items()}
-        copies = {path: tuple(keys) for path, keys in shape["copies"].items()}
+        copies = {key: tuple(keys) for key, keys in shape["copies"].items()}
         return Summary(
             shape["documents"],
             Reported(json=reported),
@@ -64,6 +70,8 @@ def load_summary(data: bytes) -> Summary:
             bool(shape["settled"]),
             SkillCounts(*map(int, shape["counts"])),
             copies,
+            int(shape["files"]),
+            int(shape["known"]),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a summary: {error}") from None

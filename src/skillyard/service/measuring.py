@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
 from skillyard.evals.retrieval.comparing import MEASURES, Compared, compare, interval, per_query
 from skillyard.evals.retrieval.measures import (
@@ -21,6 +21,7 @@ from skillyard.evals.retrieval.measures import (
     write_json,
     write_text,
 )
+from skillyard.index.indexed import load_catalog
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
 from skillyard.skill import Skill
 

@@ -1,6 +1,6 @@
 """``validate``: look at a path under a profile and return everything there is to say about it.
 
-The lenient profile's errors are those of :func:`skillyard.catalog.load_catalog`, because it calls
+The lenient profile's errors are those of :func:`skillyard.catalog.read_catalog`, because it calls
 it. The other two look at every file's raw fields as well, also where the file did not load.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from skillyard.arguments import check_arguments
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog, read_catalog
 from skillyard.discovery import Root, scan
 from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot, SkillError
 from skillyard.formats.agentskills import parse_skill
@@ -164,7 +164,7 @@ def _look_leniently(where: _Where) -> _Seen:
     """Return what loads as views, with everything that loading says."""
     if where.strict:
         return _single(where)
-    catalog = load_catalog(where.root, limits=where.limits)
+    catalog = read_catalog(where.root, limits=where.limits)
     reading = [found for found in catalog.diagnostics if where.means(found.path)]
     skills = [skill for skill in catalog.skills if where.means(skill.path)]
     if not skills and not reading and where.below and os.path.isfile(where.given):

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.catalog import load_catalog
+from skillyard.catalog import read_catalog
 from skillyard.evals.cases.open_formats import (
     read_open_evals,
     read_skill_evals,
@@ -69,7 +69,7 @@ def test_each_prompt_is_judged_by_what_its_entry_says(tmp_path: Path) -> None:
     folder = skill(tmp_path)
     written(folder, "evals/files/x.csv", "a,b\n```\n")
     written(folder, "evals/evals.json", EVALS)
-    catalog = load_catalog(tmp_path)
+    catalog = read_catalog(tmp_path)
     (rubric,), left_out = rubrics_of(read_skill_evals(catalog).evals.cases, catalog)
     assert left_out == ()
     assert (
@@ -100,7 +100,7 @@ def test_an_entry_whose_files_may_not_be_read_is_left_out(
         (folder / name).write_bytes(content)
     entry = {"id": 1, "prompt": "look", "files": [name]}
     path = written(folder, "evals/evals.json", json.dumps({"skill_name": "x", "evals": [entry]}))
-    catalog = load_catalog(tmp_path)
+    catalog = read_catalog(tmp_path)
     found = read_skill_evals(catalog).evals
     rubrics, left_out = rubrics_of(found.cases, catalog)
     assert rubrics == ()
@@ -195,7 +195,7 @@ def test_skill_folders_are_looked_into_and_other_files_passed_over(tmp_path: Pat
     written(folder, "evals/benchmark.json", '{"runs": [1, 2]}')
     written(folder, "evals/deep/more.json", TRIGGERS)
     written(folder, "other.json", TRIGGERS)
-    found = read_skill_evals(load_catalog(tmp_path))
+    found = read_skill_evals(read_catalog(tmp_path))
     assert [case.skill_name for case in found.evals.cases] == ["table-repair"] * 3
     assert [case.about for case in found.triggers.cases] == ["table-repair"] * 2
     assert [*found.evals.diagnostics, *found.triggers.diagnostics] == []
@@ -214,7 +214,7 @@ def test_each_kind_of_file_tells_its_own_faults_and_an_unreadable_one_is_told_tw
     evals = written(folder, "evals/evals.json", EVALS.replace("sum up", ""))
     triggers = written(folder, "evals/triggers.json", TRIGGERS.replace("true", "1"))
     broken = written(folder, "evals/what.json", "[\n{")
-    found = read_skill_evals(load_catalog(tmp_path))
+    found = read_skill_evals(read_catalog(tmp_path))
     assert [(each.path, each.line) for each in found.evals.errors] == [
         (str(evals), 5),
         (str(broken), 2),
@@ -229,7 +229,7 @@ def test_a_skill_cannot_bring_evals_for_another_one(tmp_path: Path) -> None:
     skill(tmp_path, "other")
     folder = skill(tmp_path)
     path = written(folder, "evals/evals.json", EVALS.replace("table-repair", "other"))
-    found = read_skill_evals(load_catalog(tmp_path)).evals
+    found = read_skill_evals(read_catalog(tmp_path)).evals
     assert {case.skill_name for case in found.cases} == {"table-repair"}
     one(found.diagnostics, path, 1, "skill_name is not that of the skill it lies in")
 
@@ -240,11 +240,11 @@ def test_a_link_out_of_the_skill_is_not_followed(tmp_path: Path) -> None:
     written(outside, "evals.json", EVALS)
     folder = skill(tmp_path / "root")
     (folder / "evals").symlink_to(outside)
-    assert read_skill_evals(load_catalog(tmp_path / "root")).triggers.cases == ()
+    assert read_skill_evals(read_catalog(tmp_path / "root")).triggers.cases == ()
     (folder / "evals").unlink()
     (folder / "evals").mkdir()
     (folder / "evals" / "t.json").symlink_to(outside / "t.json")
-    assert read_skill_evals(load_catalog(tmp_path / "root")).triggers.cases == ()
+    assert read_skill_evals(read_catalog(tmp_path / "root")).triggers.cases == ()
 
 
 PLAIN = st.recursive(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import InvalidInput
 from skillyard.evals.cases.activation import read_activation
 from skillyard.evals.cases.candidates import read_candidates
@@ -56,7 +56,7 @@ def test_the_files_of_a_skill_are_valid_and_marked(tmp_path: Path) -> None:
 
 
 def test_near_misses_belong_to_the_nearest_skills(tmp_path: Path) -> None:
-    catalog = load_catalog(REPOSITORY / "examples/skills")
+    catalog = read_catalog(REPOSITORY / "examples/skills")
     scaffold(catalog.get("csv-cleaning"), catalog, tmp_path)
     cases = read_activation(tmp_path / "datasets/activation", catalog=catalog).cases
     own = [case for case in cases if case.expected_skills == ("csv-cleaning",)]
@@ -104,7 +104,7 @@ def test_a_second_skill_joins_the_candidates_at_the_end(tmp_path: Path) -> None:
 
 
 def test_skills_of_every_kind_share_a_folder_without_an_error(tmp_path: Path) -> None:
-    catalog = load_catalog(REPOSITORY / "examples/skills")
+    catalog = read_catalog(REPOSITORY / "examples/skills")
     skills = ["csv-cleaning", "garden-planning", "bulk-delete", "hotline-escalation", "agents"]
     for name in skills:
         scaffold(catalog.get(name), catalog, tmp_path)

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog, read_catalog
 from skillyard.evals.cases.activation import ActivationCase, read_activation
 from skillyard.evals.cases.candidates import Candidate, read_candidates
 from skillyard.evals.cases.confusion import ConfusionCase, groups_of, read_confusion
@@ -24,7 +24,7 @@ HOME = REPOSITORY / "examples/evals"
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return load_catalog(REPOSITORY / "examples/skills")
+    return read_catalog(REPOSITORY / "examples/skills")
 
 
 @pytest.fixture(scope="module")

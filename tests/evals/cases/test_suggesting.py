@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import SkillNotFound
 from skillyard.evals.cases.activation import ActivationCase, read_activation
 from skillyard.evals.cases.suggesting import Suggestions, suggest
@@ -20,7 +20,7 @@ EXAMPLES = REPOSITORY / "examples"
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return load_catalog(EXAMPLES / "skills")
+    return read_catalog(EXAMPLES / "skills")
 
 
 def test_the_words_that_the_winner_has_and_the_skill_lacks(catalog: Catalog) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
-from skillyard.catalog import Catalog, load_catalog
+from skillyard.catalog import Catalog, read_catalog
 from skillyard.catalog.copies import is_copy
 from skillyard.catalog.counts import SkillCounts, count_skills
 from skillyard.discovery.layout import AGENT_FOLDERS, user_folder
@@ -55,13 +55,13 @@ def library(request: Request) -> Iterator[Finding]:
     folders = [*there, *agents] if is_read else there
     scopes = ("user",) if is_read else ()
     if folders:
-        catalog = load_catalog(
+        catalog = read_catalog(
             [folder.path for folder in there], scopes=scopes, progress=request.progress
         )
         yield from _surveyed(catalog, folders, request)
     if not is_read:
         for folder in agents:
-            yield from _surveyed(load_catalog(folder.path), [folder], request)
+            yield from _surveyed(read_catalog(folder.path), [folder], request)
     if not agents:
         yield Finding(
             "agent-folder",

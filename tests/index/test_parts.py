@@ -1,0 +1,160 @@
+"""An index is made in parts: what is done stays, and answers whoever asks meanwhile."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.catalog import read_catalog
+from skillyard.catalog.reading import read_one
+from skillyard.index import indexed, keeping
+from skillyard.index.indexed import BUILDING, IndexedCatalog, open_catalog, open_place
+from skillyard.index.keeping import build, refresh
+from skillyard.index.place import Place, index_folder
+from skillyard.index.writer import LOCK
+from skillyard.io.locks import file_lock
+from skillyard.limits import DEFAULT_LIMITS
+from tests.parity.trees import write_tree
+from tests.worked_examples.making import document
+
+FILES = 700
+SHADOWED = 50
+REQUEST = "repairs broken files of kind 7"
+
+KILLED = """
+import os, signal, sys
+import skillyard.catalog.reading
+from skillyard.index.indexed import open_catalog
+
+skillyard.catalog.reading.SETTLED_NS = 0
+
+def told(done, total):
+    if done >= 384:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+open_catalog(sys.argv[1], progress=told)
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
+    monkeypatch.setattr(indexed, "POLL_S", 0.0)
+    monkeypatch.setattr(indexed, "WAIT_S", 0.0)
+    files = {
+        f"n{number % 9}/s{number}/SKILL.md": document(
+            f"s{number % (FILES - SHADOWED)}", f"Repairs broken files of kind {number % 13}."
+        )
+        for number in range(FILES)
+    }
+    root = write_tree(tmp_path / "skills", files)
+    for path in root.rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    monkeypatch.setattr("skillyard.catalog.reading.SETTLED_NS", 0)
+    return Place((str(root),), (), DEFAULT_LIMITS)
+
+
+def part_of(place: Place) -> IndexedCatalog:
+    found = indexed.current(place, index_folder(place), trusted=True)
+    assert found is not None
+    return found
+
+
+def scores(catalog: sy.Catalog) -> list[tuple[str, float]]:
+    return [(match.skill.path, match.score) for match in sy.rank(catalog, REQUEST, limit=None)]
+
+
+def read_from_now_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    read: list[str] = []
+
+    def counted(candidate: object, *rest: object) -> object:
+        read.append(candidate.path)  # type: ignore[attr-defined]
+        return read_one(candidate, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(keeping, "read_one", counted)
+    return read
+
+
+def test_a_process_that_is_killed_leaves_what_it_had_done(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = [sys.executable, "-c", KILLED, place.roots[0]]
+    assert subprocess.run(arguments, check=False).returncode == -9
+    part = part_of(place)
+    assert part.building == (256, FILES, None)
+    read = read_from_now_on(monkeypatch)
+    catalog = open_place(place)
+    assert catalog.building is None
+    # The rest, and those of the first that a later file shadows.
+    assert len(set(read)) <= FILES - 256 + SHADOWED
+    assert scores(catalog) == scores(read_catalog(place.roots))
+    assert catalog.diagnostics == read_catalog(place.roots).diagnostics
+
+
+def test_an_interrupt_loses_nothing(place: Place) -> None:
+    def interrupt(done: int, total: int) -> None:
+        if done >= 384:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(place, index_folder(place), progress=interrupt)
+    assert part_of(place).building == (384, FILES, None)
+    assert build(place, index_folder(place)).skills == len(read_catalog(place.roots).candidates)
+    assert part_of(place).building is None
+
+
+def test_who_asks_meanwhile_is_answered_from_the_part_and_told_so(place: Place) -> None:
+    def interrupt(done: int, total: int) -> None:
+        if done >= 320:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        refresh(place, index_folder(place), progress=interrupt)
+    with file_lock(os.path.join(index_folder(place), LOCK)):  # somebody goes on with it
+        catalog = open_catalog(place.roots)
+        assert isinstance(catalog, IndexedCatalog)
+        (said,) = [each for each in catalog.diagnostics if each.code == BUILDING]
+        assert said.message.endswith("answers come from 320 of 700 files")
+        assert {match.skill.name for match in sy.rank(catalog, REQUEST, limit=None)}
+        assert len(catalog.counts.words) > 0
+        # Who cannot do with a part waits for the whole.
+        with pytest.raises(sy.SkillIoError, match="another process"):
+            open_place(place, in_parts=False)
+    assert not [each for each in open_catalog(place.roots).diagnostics if each.code == BUILDING]
+
+
+def test_an_index_that_is_made_anew_answers_with_all_of_it_until_then(place: Place) -> None:
+    before = scores(open_place(place))
+
+    def interrupt(done: int, total: int) -> None:
+        if done >= 320:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(place, index_folder(place), progress=interrupt)
+    assert part_of(place).building is None
+    assert scores(part_of(place)) == before
+
+
+def test_a_part_does_not_show_what_another_file_shadows(place: Place) -> None:
+    def interrupt(done: int, total: int) -> None:
+        if done >= 640:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(place, index_folder(place), progress=interrupt)
+    part = part_of(place)
+    shared = {
+        each.message.split("'")[1] for each in part.diagnostics if "same file" in each.message
+    }
+    assert len(part) == 640
+    assert part.counts.copies == len(shared) > 0
+    for name in shared:
+        found = [match.skill.name for match in sy.rank(part, f"@{name}", limit=None)]
+        assert found.count(name) == 1
