@@ -2,7 +2,7 @@
 
     python -m training.calibrate [--table FILE] [--shared DIR] [--descriptions FILE] [--cells FILE]
 
-Requests with a fitting skill and without one are asked of libraries of 10 to 10,476 skills
+Requests with a fitting skill and without one are asked of libraries of 1 to 10,476 skills
 (:mod:`.libraries`). None of them wants a skill of which the bundled table has learned from a
 request. The facts are those that the scorer itself works out. Prints how well that does on
 requests for skills, and for repositories, that the fit has not seen, and the constants for
@@ -31,27 +31,28 @@ from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
 from training.folds import FOLDS, fold_of
-from training.libraries import DRAWS, Draw, Wish, draws, fold, none_wishes, wishes
+from training.libraries import DRAWS, Draw, Wish, draws, fold, none_wishes, shortened, wishes
 from training.pool import HERE, Pool
 
 STRENGTH = 15.0
 """Weight of the squared coefficients (of standardised columns)."""
-UNLIKE, ALIKE = 0.35, 0.80
+UNLIKE, ALIKE, MOST = 0.25, 0.70, 0.80
 """Cosines of two descriptions, by the teacher, from which a skill is taken to do something of the
-other's work, and all of it: by the judgements of the task prompts (``training/README.md``)."""
-ALSO = 0.5
-"""How far a best skill that is not the right one fits in the whole pool, at least: the larger the
-library, the more often it holds another one that fits."""
-WRONG = 0.5
+other's work, and most of it, and how much that is: by judged pairs (``training/README.md``)."""
+WRONG = 0.25
 """What a request counts whose best skill is not the right one: order is not what is fitted here."""
-KIN = 2.0
+KIN = 1.5
 """What a request counts in a library of one neighbourhood: small libraries are mostly that."""
+SIZES = {1: 0.35, 2: 0.35, 3: 0.35, 5: 0.5}
+"""What a cell of each size counts, 1 where nothing is said: four sizes below ten are alike."""
 KINDS = {"absent": 0.45, "near": 0.35, "far": 0.20}
 """What each kind of request that nothing fits counts in its cell, as far as there are any."""
 LENGTHS = (3, 10, 40)
 """Words up to which a request belongs to a cell; the last cell holds all that are longer."""
 CELLS = ("1 to 3", "4 to 10", "11 to 40", "41 and more")
 FLOORS = (0.5, 2 / 3)
+LONG = (250, 470)
+"""Characters of the long requests of which it is told how many fire."""
 BINS = 10
 NONE = -50.0
 """Log-odds of the rule that says nothing."""
@@ -80,6 +81,7 @@ class Asked(NamedTuple):
     """How far the best skill fits, 0..1."""
     task: bool
     """Stands in a task prompt that was put together."""
+    characters: int
     gaps: list[tuple[float, bool]]
     """(points behind the best, right) of the first ten."""
 
@@ -109,8 +111,11 @@ class _Asking:
         self.names = [skill.id.split("/")[-1].split("~")[0] for skill in pool.skills]
 
     def answers(self, draw: Draw) -> Iterator[Asked]:
-        skills = [self.pool.skills[place] for place in draw.skills]
-        documents = [self.documents[place] for place in draw.skills]
+        skills = [shortened(self.pool.skills[place], draw.body) for place in draw.skills]
+        if draw.body is None:
+            documents = [self.documents[place] for place in draw.skills]
+        else:
+            documents = [document_of(skill, self.table) for skill in skills]
         bound = BoundHybrid(HYBRID, library_of(skills, documents, self.table))
         for wish, fits in draw.asked:
             found = self._ask(bound, wish, fits, draw)
@@ -130,22 +135,23 @@ class _Asking:
         near = max(
             [float(self.described[best] @ self.described[s]) for s in wish.skills], default=0
         )
-        like = min(1.0, max(0.0, (near - UNLIKE) / (ALIKE - UNLIKE)))
-        like = max(like, ALSO * draw.size / DRAWS[-1].size)
+        like = MOST * min(1.0, max(0.0, (near - UNLIKE) / (ALIKE - UNLIKE)))
         words = len(wish.text.split())
         kind = wish.style.split()[0]
+        kind = "fits" if fits else kind if kind in KINDS else "absent"
         return Asked(
             scored.facts,
             scored.situation,
             _rule(scored.evidence_of(skill(scored.best))[1], talk=scored.asked.talk),
-            "fits" if fits else kind if kind in KINDS else "absent",
+            kind,
             draw.size,
             draw.kin,
             sum([words > most for most in LENGTHS]),
             wish.name,
             right,
-            (1.0 if right else like) if fits else 0.0,
+            1.0 if right else like if kind in ("fits", "absent") else 0.0,
             wish.style.endswith("task"),
+            len(wish.text),
             gaps if fits else [],
         )
 
@@ -170,21 +176,26 @@ def columns(asked: Sequence[Asked]) -> Numbers:
 
 
 def weights_of(asked: Sequence[Asked]) -> Numbers:
-    """Return what each request counts: every cell of size and length as much, half of it fits."""
+    """Return what each request counts: a cell of size and length as its size, half of it fits.
+
+    Over all of the pool a request whose skill was taken out counts nothing: too much else fits it.
+    """
     sizes = np.array([a.size for a in asked])
     cells = np.array([a.cell for a in asked])
     kinds = np.array([a.kind for a in asked])
     found = np.zeros(len(asked))
-    for size in {plan.size for plan in DRAWS}:
+    for size in sorted({plan.size for plan in DRAWS}):
+        counts = SIZES.get(size, 1.0)
         for cell in range(len(CELLS)):
             here = (sizes == size) & (cells == cell)
             fits = here & (kinds == "fits")
-            found[fits] = 1.0 / max(1, fits.sum())
+            found[fits] = counts / max(1, fits.sum())
             there = {kind: here & (kinds == kind) for kind in KINDS}
             there = {kind: which for kind, which in there.items() if which.sum() > 5}
             whole = sum(KINDS[kind] for kind in there)
             for kind, which in there.items():
-                found[which] = KINDS[kind] / whole / which.sum()
+                found[which] = counts * KINDS[kind] / whole / which.sum()
+    found[(sizes == DRAWS[-1].size) & (kinds == "absent")] = 0.0
     return found * len(found) / found.sum()
 
 
@@ -266,6 +277,7 @@ class Answers:
         self.cells = np.array([a.cell for a in asked])
         self.kin = np.array([a.kin for a in asked])
         self.task = np.array([a.task for a in asked])
+        self.characters = np.array([a.characters for a in asked])
         self.rules = np.array([a.rule for a in asked])
         self.names = [a.name for a in asked]
         self.weights = weights_of(asked)
@@ -342,8 +354,11 @@ def interval(hits: int, number: int) -> str:
 
 def totals_of(answers: Answers, p: Numbers) -> Iterator[str]:
     """Yield, for each size and way of drawing, what is kept and what fires, with intervals."""
-    yield "| skills | drawn from | kept at ½ | at ⅔ | none, fire at ½ | at ⅔ | ECE | AUROC |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield (
+        "| skills | drawn from | kept at ½ | at ⅔ | nothing fits, fire at ½ | at ⅔ |"
+        f" of {LONG[0]} to {LONG[1]} characters, at ⅔ | ECE | AUROC |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
     for size in sorted(set(answers.sizes.tolist())):
         for kin in (False, True):
             here = (answers.sizes == size) & (answers.kin == kin)
@@ -355,6 +370,8 @@ def totals_of(answers: Answers, p: Numbers) -> Iterator[str]:
                 for which in (right, none)
                 for floor in FLOORS
             ]
+            long = none & (answers.characters >= LONG[0]) & (answers.characters <= LONG[1])
+            shown.append(interval(int((p[long] >= FLOORS[-1]).sum()), int(long.sum())))
             off = error(p[here], answers.labels[here], answers.weights[here])
             both = right | none
             drawn = "one neighbourhood" if kin else "the pool"

@@ -21,7 +21,7 @@ from skillyard.analysis import STANDARD
 from skillyard.skill import Skill
 from training.pool import HERE, Pool, read_rows, request_rows
 
-__all__ = ["DRAWS", "Draw", "Wish", "draws", "fold", "none_wishes", "wishes"]
+__all__ = ["DRAWS", "Draw", "Wish", "draws", "fold", "none_wishes", "shortened", "wishes"]
 
 SEED = 20261123
 COPY = 0.5
