@@ -34,19 +34,14 @@ class TestStrange:
         assert facts("which commit broke the build").strange == 0.0
         assert facts("which commit broke the vielle").strange > 0.0
 
-    def test_the_first_is_not_counted_and_the_others_are(self) -> None:
-        one, two = facts("repair the csv of zorbles"), facts("repair the csv of zorbles and quaxes")
-        assert one.strangers == 0.0 < two.strangers
-
     def test_a_word_that_the_skill_holds_is_not_strange(self) -> None:
         library = catalog(skill("zorbles", "Counts zorbles and quaxes."))
         found = HYBRID.bind(library).prepare(Query("count zorbles and quaxes")).facts
         assert found is not None
-        assert (found.strange, found.strangers) == (0.0, 0.0)
+        assert found.strange == 0.0
 
     def test_in_another_language_every_word_may_be_rare(self) -> None:
-        found = facts("Wie finde ich den Commit, der den Build kaputt gemacht hat?")
-        assert (found.strange, found.strangers) == (0.0, 0.0)
+        assert facts("Wie finde ich den Commit, der den Build kaputt gemacht hat?").strange == 0.0
 
 
 class TestInNames:

@@ -170,7 +170,7 @@ def _hints(catalog: Catalog, why: Why) -> Iterator[str]:
     elif not score:
         yield _no_evidence(skill, why.query)
     elif score < why.min_score:
-        yield f"the score is {why.min_score - score:.3g} short of the floor of {why.min_score:g}"
+        yield f"the score is {why.min_score - score:.3g} short of the floor of {why.min_score:.3g}"
     elif why.rank is not None and why.rank > why.top_k:
         others = plural(why.before, "skill")
         yield f"it passes the floor, but {others} rank higher and only {why.top_k} can be chosen"

@@ -127,62 +127,62 @@ class Calibration(NamedTuple):
     and beside it ``by_length`` times the length and ``by_size`` times the size.
     """
 
-    bias: float = -5.0991
+    bias: float = -5.4640
     situation: Situation = Situation(
-        length=-0.3151,
-        short=-1.1998,
-        long=-0.2671,
-        foreign=-1.0117,
-        size=-1.2442,
-        both=-0.2761,
+        length=-0.2926,
+        short=-1.1728,
+        long=-0.3444,
+        foreign=-1.0795,
+        size=-1.4681,
+        both=-0.2802,
     )
     counts: Facts = Facts(
-        plain=0.9496,
-        rest=0.7259,
-        passage=0.4738,
-        passage_share=1.3121,
-        beyond=-0.0560,
-        lead=0.1968,
-        meaning=5.0830,
-        ahead=2.3119,
-        lacking=1.4757,
-        own_name=-1.3319,
-        in_names=-1.1537,
-        named_missing=-2.5124,
-        strange=-0.2846,
-        said=-0.5513,
+        plain=1.0280,
+        rest=0.7988,
+        passage=0.5337,
+        passage_share=1.4209,
+        beyond=-0.0641,
+        lead=0.2038,
+        meaning=5.3366,
+        ahead=2.3331,
+        lacking=1.6125,
+        own_name=-1.6403,
+        in_names=-1.4094,
+        named_missing=-2.7410,
+        strange=-0.3675,
+        said=-0.5465,
     )
     by_length: Facts = Facts(
-        plain=0.1003,
-        rest=-0.2659,
-        passage=0.2655,
-        passage_share=-0.4881,
-        beyond=-0.0360,
-        lead=0.0689,
-        meaning=1.7404,
-        ahead=0.5404,
-        lacking=-3.2829,
-        own_name=-2.3623,
-        in_names=-0.1171,
-        named_missing=0.2294,
-        strange=0.1619,
-        said=-0.2847,
+        plain=0.0931,
+        rest=-0.2606,
+        passage=0.2916,
+        passage_share=-0.5562,
+        beyond=-0.0358,
+        lead=0.0614,
+        meaning=1.7376,
+        ahead=0.6281,
+        lacking=-3.4146,
+        own_name=-2.5912,
+        in_names=-0.0824,
+        named_missing=0.0492,
+        strange=0.1672,
+        said=-0.2865,
     )
     by_size: Facts = Facts(
-        plain=0.3955,
-        rest=0.2049,
-        passage=-0.1021,
-        passage_share=0.5097,
-        beyond=0.0271,
-        lead=-0.0398,
-        meaning=-2.2936,
-        ahead=-0.3947,
-        lacking=-0.0584,
-        own_name=-0.1786,
-        in_names=0.1042,
-        named_missing=-0.0192,
-        strange=0.0256,
-        said=0.0139,
+        plain=0.4197,
+        rest=0.2743,
+        passage=-0.0976,
+        passage_share=0.5916,
+        beyond=0.0296,
+        lead=-0.0325,
+        meaning=-2.0380,
+        ahead=-0.4745,
+        lacking=0.0100,
+        own_name=-0.4840,
+        in_names=0.4263,
+        named_missing=-0.1578,
+        strange=-0.0160,
+        said=0.0302,
     )
     gap: float = 9.8670
     """What one point behind the best skill costs, in logits."""
@@ -194,7 +194,7 @@ class Calibration(NamedTuple):
     with: one of them may well be all of a name. A rule, not fitted."""
     phrased: float = 0.8
     """Log-odds at least, when a name or trigger phrase makes up half of the request. A rule."""
-    file_alone: float = -1.5
+    file_alone: float = -1.3
     """With :attr:`file`, the log-odds where a file matches and the request says nothing else: an
     exact name (weight 0.35) is enough by itself, a generic pattern (0.15) is not. A rule."""
     file: float = 6.0
