@@ -146,6 +146,21 @@ def test_a_long_job_says_how_far_it_is_and_cleans_up(monkeypatch: pytest.MonkeyP
     assert said.rsplit("\r", 2)[1].strip() == ""
 
 
+def test_a_long_job_says_how_fast_it_is_and_how_long_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stderr", stream := Terminal())
+    now = [0.0]
+    with progress("indexing", Console(), lambda: now[0]) as step:
+        assert step is not None
+        for at, done in ((1.0, 4_000), (2.0, 4_100), (11.0, 5_000)):  # 4,000 were there before
+            now[0] = at
+            step(done, 10_000)
+    said = stream.getvalue().split("\r")
+    assert said[1].endswith(" 4,000 of 10,000")
+    assert said[-3].endswith(" 5,000 of 10,000  100/s, 50 s left")
+
+
 def test_a_short_job_a_pipe_and_quiet_show_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", sys.stderr)
     assert steps(Console(), [0.1, 0.2], Terminal()) == ""

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 import pytest
 
 from skillyard.cli.console import Console
-from skillyard.cli.store_progress import Rate, store_progress
+from skillyard.cli.pace import Rate
+from skillyard.cli.store_progress import store_progress
 from skillyard.ingest.work import Step
 from tests.cli.test_console import Terminal
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,9 +14,11 @@ import pytest
 
 from skillyard.catalog import glancing
 from skillyard.hosting import live, watching
+from skillyard.hosting.errors import Refused
 from skillyard.hosting.live import LiveCatalog
 from skillyard.hosting.logging import Log
 from skillyard.hosting.snapshot import Snapshot
+from skillyard.index.indexed import open_catalog
 from skillyard.ranking.match import rank
 from tests.mcp.running import LIBRARY, document, eventually, options_of, run, write_tree
 
@@ -162,5 +165,44 @@ def test_a_root_that_goes_and_comes_back_is_said_and_unsaid(tmp_path: Path) -> N
             await eventually(healthy)
             await asyncio.sleep(0)
             assert "deploy" in names(catalog)
+
+    run(work())
+
+
+def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "SKILLYARD_INDEX" in os.environ:
+        pytest.skip("no index is made here")
+    root = write_tree(tmp_path / "skills", LIBRARY)
+    monkeypatch.setattr(live, "PATIENCE_S", 0.0)
+    go_on = Event()
+    opened = open_catalog
+
+    def slowly(*roots: Any, progress: Any, **options: Any) -> Any:
+        progress(0, 400)
+        progress(100, 400)
+        assert go_on.wait(30)
+        return opened(*roots, **options)
+
+    monkeypatch.setattr(live, "open_catalog", slowly)
+
+    async def work() -> None:
+        catalog = LiveCatalog(options_of(root), Log("none"))
+        try:
+            with pytest.raises(Refused) as raised:
+                await catalog.current()
+            refused = raised.value
+            assert (refused.status, refused.code) == (503, "index_building")
+            assert refused.extra["progress"]["total"] == 400
+            assert 1 <= int(refused.headers["Retry-After"]) <= 30
+            assert catalog.building is not None
+            go_on.set()
+            await catalog.settled()
+            assert (await catalog.current()).generation == 1
+            assert catalog.building is None
+        finally:
+            go_on.set()
+            await catalog.close()
 
     run(work())

@@ -19,6 +19,8 @@ from skillyard.hosting import live as live_catalog
 from skillyard.hosting import watching
 from skillyard.hosting.logging import Log
 from skillyard.hosting.service import Service
+from skillyard.index.indexed import open_catalog
+from skillyard.mcp import library
 from skillyard.mcp.library import Library
 from tests.mcp.running import (
     LIBRARY,
@@ -407,3 +409,43 @@ def test_a_copy_takes_over_where_the_file_that_was_served_breaks_or_goes(tmp_pat
             assert "Knit." in await loaded(client, "knit")
 
     run(work())
+
+
+def test_who_asks_while_the_index_is_made_is_told_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
+    for module in (live_catalog, library):
+        monkeypatch.setattr(module, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(live_catalog, "LARGE", 0)
+    go_on = threading.Event()
+    opened = open_catalog
+
+    def slowly(*roots: Any, progress: Any, **options: Any) -> Any:
+        while not go_on.wait(0.02):
+            progress(100, 400)
+        return opened(*roots, **options)
+
+    monkeypatch.setattr(live_catalog, "open_catalog", slowly)
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+        if message is not None and "100 of 400" in message:
+            go_on.set()
+
+    async def work() -> None:
+        async with in_process(write_tree(tmp_path / "skills", LIBRARY)) as (client, _):
+            try:
+                tools = await client.list_tools()
+                assert "select_skill" in {tool.name for tool in tools.tools}
+                asked = {"text": "extract tables from a pdf"}
+                result = await client.call_tool("select_skill", asked, progress_callback=note)
+                assert "pdf-tables" in shows(result)
+            finally:
+                go_on.set()
+
+    run(work())
+    assert told[0] == (0, 1, "reading the library")
+    assert (0.25, 1, "making the index: 100 of 400 files") in told
+    assert [each[0] for each in told] == sorted(each[0] for each in told)

@@ -127,6 +127,20 @@ def test_a_catalog_that_reads_its_files_later_is_asked_every_time(
     assert gathered == 3
 
 
+def test_a_file_that_went_after_it_was_indexed_costs_only_its_own_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
+    catalog = open_catalog([str(library(tmp_path / "skills"))])
+    shutil.rmtree(tmp_path / "skills" / "pdf-empty")
+    _, result = searched(thrice, ["local"], catalog=catalog)
+    here, gone = result.skills
+    assert (here.skill.name, here.skill.body) == ("pdf-here", "Do it so.")
+    assert gone.failure is not None
+    assert (gone.hit.name, gone.skill.body, gone.failure.code) == ("pdf-empty", None, "not_found")
+
+
 def test_somebody_elses_source_is_asked_every_time() -> None:
     memory = Memory([hit("pdf-1")])
     gathered, result = searched(thrice, [memory])

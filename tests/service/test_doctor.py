@@ -57,7 +57,7 @@ def test_a_subject_that_fails_becomes_a_finding_and_the_others_go_on(
     def fail(*arguments: object, **more: object) -> None:
         raise ZeroDivisionError("of postgresql://me:hunter2@db")
 
-    monkeypatch.setattr(library, "load_catalog", fail)
+    monkeypatch.setattr(library, "read_catalog", fail)
     with pytest.raises(ZeroDivisionError):  # as the remedy says
         doctor()
     monkeypatch.delenv("SKILLYARD_DEBUG")

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
+from skillyard.cli.pace import duration
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
     from skillyard.evals.layers.running import Step
 
-__all__ = ["duration", "eval_progress", "said"]
+__all__ = ["eval_progress", "said"]
 
 
 @contextmanager
@@ -40,12 +41,3 @@ def said(now: Step, elapsed_s: float) -> str:
     money = f", ${now.cost:.2f}" if now.cost else ""
     calls = f", {now.calls:,} requests" if now.calls else ""
     return f"{rate:.1f} cases/s{calls}{money}, {duration(left)} left"
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words: ``1 h 05 min``, ``2 min 07 s``, ``9 s``."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

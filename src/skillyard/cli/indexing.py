@@ -28,6 +28,8 @@ def index_build(values: Values, console: Console) -> int:
         built = indexing.index_build(roots, values.scope, adapt=values.adapt, progress=step)
     _show(built, console)
     note_unloaded(built.diagnostics, values, console)
+    if built.hook_problem:
+        console.note(f"prompt hooks over this library are not prepared: {built.hook_problem}")
     if values.watch:
         console.note("following the files; interrupt to stop")
         try:

@@ -1,4 +1,7 @@
-"""One line on standard error that says how far a long job is, on a terminal only."""
+"""One line on standard error: how far a long job is, how fast, and the time left.
+
+On a terminal only.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Protocol
+
+    from skillyard.cli.pace import Rate
 else:
     Protocol = object  # nobody asks at run time whether something is one
 
@@ -52,11 +57,15 @@ class _Bar:
         self._clock = clock
         self._next = clock() + PATIENCE_S
         self._shown = 0
+        self._rate: Rate | None = None
 
     def step(self, done: int, total: int | None, remark: str = "") -> None:
+        """Bring the line up to date; a job without a remark of its own gets its rate."""
         now = self._clock()
         if now < self._next or total == 0:
             return
+        if not remark and total is not None:
+            remark = self._pace(now, done, total)
         self._next = now + _EVERY_S
         text = f"{self._what} {done:,}"
         if total is not None:
@@ -65,6 +74,14 @@ class _Bar:
         text += f"  {remark}" if remark else ""
         self._write(f"\r{text}{' ' * (self._shown - len(text))}")
         self._shown = len(text)
+
+    def _pace(self, now: float, done: int, total: int) -> str:
+        from skillyard.cli.pace import Rate, duration  # most jobs end before they show anything
+
+        if self._rate is None:
+            self._rate = Rate(now, done)
+        rate = self._rate.update(now, done)
+        return f"{rate:,.0f}/s, {duration((total - done) / rate)} left" if rate >= 1 else ""
 
     def clear(self) -> None:
         if self._shown:

@@ -53,7 +53,14 @@ def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed
         from skillyard.index.indexed import open_catalog
 
         with progress("indexing", console) as step:
-            return open_catalog(roots, scopes=scopes, progress=step)
+            catalog = open_catalog(roots, scopes=scopes, progress=step)
+        part = getattr(catalog, "building", None)
+        if part is not None:
+            console.note(
+                f"another process is still making the index: this answers from {part.done:,} of "
+                f"{part.total:,} files; ask again when it has finished"
+            )
+        return catalog
     from skillyard.catalog import read_catalog
 
     with progress("reading", console) as step:

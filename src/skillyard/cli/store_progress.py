@@ -9,41 +9,21 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console, complain, is_terminal
-from skillyard.cli.eval_progress import duration
+from skillyard.cli.pace import Rate, duration
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
     from skillyard.ingest.work import Step
 
-__all__ = ["Rate", "store_progress"]
+__all__ = ["store_progress"]
 
 EVERY_S = 10.0
 """Between two lines where there is no terminal."""
-WINDOW_S = 30.0
-"""The rate is that of the last half minute: what was skipped at the start says nothing of it."""
-_SAMPLES = 120
-
-
-class Rate:
-    """Skills a second of late, and how long the rest takes at that."""
-
-    def __init__(self, began: float) -> None:
-        self._samples: deque[tuple[float, int]] = deque([(began, 0)], _SAMPLES)
-
-    def update(self, now: float, done: int) -> float:
-        """Return the rate with ``done`` skills at the time ``now``; 0 before there is one."""
-        while len(self._samples) > 1 and self._samples[0][0] < now - WINDOW_S:
-            self._samples.popleft()
-        then, before = self._samples[0]
-        if now - self._samples[-1][0] >= WINDOW_S / _SAMPLES:
-            self._samples.append((now, done))
-        return max(0.0, (done - before) / (now - then)) if now > then else 0.0
 
 
 @contextmanager

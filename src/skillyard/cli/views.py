@@ -314,7 +314,8 @@ def index_line(built: IndexBuilt) -> Line:
     counts = {"added": built.added, "changed": built.changed, "removed": built.removed}
     did = ", ".join(f"{plural(number, 'file')} {what}" for what, number in counts.items() if number)
     what = f"{plural(built.skills, 'skill')}, {did or 'nothing changed'}"
-    return line(Span(built.folder, "name"), f"  {what}; generation {built.generation}")
+    ready = "; ready for prompt hooks" if built.hook_folders else ""
+    return line(Span(built.folder, "name"), f"  {what}; generation {built.generation}{ready}")
 
 
 _NEXT = {

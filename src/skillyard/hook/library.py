@@ -20,7 +20,14 @@ from skillyard.index.place import Place, index_folder
 from skillyard.io.processes import start_detached
 from skillyard.limits import DEFAULT_LIMITS
 
-__all__ = ["LOOKED_AT_S", "indexing_is_off", "library_place", "open_library", "start_refreshing"]
+__all__ = [
+    "LOOKED_AT_S",
+    "indexing_is_off",
+    "library_place",
+    "named_by",
+    "open_library",
+    "start_refreshing",
+]
 
 LOOKED_AT_S = 20.0
 """Seconds after which the index is looked after again, in the background."""

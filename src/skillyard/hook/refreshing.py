@@ -11,7 +11,8 @@ import os
 import sys
 
 from skillyard.errors import SkillyardError
-from skillyard.hook.library import library_place
+from skillyard.hook.library import library_place, named_by
+from skillyard.index.copying import begin_with
 from skillyard.index.indexed import current
 from skillyard.index.keeping import refresh
 from skillyard.index.place import Place, fresh, index_folder
@@ -40,7 +41,8 @@ def main(arguments: list[str]) -> int:
 def bring_up_to_date(place: Place) -> bool:
     """Make the index say what the files say; False when another process is at it.
 
-    Raises SkillyardError, OSError.
+    A new one begins with what the index of the named roots holds, where there is one. Raises
+    SkillyardError, OSError.
     """
     folder = index_folder(place)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
@@ -50,6 +52,9 @@ def bring_up_to_date(place: Place) -> bool:
     except BlockingIOError:
         return False
     with lock:
+        roots, _ = named_by(place)
+        if roots:  # never a project's: not all of it may be approved
+            begin_with(place, Place(roots, (), place.limits))
         try:
             catalog = current(place, folder, trusted=True)
         except SkillyardError:

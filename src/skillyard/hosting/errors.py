@@ -13,10 +13,17 @@ from skillyard.errors import (
     SkillyardError,
     UnknownName,
 )
+from skillyard.index.progress import Progress
 from skillyard.sources.protocol import SourceFailed
 from skillyard.text import clean_line
 
-__all__ = ["Fault", "Refused", "failed", "refusal_of", "wrong_field"]
+__all__ = ["BUILDING", "Fault", "Refused", "building", "failed", "refusal_of", "wrong_field"]
+
+
+BUILDING = "index_building"
+"""Code of the refusals while the index of a library is made for the first time."""
+MOST_WAIT_S = 30
+"""Most seconds after which a client is told to ask again: an estimate is no promise."""
 
 
 class Fault(NamedTuple):
@@ -126,6 +133,20 @@ def unavailable() -> Refused:
         "the skills cannot be read at the moment",
         hint="ask again in a moment; the log of the service says what is wrong",
         headers={"Retry-After": "1"},
+    )
+
+
+def building(progress: Progress) -> Refused:
+    """Return the 503 of a service whose library is being indexed for the first time."""
+    left = progress.seconds_left
+    total = "" if progress.total is None else f" of {progress.total:,}"
+    return Refused(
+        503,
+        BUILDING,
+        f"the index of this library is being made: {progress.done:,}{total} files are done",
+        hint="ask again after the seconds in Retry-After",
+        headers={"Retry-After": str(2 if left is None else min(max(round(left), 1), MOST_WAIT_S))},
+        extra={"progress": progress._asdict()},
     )
 
 

@@ -118,6 +118,11 @@ class FollowedCatalog:
                 await asyncio.wait_for(self._came.wait(), PATIENCE_S)
 
     @property
+    def building(self) -> None:
+        """Return None: a node says in :meth:`facts` how much it has taken over."""
+        return None
+
+    @property
     def ready(self) -> bool:
         """True when there is a generation that is not older than the options allow."""
         if self._held is None:

@@ -13,12 +13,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from skillyard.catalog import Catalog
-from skillyard.hosting.errors import unavailable
+from skillyard.hosting.errors import building, unavailable
 from skillyard.hosting.logging import Log
 from skillyard.hosting.options import ServiceOptions
 from skillyard.hosting.snapshot import Snapshot, snapshot_of
 from skillyard.hosting.watching import FolderWatch
 from skillyard.index.indexed import open_catalog
+from skillyard.index.progress import Progress
 
 __all__ = ["LiveCatalog"]
 
@@ -29,7 +30,10 @@ OLD_S = 5.0
 MOST_LOOKING = 0.1
 """Of the time, that looking at the files may take."""
 LARGE = 1_000
-"""Skills beyond which what the files say does not wait for what ranks them; 1,000 take 0.3 s."""
+"""Skills beyond which what the files say does not wait for what ranks them; 1,000 take 0.3 s.
+While more files are indexed for the first time, requests are refused instead of kept waiting."""
+TOLD_EVERY_S = 5.0
+"""Between two lines of the log that say how far the index is."""
 CHECK_S = 5.0
 """Between two looks at the index of a large library."""
 PATIENCE_S = 1.0
@@ -66,6 +70,10 @@ class LiveCatalog:
         self._closed = False
         self._working = 0
         self._problem: Exception | None = None
+        self._building: Progress | None = None
+        self._is_building = asyncio.Event()
+        self._building_since: float | None = None
+        self._told_at = float("-inf")
         self.failure = ""
         """The kind of what went wrong with the last look; empty when nothing did."""
         self.reloads = 0
@@ -96,11 +104,18 @@ class LiveCatalog:
         self._listeners.append(listener)
 
     async def current(self) -> Snapshot:
-        """Return the newest snapshot. Raises Refused (503) when there is none."""
+        """Return the newest snapshot. Raises Refused (503) when there is none.
+
+        The first one of a large library takes some seconds, and nobody is kept waiting for that.
+        """
         age = self._clock() - self._looked
         looking = self.poke()
         if self._held is None and looking is not None:
-            await asyncio.wait({looking})
+            begins = asyncio.ensure_future(self._is_building.wait())
+            await asyncio.wait({looking, begins}, return_when=asyncio.FIRST_COMPLETED)
+            begins.cancel()
+            if self._held is None and self._building is not None:
+                raise building(self._building)
         elif age > OLD_S and looking is not None:
             await asyncio.wait({looking}, timeout=PATIENCE_S)
         if self._held is None:
@@ -129,7 +144,7 @@ class LiveCatalog:
         self._log.write("watch", "warning", error=why)
 
     async def _look(self) -> None:
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         started = self._clock()
         try:
             if self._held is None or not self._is_large():
@@ -141,6 +156,8 @@ class LiveCatalog:
         finally:
             self._looked = self._clock()
             self._looking = None
+            self._building = self._building_since = None
+            self._is_building.clear()
         if self._files is not None and self._watch.available and not self._closed:
             self._watch.follow({each.path: each.inode for each in self._files.folders})
         if self._hinted and not self._closed:  # something changed while it was looked at
@@ -244,7 +261,35 @@ class LiveCatalog:
         return found
 
     def _open(self) -> Catalog:
-        return open_catalog(self._options.roots, scopes=self._options.scopes, look=True)
+        loop = self._loop
+
+        def told(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(self._indexed, done, total)
+
+        return open_catalog(
+            self._options.roots,
+            scopes=self._options.scopes,
+            look=True,
+            in_parts=False,
+            progress=told,
+        )
+
+    def _indexed(self, done: int, total: int) -> None:
+        """Note how far the index is, for requests that come before the first snapshot."""
+        if self._held is not None or total <= LARGE:
+            return
+        now = self._clock()
+        if self._building_since is None:
+            self._building_since = now
+        took = now - self._building_since
+        if took < PATIENCE_S:  # an index that is there already is looked through sooner
+            return
+        left = took / done * (total - done) if done else None
+        self._building = Progress(done, total, left)
+        self._is_building.set()
+        if now - self._told_at >= TOLD_EVERY_S:
+            self._told_at = now
+            self._log.write("index", done=done, total=total, seconds_left=left and round(left, 1))
 
     async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
         self._working += 1
@@ -277,6 +322,11 @@ class LiveCatalog:
         if kind != self.failure:
             self._log.write("catalog", "error", error=f"{type(error).__name__}: {error}")
         self.failure, self._problem = kind, error
+
+    @property
+    def building(self) -> Progress | None:
+        """How far the index of a large library is while nothing can answer yet."""
+        return self._building
 
     @property
     def ready(self) -> bool:

@@ -241,6 +241,12 @@ def _catalog(event: str, facts: Mapping[str, Any]) -> str:
     return f"{plural(facts['skills'], 'skill')} after a change"
 
 
+def _index(event: str, facts: Mapping[str, Any]) -> str:
+    left = facts["seconds_left"]
+    about = "" if left is None else f", about {left:.0f} s left"
+    return f"making the index: {facts['done']:,} of {facts['total']:,} files{about}"
+
+
 _CONNECTIONS = {
     "idle_closed": "closed an idle connection to make room for a new one",
     "client_refused": "refused a connection: its client has its share, and none of it is idle",
@@ -258,6 +264,7 @@ _SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
     "catalog": _catalog,
     "connections": _connections,
     "failure": _failure,
+    "index": _index,
     "refused": _refused,
     "request": _request,
     "stopped": lambda event, facts: "stopped",

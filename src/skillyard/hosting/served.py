@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from skillyard.catalog import Catalog
 from skillyard.hosting.snapshot import Snapshot
+from skillyard.index.progress import Progress
 
 __all__ = ["ServedCatalog"]
 
@@ -43,6 +44,11 @@ class ServedCatalog(Protocol):
     @property
     def working(self) -> bool:
         """True while a thread looks for changes, or makes them ready to be ranked."""
+        ...
+
+    @property
+    def building(self) -> Progress | None:
+        """How far an index is that is made before anything can be answered; None otherwise."""
         ...
 
     def listen(self, listener: Callable[[], None]) -> None:

@@ -305,6 +305,14 @@ _HEALTH = _record(
             ready=_flag("What /readyz says."),
         )
     ),
+    building=_maybe(
+        _record(
+            "How far the index of a large library is that is made for the first time.",
+            done=_integer("Files that the index knows."),
+            total=_maybe(_integer("Files in all.")),
+            seconds_left=_maybe(_number("About how long it will take.")),
+        )
+    ),
     sources=_list(
         _record(
             "One source.",

@@ -27,7 +27,7 @@ __all__ = [
 CARD = (
     *("name", "description", "path", "id", "slug", "title", "tags", "trigger", "priority"),
     *("allowed_tools", "origin", "install_count", "curated", "hash", "last_modified", "scope"),
-    *("user_invocable", "disable_model_invocation"),
+    *("user_invocable", "disable_model_invocation", "source"),
 )
 """What an answer shows of a skill; the rest is read from its file, see :mod:`.card`."""
 

@@ -27,7 +27,7 @@ from skillyard.index.segment import SegmentBuilder
 from skillyard.io.files import sync_folder
 from skillyard.io.locks import HeldLock, file_lock
 
-__all__ = ["IndexWriter"]
+__all__ = ["IndexWriter", "locked"]
 
 LOCK = "lock"
 INLINE_BYTES = 192 * 1024
@@ -65,7 +65,7 @@ class IndexWriter:
         """True after a commit that left segments as they are, as merging them takes long."""
         self._dimensions = dimensions
         self._settings = dict(settings or {})
-        self._lock = _locked(folder, wait_s)
+        self._lock = locked(folder, wait_s)
         try:
             self._base = None if fresh else self._open()
         except BaseException:
@@ -327,7 +327,7 @@ class IndexWriter:
             self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
 
 
-def _locked(folder: str, wait_s: float) -> HeldLock:
+def locked(folder: str, wait_s: float) -> HeldLock:
     """Return the writer's lock, held. Raises SkillIoError."""
     path = os.path.join(folder, LOCK)
     try:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from skillyard.errors import Diagnostic
 from skillyard.hosting.local import LOCAL
 from skillyard.hosting.service import Service
 from skillyard.mcp.failures import ToolFailed
-from skillyard.mcp.library import Library, View
+from skillyard.mcp.library import Library, Progress, View
 from skillyard.mcp.manifests import Manifests
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.skill import Skill
@@ -28,8 +27,6 @@ __all__ = [
     "plain_scorer",
     "problem_of",
 ]
-
-Progress = Callable[[float, float, str], Awaitable[None]]
 
 
 class Shared(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
@@ -25,9 +25,11 @@ from skillyard.hosting.snapshot import Snapshot
 from skillyard.io.paths import below
 from skillyard.skill import STORED, Skill
 
-__all__ = ["Change", "Library", "View"]
+__all__ = ["Change", "Library", "Progress", "View"]
 
 T = TypeVar("T")
+Progress = Callable[[float, float, str], Awaitable[None]]
+"""Tells a client how far the work is: done, of how much, in words."""
 
 FRESH_S = 0.6
 """A view older than this is looked at again before it answers …"""
@@ -37,6 +39,8 @@ OLD_S = 5.0
 """… until the view is older than this, or than four looks."""
 PATIENCE_S = 1.0
 """How long an answer waits for a look."""
+MOST_TOLD = 0.99
+"""The share of the work that is told while it goes on: all of it is told by the answer."""
 EVERY_S = 0.4
 """Pause between two looks …"""
 WATCHED_S = 2.0
@@ -178,6 +182,22 @@ class Library:
         if self._view is None:
             raise unavailable()
         return self._view
+
+    async def prepare(self, tell: Progress | None = None) -> None:
+        """Wait for the first view, and tell how far the index of a large library is meanwhile.
+
+        Without ``tell`` nobody waits for such an index.
+        """
+        looking = self._live.look()
+        while not looking.done():
+            await asyncio.wait({looking}, timeout=PATIENCE_S)
+            found = self._live.building
+            if found is not None and found.total:
+                if tell is None:
+                    return
+                words = f"making the index: {found.done:,} of {found.total:,} files"
+                await tell(min(found.done / found.total, MOST_TOLD), 1.0, words)
+        await self._take_over()
 
     def _allowed(self) -> float:
         """Return how old a view may be that answers."""

@@ -211,8 +211,8 @@ class _Methods:
     async def list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
         """Return the tools, with the library's names where they are few."""
         _no_cursor(params)
-        if self._shared.library.held is None:
-            await self._shared.library.current()
+        if self._shared.library.held is None:  # hosts give up on a server that is long in starting
+            await self._shared.library.prepare()
         self._names = self._known()
         return types.ListToolsResult(tools=described(list(self._names)))
 
@@ -227,13 +227,17 @@ class _Methods:
             shown = clean_line(shorten(params.name, 100))
             raise invalid(f"Unknown tool: {shown!r}; the tools are {', '.join(TOOLS)}")
 
+        before = 0.0
+
         async def progress(done: float, total: float, message: str) -> None:
-            await ctx.session.report_progress(done, total, message)
+            await ctx.session.report_progress(before + done, before + total, message)
 
         try:
             values = checked(params.name, params.arguments)
             if self._shared.library.held is None:  # a large library takes a while at first
                 await progress(0, 1, "reading the library")
+                await self._shared.library.prepare(progress)
+                before = 1.0  # what is told may only grow
             answer = await tool.run(Call(self._shared, values, progress))
         except Exception as error:
             failure = failure_of(error)

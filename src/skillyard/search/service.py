@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog
-from skillyard.errors import InvalidInput, SkillNotFound
+from skillyard.errors import InvalidInput, SkillError, SkillNotFound
 from skillyard.ranking.match import Match, eligible, in_order
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
@@ -275,14 +275,14 @@ class SearchService:
         hit, found_by = candidate.hit, candidate.found_by
         failure: SourceFailed | None = None
         for record in candidate.hits:
-            if record.skill is not None and record.skill.body and not references:
+            if not references and _has_body(record.skill):
                 return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
             asked = record._replace(path=record.path if record.path is not None else hit.path)
             try:
                 package = await self.fetch(asked, references=references)
             except SourceFailed as error:
                 failure = _worse(failure, error)
-                if record.skill is not None and record.skill.body:
+                if _has_body(record.skill):
                     return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
                 continue
             content = read_again(hit, package, self.transport.parsed)
@@ -394,9 +394,17 @@ def _without_asking(
     hit, record = candidate.hit, candidate.hits[0]
     if not include_content:
         return FoundSkill(pointer(hit), hit, candidate.found_by)
-    if record.skill is None or not record.skill.body or references:
+    if references or not _has_body(record.skill):
         return None
     return FoundSkill(_at_hand(record.skill, hit), hit, candidate.found_by)
+
+
+def _has_body(skill: Skill | None) -> TypeGuard[Skill]:
+    """True for a skill with a body at hand; the file of an indexed one may be gone by now."""
+    try:
+        return skill is not None and bool(skill.body)
+    except SkillError:
+        return False
 
 
 def _at_hand(skill: Skill, hit: Hit) -> Skill:

@@ -43,11 +43,16 @@ class IndexBuilt(NamedTuple):
     removed: int
     diagnostics: tuple[Diagnostic, ...]
     """What there is to say of the library's files."""
+    hook_folders: tuple[str, ...] = ()
+    """The indexes of the same library for prompt hooks, which are up to date as well."""
+    hook_problem: str = ""
+    """Why a hook has to make its index itself; empty where it has one."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.index-build/1``."""
         fields = self._asdict()
         fields["diagnostics"] = [each.to_dict() for each in self.diagnostics]
+        fields["hook_folders"] = list(self.hook_folders)
         return {"schema": "skillyard.index-build/1", **fields}
 
 
@@ -104,11 +109,19 @@ def index_build(
 ) -> IndexBuilt:
     """Make the index of the roots anew; ``adapt`` learns the directions of the library's own words.
 
+    A prompt hook over the same roots, in a session of the current folder, can answer at once then.
+
     Raises SkillIoError, InvalidSkillsRoot, InvalidInput.
     """
+    from skillyard.hook.preparing import prepare_hooks  # it loads what hooks need
+
     place = _place(roots, scopes)
     folder = index_folder(place)
-    return _built(place, folder, build(place, folder, adapt=adapt, progress=progress))
+    built = _built(place, folder, build(place, folder, adapt=adapt, progress=progress))
+    try:
+        return built._replace(hook_folders=prepare_hooks(place, os.getcwd()))
+    except (SkillyardError, OSError) as error:
+        return built._replace(hook_problem=str(error))
 
 
 def _built(place: Place, folder: str, changes: Changes) -> IndexBuilt:

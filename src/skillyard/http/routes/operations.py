@@ -69,6 +69,7 @@ async def health(service: Service, asked: Asked) -> Reply:
             "counts": counts.to_dict(),
         },
         "store": dict(live.facts()) or None,
+        "building": None if live.building is None else live.building._asdict(),
         "sources": sources,
         "sources_failure": fault or None,
         "requests": {"working": service.places.taken, "waiting": service.places.waiting},

@@ -1,0 +1,36 @@
+"""How fast a long job goes, and how long the rest of it takes."""
+
+from __future__ import annotations
+
+from collections import deque
+
+__all__ = ["Rate", "duration"]
+
+WINDOW_S = 30.0
+"""The rate is that of the last half minute: what was skipped at the start says nothing of it."""
+_SAMPLES = 120
+
+
+class Rate:
+    """How much is done in a second of late."""
+
+    def __init__(self, began: float, done: int = 0) -> None:
+        self._samples: deque[tuple[float, int]] = deque([(began, done)], _SAMPLES)
+
+    def update(self, now: float, done: int) -> float:
+        """Return the rate with ``done`` done at the time ``now``; 0 before there is one."""
+        while len(self._samples) > 1 and self._samples[0][0] < now - WINDOW_S:
+            self._samples.popleft()
+        then, before = self._samples[0]
+        if now - self._samples[-1][0] >= WINDOW_S / _SAMPLES:
+            self._samples.append((now, done))
+        return max(0.0, (done - before) / (now - then)) if now > then else 0.0
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words: ``1 h 05 min``, ``2 min 07 s``, ``9 s``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

@@ -1,0 +1,76 @@
+"""Starting an index from another one that holds the same files already."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+
+from skillyard.errors import IndexDamaged, SkillIoError
+from skillyard.index.manifest import NAME, read_manifest, write_file
+from skillyard.index.place import Place, index_folder
+from skillyard.index.writer import locked
+
+__all__ = ["begin_with"]
+
+
+def begin_with(place: Place, other: Place) -> bool:
+    """Give a place without an index that can be used what the index of another one holds.
+
+    The roots of the other one come first among those of the place, so that each file has the same
+    key in both. What else belongs to the place, or does not, is for bringing the index up to date.
+    Files are linked where the file system can: segments are never changed. False where nothing was
+    done. Raises SkillIoError, also where another process changes the index (``index_busy``).
+    """
+    if not _begins_with(place.real(), other.real()):
+        return False
+    folder, source = index_folder(place), index_folder(other)
+    try:
+        found = read_manifest(source)
+    except IndexDamaged:
+        return False
+    if found is None or folder == source:
+        return False
+    manifest, data = found
+    names = {part.file for part in manifest.parts if part.file}
+    names |= {side.file for side in manifest.sides.values()}
+    with locked(folder, 0.0):
+        if _is_of(folder, manifest.settings):
+            return False
+        try:
+            for name in sorted(names):
+                _take(os.path.join(source, name), os.path.join(folder, name))
+        except FileNotFoundError:  # merged away meanwhile
+            return False
+        except OSError as error:
+            raise SkillIoError(f"cannot copy the index: {error.strerror}", path=folder) from None
+        write_file(folder, NAME, data)
+    return True
+
+
+def _is_of(folder: str, settings: Mapping[str, str]) -> bool:
+    """True for a folder with an index made with these settings."""
+    try:
+        found = read_manifest(folder)
+    except IndexDamaged:
+        return False
+    return found is not None and found[0].settings == settings
+
+
+def _begins_with(place: Place, other: Place) -> bool:
+    if place.limits != other.limits or other.admission is not None:
+        return False
+    if other.scopes and (place.roots, place.scopes) != (other.roots, other.scopes):
+        return False
+    return bool(other.roots) and place.roots[: len(other.roots)] == other.roots
+
+
+def _take(source: str, target: str) -> None:
+    if os.path.lexists(target):  # left over: a name stands for the content
+        os.unlink(target)
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(source, target)
