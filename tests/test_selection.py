@@ -265,7 +265,7 @@ class TestBoundsBesideThePolicy:
 
 
 class TestWrongCost:
-    """What a wrong skill costs beside a missed one sets the floor, where scores are probabilities."""
+    """What a wrong skill costs sets the floor, where scores are probabilities."""
 
     @for_each(("cost", "least"), [(None, 2 / 3), (2, 2 / 3), (1, 0.5), (4, 0.8), (0.25, 0.2)])
     def test_the_floor_is_where_both_mistakes_cost_the_same(
@@ -277,7 +277,9 @@ class TestWrongCost:
             assert (1 - given) * cost == pytest.approx(given)
 
     def test_a_question_pays_from_a_lower_probability_on_and_moves_with_the_cost(self) -> None:
-        skills = catalog(skill("csv-cleaning", "Repairs messy CSV files."), skill("haiku", "Verse."))
+        skills = catalog(
+            skill("csv-cleaning", "Repairs messy CSV files."), skill("haiku", "Verse.")
+        )
         best, *_ = sy.rank(skills, "csv")
         odds = best.score / (1 - best.score)
         for cost, verdict in ((odds * 0.9, "selected"), (odds * 1.1, "maybe"), (odds * 7, "none")):

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from skillyard.evals.retrieval.measures import BenchQuery, read_queries, read_skills
 from skillyard.index.building import document_of
 from skillyard.index.table import Table
-from skillyard.ranking.hybrid.calibration import logit, probability
+from skillyard.ranking.hybrid.calibration import logit, probability, slope
 from skillyard.ranking.hybrid.facts import facts, situation
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid, ScoredHybrid
 from skillyard.skill import Skill
@@ -53,7 +53,8 @@ def ranked(query: BenchQuery, folds: Sequence[BoundHybrid]) -> list[tuple[str, f
     if not found:
         return []
     most, _, number, ordinal = found[0]
-    odds, gap = _log_odds(scored[number], folds[number], ordinal), HYBRID.calibration.gap
+    odds = _log_odds(scored[number], folds[number], ordinal)
+    gap = slope(odds, HYBRID.calibration)
     return [(key, probability(odds - gap * (most - total))) for total, key, _, _ in found[:KEPT]]
 
 

@@ -338,9 +338,7 @@ def _rejected(
     )
 
 
-def _maybe(
-    rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer
-) -> tuple[Match, ...]:
+def _maybe(rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer) -> tuple[Match, ...]:
     """Return the best skills below the floor that are worth a question."""
     least = _least_maybe(policy, scorer)
     return tuple(match for match in rejected if match.score >= least)[:MENU_SIZE]

@@ -194,6 +194,7 @@ def test_the_policy_that_was_applied_is_in_the_answer(run: Run, skills: Path) ->
     asked = run("select", *words, "--min-score", "0.5", "--top-k", "0").json
     assert asked["policy"] == {"min_score": 0.5, "top_k": 0}
     assert asked["abstained"] is True
+    assert run("select", *words, "--wrong-cost", "1").json["policy"]["min_score"] == 0.5
     assert "--top-k is 0" in run("select", "commit", "--root", "skills", "--top-k", "0").out
 
 

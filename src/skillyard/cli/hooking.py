@@ -98,7 +98,13 @@ def _hosts(values: Values, *, there: bool) -> list[str]:
 
 
 def _options(values: Values) -> tuple[str, ...]:
-    """Return the options that the installed command gets: those that are not the default."""
+    """Return the options that the installed command gets: those that are not the default.
+
+    Raises InvalidInput for a floor that cannot be: the hook itself would only fall silent.
+    """
+    from skillyard.selection import SelectionPolicy
+
+    SelectionPolicy(min_score=values.min_score, wrong_cost=values.wrong_cost)
     given: list[str] = []
     for root in values.root:
         given += ["--root", os.path.abspath(root)]

@@ -54,7 +54,7 @@ class Chosen(NamedTuple):
     close: Sequence[str] = ()
     """Names of skills that came too close to tell."""
     perhaps: bool = False
-    """True where it is below the floor: then it is named in one line, and nothing of it is shown."""
+    """True where it is below the floor: it is named in one line, and nothing of it is shown."""
 
 
 def context_text(chosen: Chosen, max_chars: int = 0) -> str:

@@ -221,7 +221,7 @@ def select_skills(
 
 
 def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:
-    """Return (floor, top_k) that a policy means under a scorer. Raises InvalidInput as the choice."""
+    """Return (floor, top_k) that a policy means under a scorer. Raises InvalidInput."""
     from skillyard.ranking.registry import resolve
 
     resolved = resolve(scorer)

@@ -16,6 +16,7 @@ from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy
 from skillyard.service import evaluate_skills, rank_skills, select_skills, why_skill
+from skillyard.service.choosing import bounds
 
 __all__ = ["evaluate", "rank", "select", "why"]
 
@@ -43,7 +44,7 @@ async def select(service: Service, asked: Asked) -> Reply:
     values = asked.values
     query = _query(values, values["text"])
     scorer = _scorer(values, "body")
-    policy = _policy(values)
+    policy = _policy(values, scorer)
 
     def work(catalog: Catalog) -> dict[str, Any]:
         found = select_skills(
@@ -59,16 +60,18 @@ async def select(service: Service, asked: Asked) -> Reply:
     return await _answered(service, scorer, query.files, work)
 
 
-def _policy(values: Mapping[str, Any]) -> SelectionPolicy:
+def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
     try:
-        return SelectionPolicy(
+        policy = SelectionPolicy(
             values["top_k"],
             values["min_score"],
             fallback_tag=values["fallback_tag"],
             wrong_cost=values["wrong_cost"],
         )
+        bounds(policy, scorer)
     except InvalidInput as error:
         raise refuse_field(error.field or "wrong_cost", str(error), place="body") from None
+    return policy
 
 
 async def evaluate(service: Service, asked: Asked) -> Reply:

@@ -52,6 +52,15 @@ def logit(
     return total
 
 
+def slope(log_odds: float, calibration: Calibration) -> float:
+    """Return what one point behind the best skill costs, in logits.
+
+    However surely the best one fits, that says little of one that is far behind: a whole point
+    behind nothing is left of what the best has beyond an even chance.
+    """
+    return calibration.gap + max(0.0, log_odds)
+
+
 LEAST = -700.0
 """Log-odds below which no exponential can be taken."""
 

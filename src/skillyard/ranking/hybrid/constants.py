@@ -122,7 +122,7 @@ class Calibration(NamedTuple):
     """A logistic regression from what was seen to the probability that a skill fits.
 
     The first block is fitted by ``training/calibrate.py`` on requests with and without a fitting
-    skill, of all lengths, over libraries of 10 to 10,476 skills; never on the development queries.
+    skill, of all lengths, over libraries of 1 to 10,476 skills; never on the development queries.
     What a fact counts depends on how long the request is and how large the library: ``counts``,
     and beside it ``by_length`` times the length and ``by_size`` times the size.
     """
@@ -185,7 +185,7 @@ class Calibration(NamedTuple):
         said=0.0302,
     )
     gap: float = 9.8670
-    """What one point behind the best skill costs, in logits."""
+    """What one point behind the best skill costs, in logits, where that has an even chance."""
 
     called: float = 4.0
     """Log-odds at least, of a skill that the request calls by name. A rule, not fitted."""

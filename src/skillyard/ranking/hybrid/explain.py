@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.index.weighing import Analysed, analyse, shares
 from skillyard.ranking.hybrid.calibration import parts as odds_of
+from skillyard.ranking.hybrid.calibration import slope
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Feedback
 from skillyard.ranking.hybrid.points import Points
 from skillyard.ranking.hybrid.question import Term
@@ -74,11 +75,12 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
         note = "what a rule says: called, phrase, file, or mere talk"
         parts.append(Explanation("rule", rule, (), "leaf", note))
     behind = max(0.0, scored.totals[scored.best] - own.total)
+    costs = slope(scored.log_odds, calibration)
     if behind:
-        note = f"{calibration.gap:.4g} · {behind:.4g} points behind the best"
-        parts.append(Explanation("behind", -calibration.gap * behind, (), "leaf", note))
+        note = f"{costs:.4g} · {behind:.4g} points behind the best"
+        parts.append(Explanation("behind", -costs * behind, (), "leaf", note))
     kept = tuple(part for part in parts if part.value)
-    total = scored.log_odds - calibration.gap * behind
+    total = scored.log_odds - costs * behind
     return Explanation("log-odds", total, kept, "sum", "of the best skill, less what is behind it")
 
 

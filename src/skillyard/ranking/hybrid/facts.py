@@ -84,7 +84,7 @@ def facts(
         total += weight
         said += weight * emphasis
         held = (frequency + BACKGROUND * public) / whole
-        held = SELDOM if held < SELDOM else 1.0 if held > 1.0 else held
+        held = SELDOM if held < SELDOM else min(held, 1.0)
         expected += weight * held
         variance += VARIES * weight * weight * held * (1.0 - held)
         if names:

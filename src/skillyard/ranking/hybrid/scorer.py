@@ -7,7 +7,7 @@ from functools import cached_property
 
 from skillyard.index.library import Library
 from skillyard.index.searcher import tie_of
-from skillyard.ranking.hybrid.calibration import logit, probabilities, probability
+from skillyard.ranking.hybrid.calibration import logit, probabilities, probability, slope
 from skillyard.ranking.hybrid.constants import (
     CALIBRATION,
     FUSION,
@@ -291,7 +291,7 @@ class ScoredHybrid(Scored):
         blank, talk = not self.asked.terms, self.asked.talk
         where = self.situation
         log_odds = logit(self.facts, where, evidence, calibration, blank=blank, talk=talk)
-        return self.totals[self.best], log_odds, calibration.gap
+        return self.totals[self.best], log_odds, slope(log_odds, calibration)
 
     @property
     def log_odds(self) -> float:
