@@ -29,7 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel audit sbom test-installed test-wheel deploy-check hosts clients lint types bench quality conformance soak fuzz docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel audit sbom test-installed test-wheel deploy-check hosts pages clients lint types bench quality conformance soak fuzz docs docs-check format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -86,6 +86,9 @@ deploy-check: ## Read the files of deploy/ with their linters (an environment of
 
 hosts: $(DEV) ## Test inside the real Claude Code and Codex, with a scripted model (needs node 20 and npm)
 	@$(BIN)/python tools/hosts/run.py $(ARGS)
+
+pages: $(DEV) ## Hold every page to axe-core in Chromium, and leave screenshots (needs npm and chromium)
+	@$(BIN)/python tools/pages/run.py $(ARGS)
 
 clients: ## Test with Skyll's, FastMCP's and the SDK's clients, MCP Inspector, npx skills (needs npm)
 	@PYTHON='$(PYTHON)' tools/venv .venv-clients clients

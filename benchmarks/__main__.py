@@ -18,6 +18,7 @@ NAMES = (
     "scorers",
     "surfaces",
     "startup",
+    "first-answer",
     "hook",
     "retrieval",
     "search",
@@ -55,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    listed = "\n".join(f"  {name:11} {_job(name).SUMMARY}" for name in NAMES)
+    listed = "\n".join(f"  {name:12} {_job(name).SUMMARY}" for name in NAMES)
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Print how our work compares with a named peer in the same run.",
@@ -79,7 +80,7 @@ def _positive(text: str) -> int:
 
 
 def _job(name: str) -> Any:
-    return import_module(f"benchmarks.{name}")
+    return import_module(f"benchmarks.{name.replace('-', '_')}")
 
 
 def _run(name: str, options: Options) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def _loaded() -> ModuleType:
 
 
 pinned_npm = _loaded()
-FOLDERS = [TOOLS / name for name in ("conformance", "clients", "hosts", "workflows")]
+FOLDERS = [TOOLS / name for name in ("conformance", "clients", "hosts", "pages", "workflows")]
 
 
 def lock(folder: Path) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def test_the_programs_are_those_that_the_package_file_names(folder: Path) -> Non
     assert {name: lock(folder)[f"node_modules/{name}"]["version"] for name in wanted} == wanted
 
 
-@for_each("name", ["hosts", "clients"])
+@for_each("name", ["hosts", "clients", "pages"])
 @for_each(("ci", "code"), [("", 0), ("true", 1)])
 def test_programs_that_cannot_run_are_passed_over_but_not_on_ci(
     name: str, ci: str, code: int

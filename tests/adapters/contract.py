@@ -129,7 +129,7 @@ class AdapterContract(ABC):
         ("call", "answer"),
         [
             (("list_skills", {"query": "bisect"}), "git-bisect"),
-            (("why_skill", {"name": "git-bisect", "request": "csv"}), "it would not be chosen"),
+            (("why_skill", {"name": "git-bisect", "request": "csv"}), "git-bisect"),
             (
                 ("read_skill_file", {"name": "git-bisect", "path": "../csv-cleaning/SKILL.md"}),
                 "read_skill_file: refused",

@@ -182,9 +182,9 @@ class TestTools:
         path = "references/number-and-date-notations.md"
         assert f"[skill:csv-cleaning/{path}]" in skills.read_skill_file("csv-cleaning", path)
         why = skills.why_skill("csv-cleaning", FITS)
-        assert why.startswith("csv-cleaning: score ")
-        assert "place 1 of" in why
-        assert "it would be chosen." in why
+        assert why.startswith("csv-cleaning scores ")
+        assert "rank 1 of" in why
+        assert "it is chosen" in why
 
     def test_answers_keep_to_their_budgets(self) -> None:
         skills = library(listing_tokens=200, reading_tokens=50)
@@ -313,7 +313,7 @@ class TestFaults:
         skills = library(strict=True)
         assert skills.load_skill("nobody") == "load_skill: no skill named 'nobody'"
         wrong: Any = 5
-        assert skills.why_skill("csv-cleaning", "").startswith("csv-cleaning: score 0.00")
+        assert skills.why_skill("csv-cleaning", "").startswith("There is nothing to match")
         with pytest.raises(AttributeError):
             skills.load_skill(wrong)
         assert "go on without it" in library().load_skill(wrong)

@@ -63,3 +63,43 @@ def test_no_line_is_lost(text: str) -> None:
     kept = sum(len(part.split()) for part in parts)
     words = len(text.split())
     assert words - fences - text.count("#") <= kept <= words
+
+
+_PIECES = st.sampled_from(
+    [
+        *"# \n\t~`x",
+        "\n",
+        "\n# ",
+        "\n## Not for ",
+        "```",
+        "~~~",
+        "\x1c",
+        "\xa0",
+        "\r",
+        "\v",
+        "####### ",
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=25).map("".join))
+def test_the_parts_are_those_that_a_look_at_every_line_gives(text: str) -> None:
+    parts: dict[str, list[str]] = {"headings": [], "prose": [], "code": [], "avoid": []}
+    fence, shunned = "", 0
+    for line in text.split("\n"):
+        mark = line.lstrip()[:3]
+        level = len(line) - len(line.lstrip("#"))
+        title = line[level:].strip(" #")
+        if mark in ("```", "~~~"):
+            fence = "" if mark == fence else fence or mark
+        elif fence:
+            parts["code"].append(line)
+        elif 1 <= level <= 6 and line[level : level + 1] in (" ", "\t"):
+            if shunned and level <= shunned:
+                shunned = 0
+            if not shunned and title.startswith("Not for"):
+                shunned = level
+            parts["avoid" if shunned else "headings"].append(title)
+        else:
+            parts["avoid" if shunned else "prose"].append(line)
+    assert split_body(text)._asdict() == {kind: "\n".join(kept) for kind, kept in parts.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,42 @@ def test_an_empty_folder_lists_nothing_and_says_so(run: Run, tmp_path: Path) -> 
     answer = run("list", str(tmp_path))
     assert (answer.code, answer.out) == (0, "")
     assert "no skills below" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        (("rank", "csv"), 1, "There are no skills to rank."),
+        (("rank", "csv", "--scorer", "overlap"), 1, "There are no skills to rank."),
+        (("select", "csv"), 1, "There are no skills to choose from."),
+        (("search", "csv", "--source", "local"), 1, "There are no skills to search."),
+        (("inject", "csv"), 0, "csv"),
+        (("why", "x", "csv"), 2, ""),
+    ],
+)
+def test_an_empty_folder_is_said_to_hold_no_skills_and_what_to_do_next(
+    command: tuple[str, ...],
+    code: int,
+    said: str,
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = run(*command)
+    assert (answer.code, answer.out.strip()) == (code, said)
+    first = answer.err.split("\n")[0]
+    assert first.startswith(f"no skills below {os.getcwd()}: ")
+    assert "--root" in first
+    assert "--scope user" in first
+    assert "no skill fits" not in answer.err
+    assert "skillyard list names every skill" not in answer.err
+    machine = run(*command, "--json")
+    assert machine.code == code
+    assert machine.out == "" if code == 2 else machine.json["schema"].startswith("skillyard.")
+    assert machine.err.split("\n")[0] == first
+    scoped = run(*command, "--scope", "user").err
+    assert "in the user's agent folders" in scoped or "no skills below" not in scoped
 
 
 def test_why_says_what_beats_a_skill_and_by_which_signals(run: Run, skills: Path) -> None:

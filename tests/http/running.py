@@ -64,9 +64,16 @@ def options_of(root: Path, **changes: Any) -> ServiceOptions:
 
 @contextmanager
 def running(
-    root: Path, files: Mapping[str, str | bytes] | None = None, **changes: Any
+    root: Path,
+    files: Mapping[str, str | bytes] | None = None,
+    *,
+    ready: bool = True,
+    **changes: Any,
 ) -> Iterator[Running]:
-    """Serve a library until the context ends; every thread has ended then."""
+    """Serve a library until the context ends; every thread has ended then.
+
+    Unless it is to be ``ready``, nobody waits until it has read the library.
+    """
     if files is not None or not root.exists():
         write_tree(root, LIBRARY if files is None else files)
     stream = io.StringIO()
@@ -84,7 +91,7 @@ def running(
         base = f"http://{host}:{port}"
         try:
             with httpx2.Client(base_url=base, timeout=30, trust_env=False) as client:
-                until(lambda: server.started and service.live.held is not None)
+                until(lambda: server.started and (service.live.held is not None or not ready))
                 yield Running(base, port, client, service, server, lines)
         finally:
             server.should_exit = True

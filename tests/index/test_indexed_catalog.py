@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import sys
 import time
 import weakref
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -15,6 +17,7 @@ from random import Random
 import pytest
 
 import skillyard as sy
+from skillyard.catalog import Catalog, read_catalog
 from skillyard.catalog.reading import read_one
 from skillyard.index import place as place_module
 from skillyard.index.indexed import IndexedCatalog, open_catalog
@@ -23,6 +26,7 @@ from skillyard.index.library import Library
 from skillyard.index.place import Place, cache_folder, index_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.selection import SelectionPolicy
+from tests.tables import for_each
 
 REQUESTS = ("find the commit that broke the build", "@wipe-disk please", "repair a csv", "hello")
 
@@ -193,6 +197,19 @@ def test_an_empty_folder_has_an_index_too(tmp_path: Path, root: Path) -> None:
 
 
 @pytest.mark.slow
+@for_each("catalog", [read_catalog, open_catalog])
+def test_a_catalog_that_has_answered_travels_between_processes(
+    root: Path, catalog: Callable[..., Catalog]
+) -> None:
+    here = catalog(str(root))
+    matches = sy.rank(here, "which commit broke it")
+    there = pickle.loads(pickle.dumps(here))
+    assert type(there) is type(here)
+    assert there.skills == here.skills
+    assert there.digest == here.digest
+    assert sy.rank(there, "which commit broke it") == matches
+
+
 def test_many_threads_may_ask_one_catalog(root: Path) -> None:
     """Cards are read as they are met; whoever meets one first, all get the same skill."""
     for number in range(60):

@@ -155,8 +155,8 @@ def address_of(lines: Iterator[str]) -> str:
 
 
 def ask(url: str, body: object = None, **headers: str) -> Answer:
-    """Return the answer to a GET, or to a POST of JSON when there is a body."""
-    data = None if body is None else json.dumps(body).encode()
+    """Return the answer to a GET, or to a POST when there is a body: bytes as they are, or JSON."""
+    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     request = Request(url, data, {"Content-Type": "application/json", **headers})
     try:
         with urlopen(request, timeout=TIMEOUT_S) as answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ GET = {
     "/.well-known/agent-skills/{name}.zip": f"/.well-known/agent-skills/{NAME}.zip",
     "/docs": "/docs",
     "/": "/?q=clean+csv",
+    "/page/skills": "/page/skills?tag=data-cleaning",
     "/page/skills/{source}/{id}": f"/page/skills/local/{NAME}?q=csv",
     "/page/evaluate": "/page/evaluate?text=terraform&files=main.tf",
     "/static/{name}": "/static/skillyard.css",
@@ -35,7 +37,12 @@ POST = {
     "/evaluate": {"text": "terraform", "files": ["main.tf"]},
     "/select": {"text": "clean this csv file"},
 }
-PAGES = ("/", "/docs", "/page/skills/{source}/{id}", "/page/evaluate")
+FORMS = {
+    "/": b"q=" + b"clean+csv+" * 800,  # too long for an address, to which it would lead
+    "/page/evaluate": b"text=terraform&files=main.tf",
+}
+FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
+PAGES = ("/", "/docs", "/page/skills", "/page/skills/{source}/{id}", "/page/evaluate")
 
 # Run in the installed environment: the SDK's client there, against the server there.
 CLIENT = """
@@ -69,15 +76,23 @@ def test_every_route_answers(complete: Installed) -> None:
     with complete.served("examples/skills", "--local-only") as url:
         described = json.loads(ask(f"{url}/openapi.json").body)["paths"]
         routes = {(method, path) for path, each in described.items() for method in each}
-        assert routes == {*(("get", path) for path in GET), *(("post", path) for path in POST)}
+        posts = {*POST, *FORMS}
+        assert routes == {*(("get", path) for path in GET), *(("post", path) for path in posts)}
         answers = {path: get(url, path) for path in GET}
         assert {path: each for path, each in answers.items() if each.status != 200} == {}
         assert "<form" in answers["/"].body
+        assert NAME in answers["/page/skills"].body
         assert f"name: {NAME}" in answers["/.well-known/agent-skills/{name}/SKILL.md"].body
         assert answers["/health"].body.count('"version":"') == 1
         posted = {path: ask(url + path, body) for path, body in POST.items()}
         assert {path: each for path, each in posted.items() if each.status != 200} == {}
         assert NAME in posted["/select"].body
+        sent = {path: ask(url + path, form, **FORM) for path, form in FORMS.items()}
+        assert {path: each for path, each in sent.items() if each.status != 200} == {}
+        assert f"Fits: {NAME}" in sent["/"].body
+        loaded = re.findall(r'(?:href|src)="(/static/[^"]+)"', answers["/docs"].body)
+        assert len(loaded) == 4  # an icon, a style sheet, two scripts
+        assert [path for path in loaded if ask(url + path).status != 200] == []
         listed = json.loads(answers["/.well-known/agent-skills/index.json"].body)["skills"]
         index = url + GET["/.well-known/agent-skills/index.json"]
         failed = [each for each in listed if ask(urljoin(index, each["url"])).status != 200]

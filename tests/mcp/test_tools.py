@@ -377,6 +377,8 @@ def test_why_skill_says_the_grounds_and_what_goes_before(served: Serving) -> Non
     assert found["ahead"][0]["match"]["name"] == "unit-tests"
     assert found["match"]["path"] == "deploy/SKILL.md"
     assert str(served.root) not in str(found)
+    assert len(found["sentences"]) == 3
+    assert shows(result).split("\n")[:3] == found["sentences"]
 
 
 def test_progress_is_told_for_work_that_leaves_this_library(served: Serving) -> None:

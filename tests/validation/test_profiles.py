@@ -40,7 +40,8 @@ def test_the_errors_of_lenient_are_exactly_what_does_not_load(tmp_path: Path) ->
     found = sy.validate(root)
     assert _errors(found) == _errors(list(catalog.diagnostics))
     assert len(_errors(found)) == 6
-    assert set(catalog.diagnostics) <= set(found)
+    said = {each._replace(column=None) for each in found}
+    assert {each._replace(column=None) for each in catalog.diagnostics} <= said
 
 
 @for_each("profile", PROFILES)

@@ -49,6 +49,10 @@ _FENCED = "```\n<!-- x -->\n[a](gone.md)\n```\nUse `[b](gone.md)` and `<!--`."
 _OASIS = "id: {}\ntriggers: [blunt pencil]\npriority: 5\n"
 
 SAMPLES = (
+    Sample("byte_order_mark", _one("\ufeff" + text()), _GOOD, 1),
+    Sample("line_ends_crlf", _one(text().replace("\n", "\r\n")), _GOOD, 1),
+    Sample("trailing_blanks", _one("---\nname: pencil\ndescription: x \t\n---\nb\n"), _GOOD, 3),
+    Sample("final_newline_missing", _one("---\nname: pencil\ndescription: x\n---\nb"), _GOOD, 5),
     Sample("name_missing", _one("---\ndescription: x\n---\nb\n"), _GOOD, 1),
     Sample("name_empty", _one('---\nname: " "\ndescription: x\n---\nb\n'), _GOOD),
     Sample("name_not_string", _one("---\nname: [a]\ndescription: x\n---\nb\n"), _GOOD),
@@ -246,7 +250,8 @@ def test_lines_of_the_body_are_lines_of_the_file(tmp_path: Path) -> None:
     for number, start in enumerate(starts):
         content = start + "Text.\n<!-- x -->\n"
         found = sy.validate(tree(tmp_path / str(number), _one(content)) / "pencil")
-        assert [each.line for each in found] == [content.split("<!--")[0].count("\n") + 1]
+        lines = [each.line for each in found if each.code == "html_comment"]
+        assert lines == [content.split("<!--")[0].count("\n") + 1]
     convention = tree(tmp_path / "convention", {"AGENTS.md": "\n\n" + BODY + "\n\n<!-- x -->\n"})
     assert [each.line for each in sy.validate(convention)] == [7]
 

@@ -28,7 +28,7 @@ ARGUMENTS = (
 )
 KEYS = {
     "Enter": "\ue007", "Escape": "\ue00c", "Down": "\ue015", "Up": "\ue013", "Tab": "\ue004",
-    "Backspace": "\ue003",
+    "Backspace": "\ue003", "Control": "\ue009", "Shift": "\ue008",
 }  # fmt: skip
 
 
@@ -86,6 +86,14 @@ class Browser:
             for key in keys
             for kind in ("keyDown", "keyUp")
         ]
+        source = {"type": "key", "id": "keyboard", "actions": actions}
+        self.call("POST", "/actions", {"actions": [source]})
+
+    def hold(self, modifier: str, key: str) -> None:
+        """Press a key while another one is held down."""
+        held, pressed = KEYS[modifier], KEYS.get(key, key)
+        order = (("keyDown", held), ("keyDown", pressed), ("keyUp", pressed), ("keyUp", held))
+        actions = [{"type": kind, "value": value} for kind, value in order]
         source = {"type": "key", "id": "keyboard", "actions": actions}
         self.call("POST", "/actions", {"actions": [source]})
 

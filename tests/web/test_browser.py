@@ -184,6 +184,7 @@ def test_results_come_while_typing_and_the_address_follows(site: Running, window
     assert window.run("return document.activeElement.id") == "q"
     window.press("Enter")
     window.until("return document.querySelector('.sources')?.innerText.includes('skills.sh')")
+    assert window.run("return document.activeElement.id") == "verdict"
     assert "tune" in window.run("return document.querySelector('#q').value")
     window.run("history.back()")
     window.until("return document.readyState === 'complete'")

@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.catalog.counts import NO_SKILLS, SkillCounts
 from skillyard.hosting.errors import Fault, failed, not_found, wrong_field
+from skillyard.hosting.shelf import shelf_of
+from skillyard.hosting.snapshot import Snapshot
 from skillyard.search import FoundSkill
 from skillyard.sources.protocol import Hit
 from skillyard.text import clean_line
 from skillyard.web.error_page import error_page
 from skillyard.web.layout import bare_policy
-from skillyard.web.search_page import Offer, Question, found_page, home_page
+from skillyard.web.search_page import Library, Offer, Question, found_page, home_page
 from skillyard.web.skill_page import SkillView, skill_page
 from tests.hostile import tree
 from tests.tables import for_each
@@ -110,13 +112,17 @@ def test_a_search_shows_each_hit_with_its_signals_evidence_and_command() -> None
         "pdf-forms", "acme/skills/tables", "docs.example/forms",
         "skillyard add acme/skills/tables", "skillyard add 'https://docs.example#forms'",
     }  # fmt: skip
-    widths = [bar.attributes["width"] for bar in page.all("rect", class_="fill")]
-    assert widths
-    assert max(float(width.rstrip("%")) for width in widths) == 100
+    drawn = iter(bar.attributes["width"] for bar in page.all("rect", class_="fill"))
+    for found in example().skills:
+        assert found.match is not None
+        # Of overlap a full bar is 5, whatever the best of an answer has.
+        for value in (found.match.score, *found.match.signals.values()):
+            assert next(drawn) == f"{round(100 * min(1, value / 5), 1):g}%"
+    assert next(drawn, None) is None
 
 
 def test_every_field_has_a_label_and_headings_do_not_jump() -> None:
-    for body in [*pages_of("x"), home_page(OFFER, [], Question(), NO_SKILLS)]:
+    for body in [*pages_of("x"), home_page(OFFER, Question(), Library(NO_SKILLS))]:
         page = read(body)
         labelled = {label.attributes.get("for") for label in page.all("label")}
         for element in page.elements:
@@ -138,12 +144,30 @@ def test_every_field_has_a_label_and_headings_do_not_jump() -> None:
 def test_the_page_without_a_search_names_skills_and_hides_filters_that_decide_nothing() -> None:
     offer = Offer(("local",), ("hybrid",), "hybrid", 10)
     skills = [sy.Skill(f"skill-{n:02}", "x", "y") for n in range(30)]
-    page = read(home_page(offer, skills, Question(), SkillCounts(33, 2, 1, 0, 0)))
+    catalog = sy.Catalog.from_skills(skills)
+    shelf = shelf_of(Snapshot(catalog, catalog, 1))
+    counts = SkillCounts(33, 2, 1, 0, 0)
+    page = read(home_page(offer, Question(), Library(counts, shelf)))
     assert "33 skills (2 by name only, 1 shadowed)" in page.text()
     assert "skill-00" in page.text()
-    assert "and 6 more" in page.text()
+    (more,) = page.all("a", class_="rest")
+    assert (more.text, more.attributes["href"]) == (["and 6 more"], "/page/skills")
     assert page.all("input", type="checkbox") == []
-    assert "holds no skills" in read(home_page(offer, [], Question(), NO_SKILLS)).text()
+    many = read(home_page(offer, Question(), Library(counts)))
+    assert "33 skills" in many.text()
+    assert many.all("a", class_="rest") == []
+
+
+def test_an_empty_library_says_so_where_it_looked_and_what_to_do() -> None:
+    page = read(home_page(OFFER, Question(), Library(NO_SKILLS, None, ("/my skills", "/b"), 2)))
+    text = page.text()
+    for said in ("There are no skills in this library", "/my skills", "/b",
+                 "2 errors kept files from loading: skillyard check '/my skills'",
+                 "skillyard add OWNER/REPO/SKILL --into '/my skills'"):  # fmt: skip
+        assert said in text
+    unknown = read(home_page(OFFER, Question(), Library(NO_SKILLS))).text()
+    assert "where this service was told to look" in unknown
+    assert "--into FOLDER" in unknown
 
 
 def test_a_refusal_says_what_is_wrong_and_what_to_do() -> None:

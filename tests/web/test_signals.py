@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import skillyard as sy
 from skillyard.ranking.scorer import Explanation
-from skillyard.web.signals import MOST_NODES, bar, score_badge, signal_bars, strongest, tree
+from skillyard.web.scale import Scale
+from skillyard.web.signals import MOST_NODES, bar, score_badge, score_bar, signal_bars, tree
 from tests.tables import for_each
 from tests.web.reading import harm, read
 
@@ -20,21 +20,25 @@ def test_a_bar_is_never_longer_than_its_rail(share: float, width: str) -> None:
 
 
 def test_every_signal_has_its_bar_its_word_and_its_number() -> None:
-    made = signal_bars({"query_match": 5.25, "popularity": 0.0}, 10.5)
+    made = signal_bars({"query_match": 5.25, "popularity": 0.0}, Scale(10.5, ""))
     assert made is not None
     page = read(f"<div>{made}</div>")
     assert "".join(page.elements[0].text) == "query match5.25popularity0"
     widths = [rect.attributes["width"] for rect in page.all("rect", class_="fill")]
     assert widths == ["50%", "0%"]
-    assert signal_bars({}, 1.0) is None
+    assert signal_bars({}, Scale(1.0, "")) is None
 
 
-def test_the_scale_is_the_largest_signal_of_all() -> None:
-    skills = [sy.Skill("deploy", "Deploy the app.", "Ship."), sy.Skill("app", "x", "y")]
-    matches = sy.rank(skills, "deploy the app", scorer="triggers")
-    largest = max(value for match in matches for value in match.signals.values())
-    assert strongest([*matches, None]) == largest > 0
-    assert strongest([]) == 0
+def test_a_line_stands_where_a_choice_begins_and_only_if_that_is_on_the_bar() -> None:
+    made = score_bar(0.25, Scale(1.0, ""), 0.5)
+    assert made is not None
+    (mark,) = read(made).all("rect", class_="mark")
+    assert mark.attributes["x"] == "50%"
+    for floor in (None, 0.0, 1.0, 7.0, float("-inf")):
+        plain = score_bar(0.25, Scale(1.0, ""), floor)
+        assert plain is not None
+        assert read(plain).all("rect", class_="mark") == []
+    assert score_bar(3.0, Scale(0.0, ""), 0.5) is None
 
 
 def test_a_level_is_said_in_words_and_one_that_is_not_known_gets_no_colour() -> None:

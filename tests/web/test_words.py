@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import skillyard as sy
-from skillyard.ranking.query import Query
 from skillyard.search import SourceStatus
-from skillyard.selection import SelectionPolicy
-from skillyard.service import Selected, select_skills
-from skillyard.web.words import chosen_words, failure_words, number, percent, sentence, status_words
+from skillyard.web.words import (
+    failure_words,
+    number,
+    percent,
+    reason_words,
+    score_words,
+    sentence,
+    status_words,
+)
 from tests.tables import for_each
 
 
@@ -55,22 +59,15 @@ def test_a_wait_that_is_no_number_is_not_said() -> None:
     assert failure_words("rate_limited", float("inf")) == "rate-limited"
 
 
-SKILLS = [sy.Skill("deploy", "Deploy the app to production.", "Ship.")]
+def test_a_score_is_printed_digit_by_digit_as_on_the_command_line() -> None:
+    assert [score_words(score) for score in (0.98201, 0.0049, 45.25, float("nan"))] == [
+        "0.98", "0.00", "45.25", "–",
+    ]  # fmt: skip
 
 
-def selected(text: str, *skills: sy.Skill, top_k: int | None = None) -> Selected:
-    catalog = sy.Catalog.from_skills(skills)
-    return select_skills(catalog, Query(text), SelectionPolicy(top_k), scorer="overlap")
-
-
-def test_a_choice_and_every_kind_of_abstention_are_said_in_plain_words() -> None:
-    assert chosen_words(selected("deploy the app", *SKILLS)) == "Fits, in this catalog: deploy."
-    assert "nothing to choose" in chosen_words(selected(" ", *SKILLS))
-    assert "Nothing in this catalog fits" in chosen_words(selected("deploy"))
-    assert "Nothing in this catalog fits" in chosen_words(selected("zebra", *SKILLS))
-    assert "may be chosen is 0" in chosen_words(selected("deploy the app", *SKILLS, top_k=0))
-    far = sy.Skill("far", "x y z", "app " + " ".join(f"w{n}" for n in range(100)))
-    assert chosen_words(selected("app", far)) == (
-        "None of the 1 skill in this catalog fits well enough: far comes closest with 0.10, and"
-        " 1.00 is what it takes."
+def test_what_a_scorer_matched_becomes_part_of_a_sentence() -> None:
+    assert reason_words("words: pdf, form | called by name | meaning: 0.85") == (
+        "words pdf, form; called by name; meaning 0.85"
     )
+    assert reason_words("") == ""
+    assert len(reason_words("x" * 10_000)) <= 300

@@ -183,7 +183,7 @@ def test_recent_activity_alone_is_an_empty_result(run: Command) -> None:
 
 @requirement("cli:why")
 def test_why_explains_one_skill_and_names_what_beats_it(run: Command) -> None:
-    answer = run("why", "deploy-app", "query the database of the app")
+    answer = run("why", "deploy-app", "query the database of the app", "--explain")
     assert answer.code == 0
     assert "description" in answer.out
     assert "query-db" in answer.out

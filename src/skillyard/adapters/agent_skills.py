@@ -344,16 +344,11 @@ def _shown(text: str) -> str:
 
 
 def _why_lines(found: Why) -> Iterable[str]:
-    match = found.match
-    place = "not ranked" if found.rank is None else f"place {found.rank} of {found.total}"
-    verdict = "would be chosen" if found.chosen else "would not be chosen"
-    yield f"{_shown(match.skill.name)}: score {match.score:.2f}, {place}; it {verdict}."
-    if match.reason:
-        yield f"because: {_shown(match.reason)}"
+    yield from map(_shown, found.sentences)
     for ahead in found.ahead:
         signals = ", ".join(_shown(signal.label) for signal in ahead.signals[:3])
         lead = f" (by {signals})" if signals else ""
         yield f"ahead of it: {_shown(ahead.match.skill.name)}, {ahead.match.score:.2f}{lead}"
-    yield from (f"note: {_shown(hint)}" for hint in found.hints)
+    yield from (f"note: {_shown(hint)}" for hint in found.advice)
     if found.before > len(found.ahead):
         yield f"and {plural(found.before - len(found.ahead), 'more skill')} ahead of it"

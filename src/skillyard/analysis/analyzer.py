@@ -50,11 +50,15 @@ class Analyzer:
         """Return the terms of one surface, in order."""
         found = self._known.get(surface)
         if found is None:
-            tokens = reduce(lambda tokens, step: step(tokens), self.filters, [surface])
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            found = self._known[surface] = tuple(token for token in tokens if token)
+            found = self._known[surface] = self.filtered(surface)
         return found
+
+    def filtered(self, surface: str) -> tuple[str, ...]:
+        """Return what :meth:`of_surface` returns, and remember nothing."""
+        tokens = reduce(lambda tokens, step: step(tokens), self.filters, [surface])
+        return tuple([token for token in tokens if token])
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of ``text`` in order, repetitions kept."""

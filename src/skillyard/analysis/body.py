@@ -28,38 +28,48 @@ _NOT_FOR = re.compile(
     r"not when|never use (?:it|this)|skip (?:it |this )?(?:for|when|if)|avoid (?:for|when))\b",
     re.IGNORECASE,
 )
+_TURN = re.compile(r"\n(?:(#{1,6})(?=[ \t])|[^\S\n]*+(```|~~~))")
+"""The start of a heading, or of a line that opens or closes a fence."""
 _SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)")
 
 
 def split_body(text: str) -> Body:
-    """Return the parts of a Markdown body. Fences may be left open; nothing is refused."""
+    """Return the parts of a Markdown body. Fences may be left open; nothing is refused.
+
+    Only the lines that start a fence or a heading are looked at; what lies between is taken whole.
+    """
     headings: list[str] = []
     prose: list[str] = []
     code: list[str] = []
     avoid: list[str] = []
     fence = ""
     shunned = 0  # the level of the heading under which everything is out of scope
-    for line in text.split("\n"):
-        mark = line.lstrip()[:3]
-        if mark in ("```", "~~~"):
+    text = f"\n{text}"
+    taken = 1  # where the first line starts that lies in no part yet
+    for turn in _TURN.finditer(text):
+        start = turn.start() + 1
+        mark = turn[2]
+        if not mark and fence:
+            continue  # a line of code
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        if start > taken:
+            part = code if fence else avoid if shunned else prose
+            part.append(text[taken : start - 1])
+        taken = end + 1
+        if mark:
             fence = "" if mark == fence else fence or mark
-        elif fence:
-            code.append(line)
-        elif line.startswith("#") and (level := _level(line)):
-            title = line[level:].strip(" #")
-            if shunned and level <= shunned:
-                shunned = 0
-            if not shunned and _shuns(title):
-                shunned = level
-            (avoid if shunned else headings).append(title)
-        else:
-            (avoid if shunned else prose).append(line)
+            continue
+        title = text[turn.end() : end].strip(" #")
+        level = len(turn[1])
+        if shunned and level <= shunned:
+            shunned = 0
+        if not shunned and _shuns(title):
+            shunned = level
+        (avoid if shunned else headings).append(title)
+    if taken <= len(text):
+        (code if fence else avoid if shunned else prose).append(text[taken:])
     return Body("\n".join(headings), "\n".join(prose), "\n".join(code), "\n".join(avoid))
-
-
-def _level(line: str) -> int:
-    level = len(line) - len(line.lstrip("#"))
-    return level if level <= 6 and line[level : level + 1] in (" ", "\t") else 0
 
 
 def _shuns(title: str) -> bool:

@@ -9,7 +9,7 @@ from skillyard.value import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["stem"]
+__all__ = ["stem", "stem_word"]
 
 SHORTEST = 4
 """Characters from which a word is stemmed: shorter ones are acronyms as often as plurals."""
@@ -20,14 +20,22 @@ _stemmer: Any = None
 
 def stem(tokens: list[str]) -> list[str]:
     """Return the stems of ASCII words; words of other alphabets stay as they are."""
-    global _stemmer  # noqa: PLW0603 - loaded when the first word is stemmed, not at import
+    return [
+        stem_word(t) if len(t) >= SHORTEST and t.isascii() and t.isalpha() else t for t in tokens
+    ]
+
+
+def stem_word(word: str) -> str:
+    """Return the stem of one word of ASCII letters in lower case, whatever its length."""
     with _lock:  # one stemmer keeps a buffer between its calls
         if _stemmer is None:
-            import Stemmer
+            _load()
+        return _stemmer.stemWord(word)  # type: ignore[no-any-return]
 
-            # Its own cache is off: the analyzer remembers whole surfaces.
-            _stemmer = Stemmer.Stemmer("english", 0)
-        return [
-            _stemmer.stemWord(t) if len(t) >= SHORTEST and t.isascii() and t.isalpha() else t
-            for t in tokens
-        ]
+
+def _load() -> None:
+    global _stemmer  # noqa: PLW0603 - loaded when the first word is stemmed, not at import
+    import Stemmer
+
+    # Its own cache is off: the analyzer remembers whole surfaces.
+    _stemmer = Stemmer.Stemmer("english", 0)

@@ -212,6 +212,11 @@ class Catalog:
     def __contains__(self, skill: object) -> bool:
         return skill in self._skills
 
+    def __getstate__(self) -> Any:
+        # What scorers made of the skills stays here: some of it is mapped memory.
+        state: Any = super().__getstate__()
+        return state[0], {**state[1], "bound": {}}
+
     def __repr__(self) -> str:
         skills = plural(self.counts.skills, "skill")
         return f"<Catalog of {skills}, {plural(len(self.diagnostics), 'diagnostic')}>"

@@ -28,6 +28,8 @@ class Line(NamedTuple):
 
     spans: tuple[Span, ...] = ()
     indent: int = 0
+    hang: int = 0
+    """More blanks before what does not fit on the first row of a terminal."""
 
 
 class Column(NamedTuple):
@@ -40,6 +42,10 @@ class Column(NamedTuple):
     """Gives way where there is little room: its text wraps where it is drawn, else it is cut."""
     cut: str = ""
     """Its text is cut at the ``start`` or the ``end``, never wrapped."""
+    drop: int = 0
+    """Where the columns do not fit, those with the highest number go first; 0 always stays."""
+    least: int = 10
+    """Terminal columns below which it is not cut, unless nothing else is left."""
 
 
 class Table(NamedTuple):
@@ -66,10 +72,10 @@ class Text(NamedTuple):
 Block = Line | Table | Tree | Text
 
 
-def line(*parts: str | Span, indent: int = 0) -> Line:
+def line(*parts: str | Span, indent: int = 0, hang: int = 0) -> Line:
     """Return a line of spans and plain strings."""
     spans = tuple(part if isinstance(part, Span) else Span(part) for part in parts)
-    return Line(spans, indent)
+    return Line(spans, indent, hang)
 
 
 def safe(text: str) -> str:

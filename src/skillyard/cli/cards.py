@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, line
+from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
 from skillyard.text import clean_line, plural
 
 if TYPE_CHECKING:
     from skillyard.errors import Diagnostic
     from skillyard.resources import Resource
-    from skillyard.service import Card, Checked, Heading, Listing, Shown
+    from skillyard.service import Card, Heading, Listing, Shown
 
-__all__ = ["findings", "listing", "shown"]
+__all__ = ["listing", "shown"]
 
 UNLOADED_SHOWN = 10
 
@@ -31,20 +31,21 @@ def listing(found: Listing) -> Iterator[Block]:
     if lost:
         yield line()
         yield line(Span("did not load", "error"))
-        columns = (Column("path"), Column("message", "dim", wide=True))
-        rows = [[_where(item), item.message] for item in lost[:UNLOADED_SHOWN]]
-        yield Table(columns, rows, head=False)
+        for item in lost[:UNLOADED_SHOWN]:
+            yield line(f"{_where(item)}: ", Span(clean_line(item.message), "dim"))
         if len(lost) > UNLOADED_SHOWN:
             yield line(Span(f"and {len(lost) - UNLOADED_SHOWN:,} more", "dim"))
 
 
 def _cards(cards: Sequence[Card], scoped: bool) -> Table:
+    """Draw a row for each card; on a narrow terminal the layout goes first, then the path."""
     remarked = any(map(_remarks, cards))
-    columns = [Column("skill", "name"), Column("layout", "dim")]
-    columns += [Column("scope")] if scoped else []
-    columns += [Column("tokens", right=True), Column("tags", "tag", wide=True, cut="end")]
-    columns += [Column("remarks", "warning")] if remarked else []
-    columns += [Column("path", "dim", wide=True, cut="start")]
+    columns = [Column("skill", "name", cut="end", least=18), Column("layout", "dim", drop=5)]
+    columns += [Column("scope", drop=3)] if scoped else []
+    columns += [Column("tokens", right=True, drop=1)]
+    columns += [Column("tags", "tag", wide=True, cut="end", drop=2)]
+    columns += [Column("remarks", "warning", cut="end")] if remarked else []
+    columns += [Column("path", "dim", wide=True, cut="start", drop=4, least=18)]
     rows = []
     for card in cards:
         skill = card.skill
@@ -68,48 +69,6 @@ def _where(found: Diagnostic) -> str:
     if found.line is None:
         return path
     return f"{path}:{found.line}" + (f":{found.column}" if found.column is not None else "")
-
-
-def findings(found: Checked) -> Iterator[Block]:
-    """Draw findings in their files, then the counts."""
-    path = None
-    for item in found.diagnostics:
-        if item.path != path:
-            if path is not None:
-                yield line()
-            path = item.path
-            yield line(Span(clean_line(path) or ".", "head"))
-        yield from _finding(item)
-    if found.diagnostics:
-        yield line()
-    yield _counts(found)
-
-
-def _finding(item: Diagnostic) -> Iterator[Line]:
-    place = "" if item.line is None else f"line {item.line}: "
-    yield line(
-        Span(item.severity, item.severity),
-        f" {place}{clean_line(item.message)} ",
-        Span(f"[{item.code}]", "dim"),
-        indent=2,
-    )
-    if item.found:
-        yield line(Span("found: ", "dim"), clean_line(item.found), indent=4)
-    if item.hint:
-        yield line(Span("hint: ", "dim"), clean_line(item.hint), indent=4)
-
-
-def _counts(found: Checked) -> Line:
-    counts = found.counts
-    profile = Span(f"  (profile {found.profile})", "dim")
-    if not found.diagnostics:
-        return line(Span("no findings", "good"), profile)
-    said = [
-        plural(counts["error"], "error"),
-        plural(counts["warning"], "warning"),
-        plural(counts["info"], "remark"),
-    ]
-    return line(", ".join(said), profile)
 
 
 def shown(found: Shown) -> Iterator[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.cli.source import load, note_unloaded, policy_of, query_of, scorer_of, words_of
+from skillyard.errors import SkillNotFound
 from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ def why(values: Values, console: Console) -> int:
 
     query, scorer = query_of(values), scorer_of(values)
     catalog = load(values, console, indexed=scorer.partition("+")[0] == "hybrid")
+    if not len(catalog):
+        error = SkillNotFound(values.name)
+        error.hint = "there are no skills"
+        raise error
     found: Why = why_skill(catalog, values.name, query, scorer=scorer, limit=values.limit)
     if console.json:
         console.document(found.to_dict(explain=values.explain))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, Any
 
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, Tree, safe
-from skillyard.cli.plain import cut, fitted
+from skillyard.cli.plain import cut, fitted, width_of
 from skillyard.text import clean, clean_line
 
 __all__ = ["Screen"]
@@ -48,24 +48,56 @@ class Screen:
 
             self._console.print(RichText(clean(block.text).rstrip("\n")), soft_wrap=True)
         elif isinstance(block, Line):
-            self._console.print(_line(block))
+            self._print_line(block)
         elif isinstance(block, Tree):
             self._console.print(_tree(block))
         else:
             self._console.print(_table(block, self._console.width))
+
+    def _print_line(self, block: Line) -> None:
+        """Draw a line; a long word, such as a path, stays whole where it is wider than a row."""
+        drawn = _text(block)
+        width = self._console.width
+        if block.indent + width_of(drawn.plain) > width:
+            rows = _rows(drawn.plain, width - block.indent, block.hang)
+            for number, (start, end) in enumerate(rows):
+                blanks = " " * (block.indent + (block.hang if number else 0))
+                self._console.print(blanks, drawn[start:end], sep="", soft_wrap=True)
+            return
+        self._console.print(_line(block))
+
+
+def _rows(text: str, width: int, hang: int) -> list[tuple[int, int]]:
+    """Return where each row of a text starts and ends: broken at blanks, words kept whole."""
+    rows = []
+    start = end = 0
+    room = width
+    for word in text.split(" "):
+        place = end + 1 if end > start else end
+        if end > start and width_of(text[start : place + len(word)]) > room:
+            rows.append((start, end))
+            start, room = place, width - hang
+        end = place + len(word)
+    return [*rows, (start, end)]
 
 
 def _style(name: str) -> str:
     return _STYLES.get(name, "")
 
 
-def _line(block: Line) -> Any:
-    from rich.padding import Padding
+def _text(block: Line) -> Any:
     from rich.text import Text as RichText
 
     text = RichText()
     for span in block.spans:
         text.append(safe(span.text), _style(span.style))
+    return text
+
+
+def _line(block: Line) -> Any:
+    from rich.padding import Padding
+
+    text = _text(block)
     return Padding(text, (0, 0, 0, block.indent)) if block.indent else text
 
 
@@ -82,11 +114,11 @@ def _table(table: Table, width: int) -> Any:
     titles = [[column.title for column in table.columns]] if table.head else []
     # rich counts the padding of both edges, drawn or not.
     gap, edges = (3, 4) if table.head else (2, 2)
-    room = width - gap * (len(table.columns) - 1) - edges
-    widths = fitted([*titles, *texts], table.columns, room)
+    shown, widths = fitted([*titles, *texts], table.columns, width - edges, gap)
+    columns = [table.columns[number] for number in shown]
     shape = box.SIMPLE_HEAD if table.head else None
     drawn = RichTable(box=shape, show_header=table.head, pad_edge=False, header_style="bold dim")
-    for column, fixed in zip(table.columns, widths, strict=True):
+    for column, fixed in zip(columns, widths, strict=True):
         drawn.add_column(
             column.title,
             justify="right" if column.right else "left",
@@ -97,8 +129,11 @@ def _table(table: Table, width: int) -> Any:
     for cells, row in zip(texts, table.rows, strict=True):
         drawn.add_row(
             *(
-                RichText(cut(text, fixed, column.cut) if column.cut else text, _cell(cell, column))
-                for text, cell, column, fixed in zip(cells, row, table.columns, widths, strict=True)
+                RichText(
+                    cut(cells[number], fixed, column.cut) if column.cut else cells[number],
+                    _cell(row[number], column),
+                )
+                for number, column, fixed in zip(shown, columns, widths, strict=True)
             )
         )
     return drawn

@@ -10,8 +10,8 @@ from skillyard.text import clean, clean_line
 __all__ = ["cut", "fitted", "render", "width_of"]
 
 _GAP = "  "
-_LEAST = 10
-"""No column is cut below this."""
+_NARROWEST = 3
+"""No column is cut below this, however little room there is."""
 
 
 def render(block: Block, width: int | None = None, ascii_only: bool = False) -> Iterator[str]:
@@ -20,7 +20,7 @@ def render(block: Block, width: int | None = None, ascii_only: bool = False) -> 
     ``width`` is that of the terminal; None does not cut anything.
     """
     if isinstance(block, Line):
-        yield _line(block)
+        yield from _wrapped(_line(block), block.indent, block.hang, width)
     elif isinstance(block, Table):
         yield from _table(block, width)
     elif isinstance(block, Tree):
@@ -33,57 +33,98 @@ def _line(block: Line) -> str:
     return (" " * block.indent + "".join(safe(span.text) for span in block.spans)).rstrip()
 
 
+def _wrapped(text: str, indent: int, hang: int, width: int | None) -> Iterator[str]:
+    """Yield the line broken at blanks where it is wider than the terminal, words kept whole."""
+    if width is None or width_of(text) <= width:
+        yield text
+        return
+    start = " " * indent
+    row = ""
+    for word in text[indent:].split(" "):
+        joined = f"{row} {word}" if row else start + word
+        if row.strip() and width_of(joined) > width:
+            yield row.rstrip()
+            joined = start + " " * hang + word
+        row = joined
+    yield row.rstrip()
+
+
 def _cell(cell: Span | str) -> str:
     return clean_line(cell.text if isinstance(cell, Span) else cell)
 
 
 def width_of(text: str) -> int:
-    """Return how many columns the text takes in a terminal."""
+    """Return how many columns the text takes in a terminal, at most.
+
+    Marks and format characters take none. Emoji that are joined to one are counted one by one:
+    not every terminal joins them, and a line that is thought too wide does not wrap.
+    """
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
+    from unicodedata import category, east_asian_width
 
-    wide = sum(east_asian_width(char) in "WF" for char in text)
-    return len(text) + wide - sum(combining(char) != 0 for char in text)
+    width = 0
+    for char in text:
+        if char == _EMOJI_STYLE or east_asian_width(char) in "WF":
+            width += 2 if char != _EMOJI_STYLE else 1  # the sign before it has one already
+        elif category(char) not in _WITHOUT_WIDTH:
+            width += 1
+    return width
+
+
+_EMOJI_STYLE = "\ufe0f"
+_WITHOUT_WIDTH = frozenset(["Mn", "Me", "Cf"])
 
 
 def _table(table: Table, width: int | None) -> Iterator[str]:
     rows = [[_cell(cell) for cell in row] for row in table.rows]
     if table.head:
         rows.insert(0, [_cell(column.title.upper()) for column in table.columns])
-    widths = fitted(rows, table.columns, None if width is None else width - _gaps(table))
+    shown, widths = fitted(rows, table.columns, width, len(_GAP))
     for row in rows:
-        cells = [
-            _aligned(cut(text, room, column.cut), room, column.right)
-            for text, room, column in zip(row, widths, table.columns, strict=True)
-        ]
+        cells = []
+        for number, room in zip(shown, widths, strict=True):
+            column = table.columns[number]
+            cells.append(_aligned(cut(row[number], room, column.cut), room, column.right))
         yield _GAP.join(cells).rstrip()
 
 
-def _gaps(table: Table) -> int:
-    return len(_GAP) * (len(table.columns) - 1)
-
-
 def fitted(
-    rows: Sequence[Sequence[str]], columns: Sequence[Column], width: int | None
-) -> list[int]:
-    """Return the widths of the columns in ``width``: the wide ones give way first, then all."""
-    widths = [max((width_of(row[n]) for row in rows), default=0) for n in range(len(columns))]
+    rows: Sequence[Sequence[str]], columns: Sequence[Column], width: int | None, gap: int
+) -> tuple[list[int], list[int]]:
+    """Return which columns are shown in ``width``, by number, and how wide each of them is.
+
+    ``gap`` is what stands between two of them. Columns that may be dropped go where not even their
+    least widths fit; then the wide ones give way, then all. ``width`` None shows everything.
+    """
+    natural = [max((width_of(row[n]) for row in rows), default=0) for n in range(len(columns))]
+    shown = list(range(len(columns)))
     if width is None:
-        return widths
-    wide = [number for number, column in enumerate(columns) if column.wide]
-    for numbers in (wide, list(range(len(columns)))):
-        _level(widths, numbers, sum(widths) - width)
-    return widths
+        return shown, natural
+    least = [min(size, column.least) for size, column in zip(natural, columns, strict=True)]
+
+    def over(sizes: Sequence[int]) -> int:
+        return sum(sizes[number] for number in shown) + gap * (len(shown) - 1) - width
+
+    while over(least) > 0:
+        last = max(shown, key=lambda number: (columns[number].drop, number))
+        if not columns[last].drop:
+            break
+        shown.remove(last)
+    widths = list(natural)
+    wide = [number for number in shown if columns[number].wide]
+    for numbers, floor in ((wide, least), (shown, least), (shown, [_NARROWEST] * len(columns))):
+        _level(widths, numbers, over(widths), floor)
+    return shown, [widths[number] for number in shown]
 
 
-def _level(widths: list[int], numbers: Sequence[int], over: int) -> None:
-    """Take ``over`` columns from the widest of the numbered ones, none below the least width."""
+def _level(widths: list[int], numbers: Sequence[int], over: int, least: Sequence[int]) -> None:
+    """Take ``over`` columns from the widest of the numbered ones, none below its least width."""
     for _ in range(over):
-        widest = max(numbers, key=lambda number: widths[number], default=None)
-        if widest is None or widths[widest] <= _LEAST:
+        spare = [number for number in numbers if widths[number] > least[number]]
+        if not spare:
             return
-        widths[widest] -= 1
+        widths[max(spare, key=lambda number: widths[number])] -= 1
 
 
 def cut(text: str, room: int, side: str = "end") -> str:
@@ -95,7 +136,11 @@ def cut(text: str, room: int, side: str = "end") -> str:
         # One character is at most two columns wide: drop what must go, then look again.
         drop = max(1, (width_of(kept) - room + 1) // 2)
         kept = kept[drop:] if side == "start" else kept[:-drop]
-    return "…" + kept.lstrip() if side == "start" else kept.rstrip() + "…"
+    if side != "start":
+        return kept.rstrip() + "…"
+    while kept and width_of(kept[0]) == 0:  # a mark whose letter is gone
+        kept = kept[1:]
+    return "…" + kept.lstrip()
 
 
 def _aligned(text: str, room: int, right: bool) -> str:

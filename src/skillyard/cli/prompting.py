@@ -101,7 +101,9 @@ def inject(values: Values, console: Console) -> int:
         console.document(found.to_dict())
     else:
         console.write(found.prompt)
-    if found.match is None:
+    if found.match is None and not len(catalog):
+        console.note("the prompt is unchanged")
+    elif found.match is None:
         console.note(f"no skill fits ({found.scorer}); the prompt is unchanged")
     else:
         match = found.match

@@ -5,6 +5,13 @@ from __future__ import annotations
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.cli.source import load, note_unloaded
+from skillyard.errors import InvalidInput
+from skillyard.text import plural
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skillyard.service import Checked
+    from skillyard.validation.config import CheckConfig
 
 __all__ = ["check", "list_", "show"]
 
@@ -31,21 +38,57 @@ def list_(values: Values, console: Console) -> int:
 
 
 def check(values: Values, console: Console) -> int:
-    """Print the findings; 1 when one of them is an error."""
-    from skillyard.service import check_paths
+    """Print the findings; 1 when one of them fails the check. ``--fix`` mends files before that."""
+    from skillyard.service import check_paths, fix_paths
 
-    found = check_paths(values.path or values.root or ["."], profile=values.profile)
+    _no_contradiction(values, console)
+    paths = values.path or values.root or ["."]
+    config = _config(values)
+    run = fix_paths if values.fix else check_paths
+    found = run(paths, profile=values.profile, config=config, find_config=not values.no_config)
+    if values.diff:
+        return _diff(found, console)
     if console.json or values.format == "json":
         console.document(found.to_dict())
     elif values.format == "text":
-        from skillyard.cli.cards import findings
+        from skillyard.cli.findings import findings
 
         console.print(*findings(found))
     else:
+        for each in found.refused:
+            console.note(f"{each.path}: {each.message}; {each.hint}")
         text = found.render(values.format)
         if text:
             console.write(text)
-    return NEGATIVE if found.counts["error"] else 0
+    return NEGATIVE if found.fails(strict=values.strict) else 0
+
+
+def _no_contradiction(values: Values, console: Console) -> None:
+    if values.fix and values.diff:
+        raise InvalidInput("--fix writes and --diff only shows: name one of them")
+    if values.diff and (console.json or values.format != "text"):
+        raise InvalidInput("--diff prints a diff: leave out --json and --format")
+    if values.config and values.no_config:
+        raise InvalidInput("--config names a file and --no-config uses none: name one of them")
+
+
+def _config(values: Values) -> CheckConfig | None:
+    if not values.config:
+        return None
+    from skillyard.validation.config import read_check_config
+
+    return read_check_config(values.config)
+
+
+def _diff(found: Checked, console: Console) -> int:
+    for plan in found.plans:
+        console.write(plan.diff())
+    console.note(
+        f"{found.fixable:,} fixable in {plural(len(found.plans), 'file')}: run with --fix instead"
+        if found.plans
+        else "nothing is fixable"
+    )
+    return NEGATIVE if found.plans else 0
 
 
 def show(values: Values, console: Console) -> int:

@@ -30,7 +30,8 @@ def search(values: Values, console: Console) -> int:
     else:
         from skillyard.cli.remote_views import found_skills
 
-        console.print(*found_skills(found, explain=values.explain))
+        empty = catalog is not None and not len(catalog) and len(found.sources) == 1
+        console.print(*found_skills(found, explain=values.explain, empty=empty))
     for status in found.sources:
         if status.state == "ok" or console.json:
             continue

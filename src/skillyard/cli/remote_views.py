@@ -19,8 +19,16 @@ __all__ = ["added_skill", "cache_line", "cleared_line", "found_skills"]
 DESCRIPTION_CHARS = 90
 
 
-def found_skills(found: SearchResult, *, explain: bool = False) -> Iterator[Block]:
-    """Draw the answer of a search: a table, what each source gave, the trees where asked."""
+def found_skills(
+    found: SearchResult, *, explain: bool = False, empty: bool = False
+) -> Iterator[Block]:
+    """Draw the answer of a search: a table, what each source gave, the trees where asked.
+
+    ``empty`` says that the one source that was asked holds no skills at all.
+    """
+    if empty and not found.failed:
+        yield line("There are no skills to search.")
+        return
     if found.failed:
         yield line("No source answered, so nothing was searched")
     elif not found.skills:

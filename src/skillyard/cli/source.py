@@ -31,19 +31,28 @@ def load(
 ) -> Catalog:
     """Load the catalog of ``--root`` and ``--scope``; ``place`` goes before the roots.
 
-    ``indexed`` answers from the index of these roots, which is kept up to date. A catalog without
-    skills is noted on standard error.
+    ``indexed`` answers from the index of these roots, which is kept up to date. Where there are no
+    skills, standard error says so, where they were looked for, and what to do next.
     """
     roots = [place, *values.root] if place is not None else values.root or ["."]
     scopes = tuple(dict.fromkeys(values.scope))
     catalog = _loaded(roots, scopes, console, indexed)
     if not len(catalog):
-        where = ", ".join(roots)
-        console.note(
-            f"no skills below {where}: give another folder with --root, or --scope user; "
-            "`skillyard doctor` shows what was found where"
-        )
+        console.note(_no_skills(roots, scopes))
     return catalog
+
+
+def _no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
+    from os.path import abspath
+
+    where = ", ".join(dict.fromkeys(map(abspath, roots)))
+    more = "add --scope user for the user's agent folders; "
+    if "user" in scopes:
+        where, more = f"{where} and in the user's agent folders", ""
+    return (
+        f"no skills below {where}: a skill is a folder with a SKILL.md in it; name the folder that"
+        f" holds yours with --root; {more}`skillyard doctor` shows what was found where"
+    )
 
 
 def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed: bool) -> Catalog:

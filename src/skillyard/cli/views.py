@@ -53,6 +53,9 @@ def ranking(found: Ranked) -> Iterator[Block]:
     """Draw a ranking: rank, name, score, level and reason; the trees below it where asked."""
     counts = found.counts
     left_out = f"; {counts.left_out}" if counts.left_out else ""
+    if not counts.files:
+        yield line("There are no skills to rank.")
+        return
     if not found.total:
         among = f" ({found.scorer}, {plural(counts.skills, 'skill')}{left_out})."
         yield line("No skill has a score", Span(among, "dim"))
@@ -97,6 +100,9 @@ def tree(node: Explanation) -> Tree:
 def selection(found: Selected) -> Iterator[Block]:
     """Draw a choice: what and why, what was not chosen and why not, the question when close."""
     chosen = found.selection
+    if not found.counts.files:
+        yield line("There are no skills to choose from.")
+        return
     if chosen.abstained:
         yield from _abstention(found)
     for match in chosen.selected:
@@ -169,30 +175,37 @@ def _others(matches: Sequence[Match]) -> Table:
 
 
 def reasons(found: Why, *, trees: bool = False) -> Iterator[Block]:
-    """Draw why a skill stands where it stands."""
+    """Draw why a skill stands where it stands: three sentences, then what ranks higher by what.
+
+    ``trees`` adds the score with its tree, and the trees of the skills before it.
+    """
     match = found.match
-    place = "not ranked" if found.rank is None else f"rank {found.rank:,} of {found.total:,}"
-    yield line(Span(match.skill.name, "name"), f"  {place}; by {found.scorer}")
-    yield line(Span(clean_line(match.skill.path), "dim"))
+    yield line(Span(match.skill.name, "name"), Span(f"  {clean_line(match.skill.path)}", "dim"))
     yield line()
-    yield line(*_verdict(found))
-    yield tree(match.explanation)
+    for sentence in found.sentences:
+        yield line(sentence)
+    if trees:
+        yield line()
+        yield line(*_verdict(found))
+        yield tree(match.explanation)
     if found.ahead:
         yield line()
         left = found.before - len(found.ahead)
         more = f" (and {left:,} more)" if left else ""
         yield line(Span(f"what ranks higher{more}", "head"))
         yield _ahead(found.ahead)
-        if trees:
-            for other in found.ahead:
-                yield line()
-                yield line(Span(other.match.skill.name, "name"))
-                yield tree(other.match.explanation)
-    if found.hints:
+        for other in found.ahead if trees else ():
+            yield line()
+            yield line(Span(other.match.skill.name, "name"))
+            yield tree(other.match.explanation)
+    if found.advice:
         yield line()
         yield line(Span("hints", "head"))
-        for hint in found.hints:
+        for hint in found.advice:
             yield line("- ", clean_line(hint), indent=2)
+    if not trees:
+        yield line()
+        yield line(Span("--explain shows how the score is computed", "dim"))
 
 
 def _verdict(found: Why) -> Iterator[Span | str]:

@@ -325,6 +325,8 @@ class Why(NamedTuple):
     """The best of the skills before it, best first."""
     hints: tuple[str, ...]
     """What the numbers do not show."""
+    sentences: tuple[str, ...]
+    """What matched, what came close and what the floor did."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.why/1`` as the service sent it."""
@@ -340,6 +342,7 @@ class Why(NamedTuple):
             "chosen": self.chosen,
             "ahead": [ahead.to_dict() for ahead in self.ahead],
             "hints": list(self.hints),
+            "sentences": list(self.sentences),
         }
 
 
@@ -357,6 +360,7 @@ def why_of(node: Node) -> Why:
         node.member("chosen").flag(),
         tuple(_ahead_of(item) for item in node.member("ahead").items()),
         node.member("hints").texts(),
+        node.member("sentences").texts(),
     )
 
 

@@ -162,7 +162,7 @@ class Fields:
                 )
                 continue
             text = item.text.strip()
-            if text and not item.null:
+            if text and not (item.plain and item.null):
                 items.append(text)
         joined = "".join(items)  # one look at all of them, which is nearly always enough
         if not (

@@ -9,6 +9,7 @@ returns None for everything else, and the guarded parser decides.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
 from skillyard.formats.nodes import NULLS, Node, Scalar
@@ -28,6 +29,7 @@ _FLOW_ITEM = re.compile(
     r""" *(?:"(?P<double>[^"\\]*+)"|'(?P<single>[^']*+)'|"""
     r"""(?P<plain>[^\s\-?:,\[\]{}\#&*!|>'"%@`][^:\#?{}'"]*+)) *"""
 )
+_WORDS = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]*+")
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -43,9 +45,12 @@ def read_plain_lines(
     if not "".join(lines).isprintable():
         return None
     reader = _Reader(limits)
-    for number, line in enumerate(lines):
+    number = 0
+    while number < len(lines):
+        line = lines[number]
         if line and not reader.take(line, number):
             return None
+        number = reader.take_items(lines, number + 1)
     if reader.waiting or not reader.root:
         return None
     return reader.root, {key: number + first_line for key, number in reader.lines.items()}
@@ -77,6 +82,29 @@ class _Reader:
         found = _FIELD.fullmatch(line)
         mapping = None if found is None else self._container(found.end(1), dict)
         return found is not None and mapping is not None and self._field(mapping, found, number)
+
+    def take_items(self, lines: list[str], number: int) -> int:
+        """Take the plainest items from here on, where a list is open; return the next line.
+
+        Lists of hundreds of tags are common, and each item is like the one before.
+        """
+        indent, items = self._open[-1]
+        if self.waiting or type(items) is not list:
+            return number
+        start = " " * indent + "- "
+        column = len(start)
+        for line in islice(lines, number, None):
+            if not line.startswith(start):
+                break
+            text = line[column:]
+            if text[:1] == '"' == text[-1:] and text.count('"') == 2 and "\\" not in text:
+                items.append(Scalar(text[1:-1], False, number, column))
+            elif _WORDS.fullmatch(text):
+                items.append(Scalar(text.rstrip(" "), True, number, column))
+            else:
+                break
+            number += 1
+        return number
 
     def _container(self, indent: int, kind: type) -> Any:
         """Return the container that a line of this indentation belongs to, None when unclear."""

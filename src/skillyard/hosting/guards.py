@@ -21,8 +21,10 @@ from skillyard.hosting.clients import CLIENT, FairShare, Proxies
 from skillyard.hosting.errors import Refused
 from skillyard.hosting.options import ServiceLimits, ServiceOptions, is_loopback
 
-__all__ = ["HEAD_BYTES", "Bodies", "Guard", "Places", "head_too_large", "header_of"]
+__all__ = ["FORM", "HEAD_BYTES", "Bodies", "Guard", "Places", "head_too_large", "header_of"]
 
+FORM = "application/x-www-form-urlencoded"
+"""What a browser sends a form as."""
 HEAD_BYTES = 32_768
 """A request line with its headers."""
 
@@ -33,7 +35,7 @@ OWN_SITES = ("", "none", "same-origin")
 """What Sec-Fetch-Site may say: nothing, as programs do; that a person typed the address; or that
 our own page asks. Browsers send it to loopback and over HTTPS (W3C Fetch Metadata, section 3);
 elsewhere a token is needed, which no foreign page has."""
-LINKED = re.compile(r"/|/docs|/page/skills/local/[^/]+")
+LINKED = re.compile(r"/|/docs|/page/skills(?:/local/[^/]+)?")
 """Pages that a link on another site may open, without a query: they read the library that is here,
 and nobody else is asked for anything."""
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?")
@@ -215,9 +217,14 @@ class Bodies:
         self._limits = limits
         self._shares = FairShare(limits.bodies_bytes)
 
-    async def read(self, scope: Mapping[str, Any], receive: Receive) -> bytes:
-        """Return the JSON body of a request. Raises Refused: 400, 408, 413, 415 or 429."""
-        self._check_head(scope)
+    async def read(
+        self, scope: Mapping[str, Any], receive: Receive, *, form: bool = False
+    ) -> bytes:
+        """Return the body of a request, which is JSON, or with ``form`` what a form sends.
+
+        Raises Refused: 400, 408, 413, 415 or 429.
+        """
+        self._check_head(scope, form)
         client = CLIENT.get()
         start = asyncio.get_running_loop().time()
         held: list[bytes] = []
@@ -256,9 +263,18 @@ class Bodies:
         limits = self._limits
         return min(limits.body_s, limits.body_start_s + size / limits.body_rate)
 
-    def _check_head(self, scope: Mapping[str, Any]) -> None:
+    def _check_head(self, scope: Mapping[str, Any], form: bool) -> None:
         media = header_of(scope, b"content-type").partition(";")[0].strip().lower()
-        if media != "application/json" and not re.fullmatch(
+        if form:
+            if media != FORM:
+                raise Refused(
+                    415,
+                    "media_type",
+                    "the body must be that of a form",
+                    hint=f"send `Content-Type: {FORM}`",
+                    headers={"Accept": FORM},
+                )
+        elif media != "application/json" and not re.fullmatch(
             r"application/[\w.-]{1,100}\+json", media
         ):
             raise Refused(

@@ -25,7 +25,7 @@ from skillyard.search.noting import refuse
 from skillyard.skill import Origin, Reference, Skill
 from skillyard.sources.protocol import Hit, Package, SourceFailed
 
-__all__ = ["LOCAL", "CatalogSource", "file_of", "found_in", "is_document"]
+__all__ = ["LOCAL", "CatalogSource", "file_of", "found_in", "hit_of", "is_document"]
 
 T = TypeVar("T")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from skillyard.catalog import Catalog
 from skillyard.index.indexed import IndexedCatalog
@@ -15,6 +16,9 @@ from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.skill import Skill
 from skillyard.sources.protocol import Hit
 from skillyard.sources.remembering import Remembered
+
+if TYPE_CHECKING:
+    from skillyard.hosting.shelf import Shelf
 
 __all__ = ["Snapshot", "snapshot_of"]
 
@@ -38,6 +42,8 @@ class Snapshot:
         """Names what any search of it answers: two snapshots with one identity answer alike."""
         self.hits: Remembered[str, tuple[Skill, Hit]] = Remembered(HITS_BYTES)
         """The skills that were found last, as a search shows them; see ``local.hit_of``."""
+        self.shelf: Shelf | None = None
+        """Made when somebody first leafs through the skills; see ``shelf.shelf_of``."""
         self._catalog = catalog
         self.used = {DEFAULT_SCORER}
         """Names of the scorers that have ranked it: those that the next one is made ready for."""

@@ -32,7 +32,7 @@ from skillyard.http.encoding import (
     matches,
     tag_of,
 )
-from skillyard.http.fields import from_json, from_path, from_query
+from skillyard.http.fields import from_form, from_json, from_path, from_query
 from skillyard.http.routes.pages import refusal_reply
 from skillyard.http.routes.route import Route
 from skillyard.http.routes.table import ROUTES
@@ -327,6 +327,9 @@ class _Resource:
         values = from_path(route.path_fields, scope["path_params"])
         if route.method == "GET":
             given = from_query(route.fields, scope["query_string"], strict=route.strict)
+        elif route.form:
+            body = await self._service.bodies.read(scope, receive, form=True)
+            given = await self._service.in_thread(_of_form, route, body)
         else:
             body = await self._service.bodies.read(scope, receive)
             given = await self._service.in_thread(_document, route, body)
@@ -359,6 +362,10 @@ class _Resource:
         if asked and matches(tag, asked):
             return reply._replace(body=b"", media="", status=304)
         return reply
+
+
+def _of_form(route: Route, body: bytes) -> dict[str, Any]:
+    return from_form(route.fields, body, strict=route.strict)
 
 
 def _document(route: Route, body: bytes) -> dict[str, Any]:

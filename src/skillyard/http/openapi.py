@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from skillyard import __version__
+from skillyard.hosting.guards import FORM
 from skillyard.http.encoding import JSON
 from skillyard.http.fields import Field
 from skillyard.http.routes.route import Route
@@ -17,7 +18,16 @@ __all__ = ["STATUSES", "document"]
 Choices = Mapping[str, tuple[str, ...]]
 NO_CHOICES: Choices = MappingProxyType({})
 HTML = "text/html"
+GROUPS = {
+    "Search": "Find skills in the catalog and elsewhere, and fetch them.",
+    "Choose": "Rank the catalog, choose or abstain, and say why.",
+    "Service": "How the service is, and what it answers.",
+    "Publication": "Which skills others may fetch, and their files.",
+    "Pages": "For people: HTML, and what it loads.",
+}
+"""The headings of the description, in their order, with what stands below each."""
 STATUSES = {
+    303: "The answer has an address, which is in Location.",
     304: "Nothing has changed since the answer with that ETag.",
     400: "The request is not HTTP, cannot be understood, or names nothing.",
     401: "The bearer token is missing or wrong.",
@@ -27,7 +37,7 @@ STATUSES = {
     408: "The body did not come in time.",
     409: "Several skills share the name; their ids follow.",
     413: "The body is too large.",
-    415: "The body is no JSON, or compressed.",
+    415: "The body is of a kind that this path does not take, or compressed.",
     422: "A field is missing, unknown, or not what it must be.",
     429: "Too many requests at once; Retry-After says when to come back.",
     431: "The request line and headers are too large.",
@@ -58,6 +68,7 @@ def document(
             "summary": "Finds the right agent skill, says when none fits, and says why.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
+        "tags": [{"name": name, "description": about} for name, about in GROUPS.items()],
         "paths": paths,
         "components": {
             "schemas": SCHEMAS,
@@ -86,6 +97,7 @@ def _operation(route: Route) -> dict[str, Any]:
     shape: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.about,
+        "tags": [route.group],
         "responses": _responses(route),
     }
     parameters = [_parameter(field, "path") for field in route.path_fields]
@@ -94,7 +106,7 @@ def _operation(route: Route) -> dict[str, Any]:
     else:
         shape["requestBody"] = {
             "required": True,
-            "content": {JSON: {"schema": _body(route)}},
+            "content": {FORM if route.form else JSON: {"schema": _body(route)}},
         }
     if parameters:
         shape["parameters"] = parameters
@@ -116,7 +128,7 @@ def _parameter(field: Field, place: str) -> dict[str, Any]:
 def _body(route: Route) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for field in route.fields:
-        properties[field.name] = _member(field)
+        properties[field.name] = field.schema() if route.form else _member(field)
         if field.alias:
             properties[field.alias] = {
                 **_member(field),
@@ -177,6 +189,8 @@ def _responses(route: Route) -> dict[str, Any]:
         refusals |= {429, 503}
     if route.method == "POST":
         refusals.update(_OF_BODIES)
+    if route.form:
+        responses["303"] = {"description": STATUSES[303]}
     if route.tagged:
         responses["304"] = {"description": STATUSES[304]}
     for status in sorted(refusals):

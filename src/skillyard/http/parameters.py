@@ -11,6 +11,7 @@ __all__ = [
     "ID",
     "NAME",
     "ONE_SKILL",
+    "PAGE_BROWSE",
     "PAGE_EVALUATE",
     "PAGE_SEARCH",
     "PAGE_SKILL",
@@ -215,7 +216,12 @@ EVALUATE = (
 
 _PAGE_SCORER = _SCORER._replace(default=None, about="The scorer that ranks. Default: hybrid.")
 PAGE_SEARCH = (
-    Field("q", "text", "What is looked for; without it the page shows the form.", longest=200),
+    Field(
+        "q",
+        "text",
+        "What is looked for; without it the page shows the form.",
+        longest=REQUEST_CHARS,
+    ),
     Field("source", "texts", "Ask these sources only. May repeat.", items=20, longest=100),
     _PAGE_SCORER,
     _LIMIT,
@@ -227,7 +233,7 @@ PAGE_SEARCH = (
     ),
 )
 PAGE_SKILL = (
-    Field("q", "text", "The query whose ranking is explained.", default="", longest=200),
+    Field("q", "text", "The query whose ranking is explained.", default="", longest=REQUEST_CHARS),
     _PAGE_SCORER,
     Field(
         "view",
@@ -239,7 +245,18 @@ PAGE_SKILL = (
     Field("file", "text", "The Markdown file to show in place of SKILL.md.", default=""),
 )
 PAGE_EVALUATE = (
-    Field("text", "text", "The request in words.", default="", longest=4_000),
-    Field("files", "text", "Paths in play, one a line.", default="", longest=4_000),
+    _TEXT._replace(default=""),
+    Field("files", "text", "Paths in play, one a line.", default="", longest=REQUEST_CHARS),
+)
+PAGE_BROWSE = (
+    Field("tag", "text", "List the skills with this tag alone.", default="", longest=200),
+    Field(
+        "page",
+        "integer",
+        "Which page of the list; beyond the last one it is the last.",
+        default=1,
+        least=1,
+        most=1_000_000,
+    ),
 )
 VERSION = Field("v", "text", "The hash of the content, so that it may be kept for good.")

@@ -260,6 +260,7 @@ _WHY = _record(
     chosen=_flag("Whether the scorer's own policy would choose it."),
     ahead=_list(_ref("Ahead"), "The best of the skills before it."),
     hints=_list(_text(), "What the numbers do not show."),
+    sentences=_list(_text(), "What matched, what came close and what the floor did, for people."),
 )
 _HEALTH = _record(
     "The true state of the service.",

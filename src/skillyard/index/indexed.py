@@ -170,6 +170,10 @@ class IndexedCatalog(Catalog):
         ordinals = (searcher.ordinal(key) for key in keys)
         return tuple(self.library.skill(ordinal) for ordinal in ordinals if ordinal is not None)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel as the roots: whoever unpickles it opens the same index, up to date."""
+        return open_place, (self._place,)
+
     def __len__(self) -> int:
         return self.summary.documents
 

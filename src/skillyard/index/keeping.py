@@ -9,7 +9,7 @@ from typing import NamedTuple
 from skillyard.catalog.collisions import settle_names
 from skillyard.catalog.copies import copies_by_path
 from skillyard.catalog.counts import count_skills
-from skillyard.catalog.reading import Progress, read_one
+from skillyard.catalog.reading import Entry, Progress, read_one
 from skillyard.discovery import Candidate, Scan
 from skillyard.errors import Diagnostic, IndexDamaged
 from skillyard.index.building import document_of
@@ -154,6 +154,8 @@ class _Update:
         self.in_parts = in_parts
         self.known: dict[str, Known] = {}
         """Every file that the index knows by now."""
+        self._entries: dict[str, Entry] = {}
+        """By path, of all that was settled before."""
         self.added: set[str] = set()
         self.changed: set[str] = set()
         self.removed = 0
@@ -235,7 +237,7 @@ class _Update:
             for path in order
             if (known := self.known.get(path) or self.before.get(path)) is not None
         }
-        entries = [entry_of(known) for known in everything.values()]
+        entries = [self._entry(path, known) for path, known in everything.items()]
         shadowed, collisions = settle_names(entries)
         losers = {skill.path for skill in shadowed}
         for path, known in everything.items():
@@ -250,6 +252,12 @@ class _Update:
                 self._write(known.candidate, read.skill, flags)
         skills = {e.candidate.path: e.skill for e in entries if e.skill is not None}
         return everything, skills, shadowed, collisions
+
+    def _entry(self, path: str, known: Known) -> Entry:
+        entry = self._entries.get(path)
+        if entry is None or entry.candidate is not known.candidate:
+            entry = self._entries[path] = entry_of(known)
+        return entry
 
     def _commit(self, *, finished: bool) -> Changes:
         everything, skills, shadowed, collisions = self._settle()

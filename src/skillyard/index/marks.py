@@ -7,7 +7,7 @@ trigger phrases, names, popularity and what a skill is not for need no file of t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
 from math import log, log1p
 
@@ -15,7 +15,6 @@ from skillyard.analysis import STANDARD
 from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from skillyard.index.weighing import Analysed
     from skillyard.skill import Skill
 
 __all__ = [
@@ -98,6 +97,8 @@ def phrases_in(words: Sequence[str], known: Callable[[list[str]], list[str]]) ->
 
 def tag_mark(tag: str) -> str:
     """Return the mark of a tag; ASCII case is ignored, as everywhere with tags."""
+    if tag.isascii():
+        return TAG + tag.lower()
     return TAG + "".join(char.lower() if char.isascii() else char for char in tag)
 
 
@@ -107,9 +108,16 @@ def exact_mark(text: str) -> str:
     return EXACT + " ".join(sorted(set(terms)))
 
 
-def marks(skill: Skill, analysed: Analysed) -> dict[str, float]:
-    """Return the skill's marks with their impacts, each exact as a 32-bit float."""
+def marks(
+    skill: Skill, name_terms: Collection[str], avoid_terms: Iterable[str], body_terms: int
+) -> dict[str, float]:
+    """Return the skill's marks with their impacts, each exact as a 32-bit float.
+
+    ``avoid_terms`` are those of what the skill says it is not for; ``body_terms`` is how many its
+    body has, prose and code.
+    """
     found: dict[str, float] = {}
+    simply_there = _exact(FULL)
     triggers = skill.triggers
     for call in (
         skill.name,
@@ -120,31 +128,30 @@ def marks(skill: Skill, analysed: Analysed) -> dict[str, float]:
     ):
         words = phrase_words(call)
         if 2 <= len(words) <= LONGEST_PHRASE:
-            found[CALL + " ".join(words)] = _exact(FULL)
+            found[CALL + " ".join(words)] = simply_there
             if len(words) > 2:
-                found[START + " ".join(words[:2])] = _exact(FULL)
+                found[START + " ".join(words[:2])] = simply_there
     for name in (skill.name, skill.slug):
-        found.update((NAME + word, _exact(FULL)) for word in name.casefold().split()[:1])
-    if analysed.name:
-        found[exact_mark(skill.name)] = _exact(FULL)
-    for term in analysed.name:
-        found[IN_NAME + term] = _exact(FULL)
+        found.update((NAME + word, simply_there) for word in name.casefold().split()[:1])
+    if name_terms:
+        found[exact_mark(skill.name)] = simply_there
+    for term in name_terms:
+        found[IN_NAME + term] = simply_there
     for tag in skill.tags:
-        found[tag_mark(tag)] = _exact(FULL)
-    for term in analysed.avoid:
-        found[AVOID + term] = _exact(FULL)
+        found[tag_mark(tag)] = simply_there
+    for term in avoid_terms:
+        found[AVOID + term] = simply_there
     prior = _prior(skill)
     if prior:
         found[PRIOR] = _exact(prior)
-    length = _length(analysed)
-    if length:
-        found[LENGTH] = _exact(length)
+    share = _length(body_terms)
+    if share:
+        found[LENGTH] = _exact(share)
     return found
 
 
-def _length(analysed: Analysed) -> float:
+def _length(terms: int) -> float:
     """Return where the body's length stands between :data:`SHORT` and :data:`LONGEST`, 0..1."""
-    terms = sum(analysed.prose.values()) + sum(analysed.code.values())
     return FULL * log(min(max(terms, SHORT), LONGEST) / SHORT) / log(LONGEST / SHORT)
 
 

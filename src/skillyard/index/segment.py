@@ -25,8 +25,6 @@ __all__ = ["SegmentBuilder", "slots_of"]
 
 _Sections: TypeAlias = "dict[str, bytes | bytearray | array[int] | array[float]]"
 
-_LARGEST = (1 << 32) - 1
-"""What an offset of 32 bits reaches; a builder says it is full long before."""
 FULL_POSTINGS = 48_000_000
 """Postings of one segment, about half a gigabyte with the forward lists."""
 
@@ -91,9 +89,7 @@ class SegmentBuilder:
     def build(self) -> bytes:
         """Return the bytes of the segment. The builder is spent: it gives its memory away."""
         names = sorted(self._terms)  # by code point, which is the order of their bytes too
-        renumbered = array("I", bytes(4 * len(names)))
-        for new, name in enumerate(names):
-            renumbered[self._terms[name]] = new
+        renumbered = self._ranks(names)
         self._terms.clear()
         self._sort_forward(renumbered)
         terms = [name.encode("utf-8", "surrogatepass") for name in names]
@@ -121,6 +117,15 @@ class SegmentBuilder:
         del names, terms, starts, documents, impacts
         self._begin()
         return _assembled(sections, count, vocabulary, self.dimensions)
+
+    def _ranks(self, names: list[str]) -> array[int]:
+        """Return the place of each name in the sorted list, by its number of first sight."""
+        if KERNEL is not None:
+            return array("I", KERNEL.ranks(self._terms, names))
+        ranks = array("I", bytes(4 * len(names)))
+        for place, name in enumerate(names):
+            ranks[self._terms[name]] = place
+        return ranks
 
     def _sort_forward(self, renumbered: array[int]) -> None:
         """Give every forward list the final term numbers, ascending."""
@@ -167,18 +172,16 @@ class SegmentBuilder:
 
 
 def _offsets(items: Iterable[bytes], kind: str) -> bytes:
-    offsets = array(kind, [0])
-    total = 0
-    for item in items:
-        total += len(item)
-        if kind == "I" and total > _LARGEST:
-            raise InvalidInput("one segment cannot hold more than 4 GiB of names")
-        offsets.append(total)
-    return offsets.tobytes()
+    try:
+        return array(kind, accumulate(map(len, items), initial=0)).tobytes()
+    except OverflowError:
+        raise InvalidInput("one segment cannot hold more than 4 GiB of names") from None
 
 
 def slots_of(names: list[bytes]) -> bytes:
     """Return an open-addressing hash table over CRC-32: number + 1 of each name, 0 is empty."""
+    if KERNEL is not None:
+        return KERNEL.slots(names)  # type: ignore[no-any-return]
     size = 8
     while size < 2 * len(names):
         size *= 2

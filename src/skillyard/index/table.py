@@ -62,7 +62,7 @@ class Table:
 
     __slots__ = (
         *("_emphasis", "_known", "_lanes", "_offsets", "_query_weights", "_rarity", "_rows"),
-        *("_terms", "_weights", "data", "dimensions", "id", "path"),
+        *("_terms", "_weights", "data", "dimensions", "id", "path", "sections"),
     )
 
     def __init__(self, data: Buffer, path: str = "", *, trusted: bool = False) -> None:
@@ -96,6 +96,11 @@ class Table:
         self._rows = whole[place + size :]
         self._known: dict[str, int] = {}
         self._lanes: dict[int, int] = {}
+        # What the kernel reads, one value for as long as the table lives: it remembers rows by it.
+        self.sections = (
+            *(self._rows, self._weights, self._offsets, self._terms),
+            *(self.dimensions, SHIFT, FINE, UNIT),
+        )
 
     def __len__(self) -> int:
         return len(self._weights)

@@ -13,12 +13,23 @@ from __future__ import annotations
 from array import array
 from typing import NamedTuple
 
-from skillyard.analysis import STANDARD
 from skillyard.analysis.body import split_body, split_description
+from skillyard.index.term_counts import term_counts
 from skillyard.skill import Skill
 from skillyard.summing import added
 
-__all__ = ["FIELDS", "Analysed", "Field", "analyse", "field_texts", "impacts", "shares"]
+__all__ = [
+    "FIELDS",
+    "K1",
+    "Analysed",
+    "B",
+    "Field",
+    "analyse",
+    "analysed_texts",
+    "field_texts",
+    "impacts",
+    "shares",
+]
 
 
 class Field(NamedTuple):
@@ -89,8 +100,12 @@ def _names(skill: Skill) -> str:
 
 def analyse(skill: Skill) -> Analysed:
     """Return the skill's terms by field."""
-    counts = STANDARD.counts
-    return Analysed(*(counts(text) for text in field_texts(skill)))
+    return analysed_texts(field_texts(skill))
+
+
+def analysed_texts(texts: tuple[str, ...]) -> Analysed:
+    """Return the terms of the texts of :func:`field_texts`."""
+    return Analysed(*map(term_counts, texts))
 
 
 def _weights(analysed: Analysed) -> list[tuple[Counts, float]]:

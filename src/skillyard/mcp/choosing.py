@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
 from skillyard.mcp.call import Answer, Call, plain_scorer
 from skillyard.mcp.failures import ToolFailed
@@ -149,6 +150,7 @@ async def why_skill(call: Call) -> Answer:
     def work(view: View) -> Worked:
         catalog = view.snapshot.ranked_by(scorer)
         why = explain(catalog, values["name"], query, scorer=scorer, limit=values["limit"])
+        why = _below_roots(view, catalog, why)
         found = why.to_dict()
         return Answer(_said(why, found["match"]), _shown(view, found)), [why.match.skill]
 
@@ -158,6 +160,20 @@ async def why_skill(call: Call) -> Answer:
         )
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
+
+
+def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
+    """Return the explanation with the path that its texts name, if any, below its root."""
+    winner = catalog.shadowed.get(why.match.skill)
+    if winner is None:
+        return why
+
+    def shown(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(text.replace(winner.path, view.shown_path(winner.path)) for text in texts)
+
+    return why._replace(
+        hints=shown(why.hints), left_out=shown(why.left_out), advice=shown(why.advice)
+    )
 
 
 def _shown(view: View, found: dict[str, Any]) -> dict[str, Any]:
@@ -170,13 +186,8 @@ def _shown(view: View, found: dict[str, Any]) -> dict[str, Any]:
 
 def _said(why: Why, match: dict[str, Any]) -> str:
     """Return the explanation in lines; ``match`` is its match as JSON, worked out once."""
-    place = "has no score" if why.rank is None else f"ranks {why.rank} of {why.total}"
     would = "would" if why.chosen else "would not"
-    scored = f"score {why.match.score:.4g}, scorer {why.scorer}"
-    lines = [
-        f"{why.match.skill.name} {place} for this request ({scored}); a selection {would} take it.",
-        f"Grounds: {match['reason'] or 'none'}",
-    ]
+    lines = [*why.sentences, f"A selection {would} take {why.match.skill.name}."]
     lines += [f"- {label}: {value:.4g}" for label, value in match["signals"].items()]
     if why.ahead:
         lines.append("Before it:")
@@ -184,5 +195,5 @@ def _said(why: Why, match: dict[str, Any]) -> str:
         by = ", ".join(f"{signal.label} {signal.lead:+.4g}" for signal in ahead.signals[:3])
         because = ahead.because or by
         lines.append(f"{ahead.rank}. {ahead.match.skill.name} ({ahead.match.score:.4g}): {because}")
-    lines += [f"Hint: {hint}" for hint in why.hints]
+    lines += [f"Hint: {hint}" for hint in why.advice]
     return safe_text("\n".join(lines))

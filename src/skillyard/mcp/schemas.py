@@ -310,6 +310,7 @@ RESULTS: Mapping[str, Schema] = {
         chosen=_BOOL,
         ahead=_list_of(_OPEN),
         hints=_list_of(_STRING),
+        sentences=_list_of(_STRING),
     ),
 }
 """The structured result of each tool."""

@@ -228,7 +228,9 @@ class SearchService:
     ) -> tuple[Sequence[Hit], SourceStatus]:
         try:
             async with asyncio.timeout(self.settings.source_timeout_s):
-                answer = await source.search(text[:MOST_CHARACTERS], limit)
+                # One that ranks is a catalog on this machine: it gets all of the request.
+                here = isinstance(source, RankingSource)
+                answer = await source.search(text if here else text[:MOST_CHARACTERS], limit)
                 hits = list(answer)[:limit]
             if not all(isinstance(hit, Hit) for hit in hits):
                 raise SourceFailed("bad_answer", f"{source.name} gave something else than hits")
@@ -350,10 +352,10 @@ class SearchService:
         What a source has ranked among all of its skills keeps the score that it has there; the
         others are ranked among themselves. Scores are probabilities, so the two can be compared.
         """
-        found, text = gathered.found, query.text[:MOST_CHARACTERS]
+        found = gathered.found
         known: dict[str, Match] = {}
         for source in self._ranking if len(gathered.places) < len(found) else ():
-            known |= source.matches(text, per_source)
+            known |= source.matches(query.text, per_source)
         matches = [known.get(each.hit.key) for each in found]
         others = gathered.others if gathered.plain else Others(map(own, gathered.others))
         if others:

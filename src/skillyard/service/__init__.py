@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skillyard.service.adding import Added, add_skill
-    from skillyard.service.checking import Checked, check_paths
+    from skillyard.service.checking import Checked, check_paths, fix_paths
     from skillyard.service.choosing import (
         Evaluated,
         Ranked,
@@ -97,6 +97,7 @@ __all__ = [
     "check_paths",
     "diagnose",
     "evaluate_skills",
+    "fix_paths",
     "host_summary_of",
     "index_build",
     "index_follow",
@@ -114,7 +115,7 @@ __all__ = [
 
 _ROOMS = {
     "adding": ("Added", "add_skill"),
-    "checking": ("Checked", "check_paths"),
+    "checking": ("Checked", "check_paths", "fix_paths"),
     "choosing": (
         "Evaluated",
         "Ranked",

@@ -12,12 +12,17 @@ from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import Scored, level_of
-from skillyard.selection import SelectionPolicy
+from skillyard.selection import Selection, SelectionPolicy, select
 from skillyard.service.choosing import bounds, query_dict
+from skillyard.service.sentences import why_sentences
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
 
 __all__ = ["Ahead", "Signal", "Why", "why_skill"]
+
+
+_LEADERS = 4
+"""How many of the best skills are kept for the sentences."""
 
 
 class Signal(NamedTuple):
@@ -79,12 +84,33 @@ class Why(NamedTuple):
     ahead: tuple[Ahead, ...]
     """The best of the skills before it, best first."""
     hints: tuple[str, ...]
+    selection: Selection
+    """What is chosen for the query by the scorer's own policy."""
+    leaders: tuple[Match, ...] = ()
+    """The first skills with a score, best first, whatever the limit of ``ahead``."""
+    behind: Match | None = None
+    """The skill that comes next, or None."""
+    left_out: tuple[str, ...] = ()
+    """Why the skill may not be chosen, whatever its score; empty where it may."""
+    blank: bool = False
+    """True when the query holds nothing that the scorer looks at."""
+    advice: tuple[str, ...] = ()
+    """Those of the hints that the sentences do not say."""
 
     @property
     def chosen(self) -> bool:
         """True when a selection with the scorer's own policy would take this skill."""
-        passes = self.rank is not None and self.match.score >= self.min_score
-        return passes and self.rank is not None and self.rank <= self.top_k
+        return any(match.skill is self.match.skill for match in self.selection.selected)
+
+    @property
+    def best(self) -> Match | None:
+        """The first skill with a score, or None."""
+        return self.leaders[0] if self.leaders else None
+
+    @property
+    def sentences(self) -> tuple[str, str, str]:
+        """What matched, what came close and what the floor did, for people."""
+        return why_sentences(self)
 
     def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """Return ``skillyard.why/1``; ``explain`` adds the trees of the skills before it."""
@@ -100,6 +126,7 @@ class Why(NamedTuple):
             "chosen": self.chosen,
             "ahead": [ahead.to_dict(explain=explain) for ahead in self.ahead],
             "hints": list(self.hints),
+            "sentences": list(self.sentences),
         }
 
 
@@ -127,9 +154,35 @@ def why_skill(
         for number, pair in enumerate(order[: min(place, limit)])
     )
     min_score, top_k = bounds(SelectionPolicy(), scorer)
-    rank = place + 1 if ranked else None
-    why = Why(query, resolved.name, match, rank, len(pairs), place, min_score, top_k, ahead, ())
-    return why._replace(hints=tuple(_hints(catalog, why)))
+    leaders = [pair for pair in order[: _LEADERS + 1] if ranked or pair[0] is not skill]
+    following = order[place + 1] if place + 1 < len(order) else None
+    why = Why(
+        query=query,
+        scorer=resolved.name,
+        match=match,
+        rank=place + 1 if ranked else None,
+        total=len(pairs),
+        before=place,
+        min_score=min_score,
+        top_k=top_k,
+        ahead=ahead,
+        hints=(),
+        selection=select(catalog, query, scorer=scorer),
+        leaders=tuple(_match(*pair, resolved, scored) for pair in leaders[:_LEADERS]),
+        behind=None if following is None else _match(*following, resolved, scored),
+        blank=query.empty or scored.blank,
+    )
+    left_out, short = tuple(_left_out(catalog, why)), tuple(_shortfall(why))
+    evidence, remarks = tuple(_lack_of_evidence(why)), tuple(_remarks(catalog, why))
+    if ranked or (skill.origin == Origin.CONVENTION and not scored.settled):
+        out: tuple[str, ...] = () if ranked else left_out[:-1]  # such a scorer ranks conventions
+    else:
+        out = left_out
+    return why._replace(
+        hints=(*left_out, *evidence, *short, *remarks),
+        left_out=out,
+        advice=(*evidence, *remarks),
+    )
 
 
 def _score(scored: Scored, skill: Skill) -> float:
@@ -161,19 +214,29 @@ def _signals(theirs: Match, ours: Match) -> tuple[Signal, ...]:
     return tuple(sorted(differing, key=lambda signal: (-signal.lead, signal.label)))
 
 
-def _hints(catalog: Catalog, why: Why) -> Iterator[str]:
-    """Say what a reader of the numbers would not see in them."""
-    skill, score = why.match.skill, why.match.score
-    yield from _left_out(catalog, why)
+def _lack_of_evidence(why: Why) -> Iterator[str]:
+    """Say what is missing where there is no score."""
     if why.query.empty:
         yield "the query holds neither text nor files: there is nothing to look at"
-    elif not score:
-        yield _no_evidence(skill, why.query)
-    elif score < why.min_score:
+    elif not why.match.score:
+        yield _no_evidence(why.match.skill, why.query)
+
+
+def _shortfall(why: Why) -> Iterator[str]:
+    """Say in numbers what keeps a skill with a score from being chosen."""
+    score = why.match.score
+    if why.query.empty or not score:
+        return
+    if score < why.min_score:
         yield f"the score is {why.min_score - score:.3g} short of the floor of {why.min_score:.3g}"
     elif why.rank is not None and why.rank > why.top_k:
         others = plural(why.before, "skill")
         yield f"it passes the floor, but {others} rank higher and only {why.top_k} can be chosen"
+
+
+def _remarks(catalog: Catalog, why: Why) -> Iterator[str]:
+    """Say what a reader of the numbers would not see in them."""
+    skill = why.match.skill
     if skill.body is None or not skill.body.strip():
         yield "the skill has no instructions: there is nothing to inject"
     about = [found for found in catalog.diagnostics if found.path == skill.path]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from skillyard.validation import body, descriptions, fields, library, names
+from skillyard.validation import body, descriptions, fields, library, names, text_form
 from skillyard.validation.profiles import PROFILES
 from skillyard.validation.rule import Rule
 
@@ -21,6 +21,7 @@ CHECKS: tuple[Rule, ...] = (
     *descriptions.CHECKS,
     *fields.CHECKS,
     *body.CHECKS,
+    *text_form.CHECKS,
 )
 """Every rule over one file, in the order in which they are tried."""
 

@@ -13,15 +13,15 @@ from typing import NamedTuple
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.discovery import Root, scan
-from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot, SkillError
+from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.agentskills import parse_skill
-from skillyard.formats.file_names import OASIS_FOLDER
 from skillyard.formats.frontmatter import decode
-from skillyard.io.paths import slashes
-from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.limits import DEFAULT_LIMITS
 from skillyard.resources import read_file
-from skillyard.text import clean, hidden_in_body, plural
+from skillyard.text import hidden_in_body, plural
 from skillyard.validation.catalogue import CHECKS
+from skillyard.validation.columns import with_columns
+from skillyard.validation.config import CheckConfig
 from skillyard.validation.library import library_rules
 from skillyard.validation.profiles import (
     DEFAULT_PROFILE,
@@ -35,13 +35,13 @@ from skillyard.validation.profiles import (
 )
 from skillyard.validation.reference import reference_view
 from skillyard.validation.rule import Finding, Rule, diagnostic
+from skillyard.validation.target import Target, shown, target_of
 from skillyard.validation.view import View, view_of, view_of_file
 
 __all__ = ["validate"]
 
 _MAX_PER_RULE = 20
 """Findings of one rule in one file; then it is said how many more there are."""
-_RUNTIME_FOLDER = ".skills"
 _SKILL_FILES = ("SKILL.md", "skill.md")
 
 
@@ -52,103 +52,41 @@ def validate(
     *,
     library: bool = True,
     tools: Iterable[str] | None = None,
+    config: CheckConfig | None = None,
 ) -> list[Diagnostic]:
     """Return everything to be said about a skill or a library, sorted by path, line and code.
 
     ``path``: a skill's folder, a ``SKILL.md`` or other skill file, or a root with many skills.
     ``profile``: ``lenient`` (what loads is no error), ``spec`` or ``reference``. ``library=False``
     leaves out what skills do to one another; ``tools`` are the names of the tools that exist.
+    ``config`` says what to ignore and what is how severe; without one no file is looked for
+    (:func:`~skillyard.validation.config.find_check_config` does).
     Raises InvalidSkillsRoot when the path does not exist, UnknownName for a profile, InvalidInput
     for arguments of a wrong type. A bad file raises nothing: it is what the list is about.
     """
     profile_of(profile)
-    where = _where(path)
+    where = target_of(path)
+    config = config or CheckConfig()
     seen = _LOOKS[profile](where)
     found = [_of_reading(each, profile) for each in seen.reading]
     said = {(each.path, each.code) for each in found if each is not None}
     for view in seen.views:
         found.extend(
-            each for each in _of_rules(view, profile) if (each.path, each.code) not in said
+            each for each in _of_rules(view, profile, config) if (each.path, each.code) not in said
         )
     if library and seen.catalog is not None:
-        found.extend(_of_library(seen.catalog, where, profile, tools))
+        found.extend(_of_library(seen.catalog, where, profile, tools, config))
     return sorted(
-        (each for each in found if each is not None),
+        with_columns(_configured(found, config)),
         key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message),
     )
 
 
-class _Where(NamedTuple):
-    """What is looked at: a root to walk, and what of it is meant."""
-
-    given: str
-    root: str
-    depth: int
-    """Folders entered below the root."""
-    below: str = ""
-    """Keep only this file, or what lies below this folder; empty keeps all."""
-    strict: bool = False
-    """A single document below ``.skills``: read strictly, without a walk."""
-
-    @property
-    def limits(self) -> Limits:
-        """The limits of the walk."""
-        return DEFAULT_LIMITS._replace(tree_depth=self.depth)
-
-    def means(self, path: str) -> bool:
-        """True when something found at ``path`` is meant."""
-        forms = (self.below, _escaped(self.below))
-        return not self.below or any(path == f or path.startswith(f"{f}/") for f in forms)
-
-
-def _escaped(path: str) -> str:
-    """Return a path as discovery writes it into a diagnostic."""
-    shown = clean(path.encode("utf-8", "backslashreplace").decode("utf-8"))
-    return shown.replace("\n", "\\n").replace("\t", "\\t")
-
-
-def _where(path: str | os.PathLike[str]) -> _Where:
-    if not isinstance(path, str | os.PathLike):
-        raise InvalidInput(f"path must be a path, not {type(path).__name__}")
-    given = os.fspath(path)
-    if not isinstance(given, str) or "\0" in given:
-        raise InvalidInput("path must be a path as text")
-    given = _plain(given)
-    if not os.path.lexists(given):
-        raise InvalidSkillsRoot(
-            "the path does not exist",
-            path=given,
-            hint="name a skill, or a folder that holds skills",
-        )
-    parent, name = os.path.split(given)
-    above, folder = os.path.split(parent)
-    if os.path.isdir(given):
-        if os.path.basename(parent) == OASIS_FOLDER:
-            return _Where(given, parent, DEFAULT_LIMITS.tree_depth, _join(parent, name))
-        return _Where(given, given, DEFAULT_LIMITS.tree_depth)
-    if any(part.lower() == _RUNTIME_FOLDER for part in _slashes(parent).split("/")):
-        return _Where(given, parent, 0, _join(parent, name), strict=True)
-    if os.path.basename(above) == OASIS_FOLDER and name in _SKILL_FILES:
-        return _Where(given, above, 1, _join(_join(above, folder), name))
-    return _Where(given, parent or ".", 0, _join(parent, name))
-
-
-def _plain(path: str) -> str:
-    """Return the path without a leading ``./`` and a trailing slash, otherwise as it was given."""
-    path = path.replace(os.sep, "/")
-    while path.startswith("./"):
-        path = path[2:].lstrip("/")
-    return slashes(path) or "."
-
-
-def _slashes(path: str) -> str:
-    return path.replace(os.sep, "/")
-
-
-def _join(folder: str, name: str) -> str:
-    """Return the path as discovery writes it."""
-    text = _slashes(folder)
-    return f"{text}{name}" if not text or text.endswith("/") else f"{text}/{name}"
+def _configured(found: Iterable[Diagnostic | None], config: CheckConfig) -> Iterator[Diagnostic]:
+    """Yield what the configuration leaves, under its severities."""
+    for each in found:
+        if each is not None and not config.ignores(each.code, each.path):
+            yield each._replace(severity=config.severity_of(each.code) or each.severity)
 
 
 class _Seen(NamedTuple):
@@ -160,7 +98,7 @@ class _Seen(NamedTuple):
     catalog: Catalog | None = None
 
 
-def _look_leniently(where: _Where) -> _Seen:
+def _look_leniently(where: Target) -> _Seen:
     """Return what loads as views, with everything that loading says."""
     if where.strict:
         return _single(where)
@@ -174,7 +112,7 @@ def _look_leniently(where: _Where) -> _Seen:
     return _Seen((view_of(skill) for skill in skills), reading, catalog)
 
 
-def _look_at_all(where: _Where) -> _Seen:
+def _look_at_all(where: Target) -> _Seen:
     """Return every file whose fields can be read as a view, whether or not it loads."""
     seen = _look_leniently(where)
     views = list(seen.views)
@@ -186,7 +124,7 @@ def _look_at_all(where: _Where) -> _Seen:
     return seen._replace(views=views)
 
 
-def _look_as_reference(where: _Where) -> _Seen:
+def _look_as_reference(where: Target) -> _Seen:
     """Return every SKILL.md below the place as the reference validator reads it."""
     found = scan([Root(where.root)], where.limits)
     reading = [each for each in found.diagnostics if where.means(each.path)]
@@ -203,14 +141,14 @@ def _look_as_reference(where: _Where) -> _Seen:
     return _Seen(views, reading)
 
 
-_LOOKS: dict[str, Callable[[_Where], _Seen]] = {
+_LOOKS: dict[str, Callable[[Target], _Seen]] = {
     DEFAULT_PROFILE: _look_leniently,
     "spec": _look_at_all,
     REFERENCE: _look_as_reference,
 }
 
 
-def _single(where: _Where) -> _Seen:
+def _single(where: Target) -> _Seen:
     """Read one document that no walk lists, strictly (adk-skill: anything else is strict)."""
     path = where.below
     try:
@@ -229,7 +167,7 @@ def _single(where: _Where) -> _Seen:
     return _Seen((view_of(skill),), reading, Catalog.from_skills([skill]))
 
 
-def _nothing_there(where: _Where, reading: list[Diagnostic]) -> list[Diagnostic]:
+def _nothing_there(where: Target, reading: list[Diagnostic]) -> list[Diagnostic]:
     """Return the findings with an error that says that there is no skill, unless one says why."""
     if any(found.severity == ERROR for found in reading):
         return reading
@@ -239,7 +177,7 @@ def _nothing_there(where: _Where, reading: list[Diagnostic]) -> list[Diagnostic]
     missing = Diagnostic(
         "skill_md_missing",
         ERROR,
-        _escaped(_slashes(where.given)),
+        shown(where.given),
         "no skill is here: there is no SKILL.md",
         "name a folder that holds a SKILL.md, or add one",
     )
@@ -256,19 +194,21 @@ def _of_reading(found: Diagnostic, profile: str) -> Diagnostic | None:
     return found._replace(code=code, severity=severity)
 
 
-def _of_rules(view: View, profile: str) -> Iterator[Diagnostic]:
+def _of_rules(view: View, profile: str, config: CheckConfig) -> Iterator[Diagnostic]:
     """Yield what the rules of the profile find in one file.
 
-    Under ``lenient`` no rule makes an error: whether a file loads is for reading to say.
+    Under ``lenient`` no rule makes an error: whether a file loads is for reading to say. A rule
+    that the profile leaves out runs where the configuration gives it a severity.
     """
     renamed = RENAMED.get(profile, {})
     for rule in CHECKS:
-        severity = graded(profile, rule.code)
+        graded_as = graded(profile, rule.code)
+        severity = config.severity_of(rule.code) or OFF if graded_as == OFF else graded_as
         if severity == OFF or view.kind not in rule.kinds:
             continue
-        if severity == ERROR and profile == DEFAULT_PROFILE:
+        if graded_as == ERROR and profile == DEFAULT_PROFILE:
             continue
-        code = renamed.get(rule.code, rule.code)
+        code = rule.code if graded_as == OFF else renamed.get(rule.code, rule.code)
         for finding in _bounded(rule, view):
             yield diagnostic(rule, view, finding, severity)._replace(code=code)
 
@@ -283,9 +223,15 @@ def _bounded(rule: Rule, view: View) -> Iterator[Finding]:
 
 
 def _of_library(
-    catalog: Catalog, where: _Where, profile: str, tools: Iterable[str] | None
+    catalog: Catalog,
+    where: Target,
+    profile: str,
+    tools: Iterable[str] | None,
+    config: CheckConfig,
 ) -> Iterator[Diagnostic]:
     for found in library_rules(catalog, tools=tools):
         severity = graded(profile, found.code)
+        if severity == OFF:
+            severity = config.severity_of(found.code) or OFF
         if severity != OFF and where.means(found.path):
             yield found._replace(severity=severity)

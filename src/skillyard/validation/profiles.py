@@ -54,6 +54,7 @@ argument_hint_not_string  W W -
 binary_file               E E E
 body_empty                I I -
 body_too_long             W W -
+byte_order_mark           W W -
 changed_while_reading     E E E
 compatibility_empty       I E -
 compatibility_not_string  W E E
@@ -71,6 +72,7 @@ field_too_long            E E E
 file_name_case            W E -
 file_too_large            E E E
 files_not_list            W W -
+final_newline_missing     - I -
 folder_unreadable         W W W
 frontmatter_missing       E E E
 frontmatter_too_large     E E E
@@ -88,6 +90,7 @@ inputs_not_list           W W -
 io_error                  E E E
 keywords_not_list         W W -
 license_not_string        W E -
+line_ends_crlf            - I -
 link_broken               W W W
 link_loop                 W W W
 link_outside              W W W
@@ -132,6 +135,7 @@ tags_not_list             W W -
 title_not_string          W W -
 too_many_folders          E E E
 tool_unknown              W W -
+trailing_blanks           - I -
 tree_too_deep             W W W
 trigger_files_not_list    W W -
 trigger_keywords_not_list W W -

@@ -63,7 +63,7 @@ def _text_lines(found: Diagnostic, color: bool) -> str:
         if found.column is not None:
             place += f":{found.column}"
     severity = _colored(found.severity, _COLORS.get(found.severity, "0"), color)
-    line = f"{place} {severity} {found.code} {clean_line(found.message)}"
+    line = f"{place}: {severity} {found.code} {clean_line(found.message)}"
     hint = clean_line(found.hint)
     return f"{line}\n    hint: {hint}" if hint else line
 

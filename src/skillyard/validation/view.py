@@ -20,7 +20,16 @@ from skillyard.resources import read_file
 from skillyard.skill import Origin, Skill
 from skillyard.validation.prose import Place, links
 
-__all__ = ["Content", "Kind", "View", "folder_of", "read_candidate", "view_of", "view_of_file"]
+__all__ = [
+    "Content",
+    "Kind",
+    "View",
+    "folder_of",
+    "kind_of",
+    "read_candidate",
+    "view_of",
+    "view_of_file",
+]
 
 _SKILL_FILE = "skill.md"
 _MAX_BYTES = DEFAULT_LIMITS.skill_file_bytes
@@ -127,6 +136,15 @@ class View:
         return None if self._body_starts is None else self._body_starts + offset
 
     @cached_property
+    def raw(self) -> str:
+        """The text of the file as it is now, a byte order mark included; empty if unreadable."""
+        try:
+            data = read_file(self.path, _MAX_BYTES).data
+        except SkillError:
+            return ""
+        return data.decode("utf-8", "replace")
+
+    @cached_property
     def _body_starts(self) -> int | None:
         try:
             text = unify_lines(decode(read_file(self.path, _MAX_BYTES).data, self.path))
@@ -186,7 +204,8 @@ def folder_of(path: str) -> str:
     return folder
 
 
-def _kind(path: str, origin: str | None) -> str:
+def kind_of(path: str, origin: str | None) -> str:
+    """Return whose document a file is, one of the words of :class:`Kind`."""
     if origin == Origin.CONVENTION:
         return Kind.CONVENTION
     if origin == Origin.OASIS:
@@ -198,7 +217,7 @@ def _kind(path: str, origin: str | None) -> str:
 def view_of(skill: Skill) -> View:
     """Return the view of a skill that was loaded."""
     content = Content(skill.name, skill.description, skill.frontmatter or "", skill.body or "")
-    return View(skill.path, _kind(skill.path, skill.origin), content)
+    return View(skill.path, kind_of(skill.path, skill.origin), content)
 
 
 def view_of_file(candidate: Candidate) -> View | None:
@@ -213,7 +232,7 @@ def view_of_file(candidate: Candidate) -> View | None:
         return None
     name, description = (_trimmed(fields[0].get(key)) for key in ("name", "description"))
     content = Content(name, description, fenced.block, fenced.body)
-    return View(path, _kind(path, candidate.origin), content, fields)
+    return View(path, kind_of(path, candidate.origin), content, fields)
 
 
 def _trimmed(node: Node | None) -> str | None:

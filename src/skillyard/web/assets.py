@@ -1,4 +1,4 @@
-"""The files that pages load: one style sheet, one script, one icon, each by its content's hash."""
+"""The files that pages load: a style sheet, two scripts, an icon, each by its content's hash."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import NamedTuple
 
 from skillyard.digest import sha256
 
-__all__ = ["ICON", "SCRIPT", "STYLE", "Asset", "address_of", "asset"]
+__all__ = ["ICON", "SCRIPT", "STYLE", "TRY", "Asset", "address_of", "asset"]
 
 STYLE = "skillyard.css"
 SCRIPT = "skillyard.js"
+TRY = "try.js"
+"""For the page of the API alone."""
 ICON = "icon.svg"
 _MEDIA = {
     STYLE: "text/css; charset=utf-8",
     SCRIPT: "text/javascript; charset=utf-8",
+    TRY: "text/javascript; charset=utf-8",
     ICON: "image/svg+xml",
 }
 

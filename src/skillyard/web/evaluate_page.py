@@ -12,12 +12,15 @@ from skillyard.web.layout import document
 from skillyard.web.markup import Markup, joined, tag
 from skillyard.web.parts import lead, note, text_of
 from skillyard.web.signals import bar, score_badge
-from skillyard.web.words import chosen_words, percent
+from skillyard.web.verdict import verdict_of
+from skillyard.web.words import percent
 
-__all__ = ["TEXT", "Trial", "evaluate_page"]
+__all__ = ["ANSWERS", "TEXT", "Trial", "evaluate_page"]
 
-TEXT = 4_000
-"""Characters of each field: together they fit into an address."""
+TEXT = 20_000
+"""Characters of each field."""
+ANSWERS = "verdict"
+"""The id of the heading of the answer, to which the form leads."""
 
 
 class Trial(NamedTuple):
@@ -56,8 +59,8 @@ def _form(trial: Trial) -> Markup:
         tag("p", "Paths are compared with the file patterns of skills, and never opened.",
             id="files-hint", class_="aside"),
         tag("button", "Evaluate", type="submit"),
-        action=EVALUATE,
-        method="get",
+        action=f"{EVALUATE}#{ANSWERS}",
+        method="post",
         class_="stacked",
     )  # fmt: skip
 
@@ -69,17 +72,17 @@ def _answers(trial: Trial) -> Markup | None:
         "div",
         tag(
             "section",
+            verdict_of(trial.selected, trial.text).block(),
+            lead(f"What a selection takes, ranked by {trial.selected.selection.scorer}."),
+            _choice(trial.selected, trial.text),
+            aria_labelledby=ANSWERS,
+        ),
+        tag(
+            "section",
             tag("h2", "Confidence", id="confidence"),
             lead("How sure skill_evaluate is of each skill by itself."),
             _confidences(trial.evaluated),
             aria_labelledby="confidence",
-        ),
-        tag(
-            "section",
-            tag("h2", "Choice", id="choice"),
-            lead(f"What a selection takes, ranked by {trial.selected.selection.scorer}."),
-            _choice(trial.selected, trial.text),
-            aria_labelledby="choice",
         ),
         class_="columns",
     )
@@ -112,12 +115,9 @@ def _confidence(result: Mapping[str, Any]) -> Markup:
 
 def _choice(selected: Selected, query: str) -> Markup:
     chosen = selected.selection
-    kind = "plain" if chosen.abstained else "good"
-    taken = [_match(match, query) for match in chosen.selected]
+    taken = [_match(match, query) for match in chosen.selected if len(chosen.selected) > 1]
     left = [_match(match, query) for match in chosen.rejected[:5]]
     return joined(
-        note(chosen_words(selected), kind=kind),
-        note(selected.question.replace("**", "")) if selected.question else None,
         tag("ol", taken, class_="answers") if taken else None,
         tag("details", tag("summary", "Not chosen"), tag("ul", left, class_="answers"))
         if left
@@ -132,7 +132,7 @@ def _match(match: Match, query: str) -> Markup:
         "li",
         tag(
             "div",
-            tag("h3", _linked(skill.title or skill.name, local_address(skill.id, query[:200]))),
+            tag("h3", _linked(skill.title or skill.name, local_address(skill.id, query))),
             score_badge(match.score, match.level),
             class_="head",
         ),

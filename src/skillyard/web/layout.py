@@ -11,11 +11,11 @@ from base64 import b64encode
 from functools import cache
 
 from skillyard.digest import sha256
-from skillyard.web.addresses import EVALUATE, HOME
+from skillyard.web.addresses import BROWSE, EVALUATE, HOME
 from skillyard.web.assets import ICON, SCRIPT, STYLE, address_of, asset
 from skillyard.web.markup import Content, Markup, joined, tag
 
-__all__ = ["MEDIA", "POLICY", "bare_document", "bare_policy", "document"]
+__all__ = ["DOCS", "MEDIA", "POLICY", "bare_document", "bare_policy", "document"]
 
 MEDIA = "text/html; charset=utf-8"
 _CLOSED = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -28,13 +28,26 @@ DOCTYPE = "<!DOCTYPE html>\n"
 DOCS = "/docs"
 
 
-def document(title: str, *main: Content, here: str = "", script: bool = True) -> bytes:
-    """Return a whole page. ``here`` is the address that the navigation marks as this one."""
-    head = joined(
+def document(
+    title: str,
+    *main: Content,
+    here: str = "",
+    head: Content = None,
+    script: str = "",
+    wide: bool = False,
+) -> bytes:
+    """Return a whole page.
+
+    ``here`` is the address that the navigation marks as this one, ``head`` what stands in the head
+    beside what every page has there, ``script`` a further script that it loads.
+    """
+    loaded = joined(
         _head(title),
+        head,
         tag("link", rel="icon", href=address_of(ICON), type="image/svg+xml"),
         tag("link", rel="stylesheet", href=address_of(STYLE)),
-        tag("script", src=address_of(SCRIPT), defer=True) if script else None,
+        tag("script", src=address_of(SCRIPT), defer=True),
+        tag("script", src=address_of(script), defer=True) if script else None,
     )
     body = joined(
         tag("a", "Skip to the content", href="#main", class_="skip"),
@@ -42,7 +55,7 @@ def document(title: str, *main: Content, here: str = "", script: bool = True) ->
         tag("main", *main, id="main", tabindex=-1),
         _footer(),
     )
-    return _bytes(head, body)
+    return _bytes(loaded, body, "wide" if wide else None)
 
 
 def bare_document(title: str, *main: Content) -> bytes:
@@ -74,13 +87,13 @@ def _head(title: str) -> Markup:
     )
 
 
-def _bytes(head: Markup, body: Markup) -> bytes:
-    html = tag("html", tag("head", head), "\n", tag("body", body), lang="en")
+def _bytes(head: Markup, body: Markup, kind: str | None = None) -> bytes:
+    html = tag("html", tag("head", head), "\n", tag("body", body, class_=kind), lang="en")
     return f"{DOCTYPE}{html}\n".encode("utf-8", "replace")
 
 
 def _header(here: str) -> Markup:
-    places = ((HOME, "Search"), (EVALUATE, "Evaluate"), (DOCS, "API"))
+    places = ((HOME, "Search"), (BROWSE, "Browse"), (EVALUATE, "Evaluate"), (DOCS, "API"))
     links = [
         tag("li", tag("a", name, href=address, aria_current="page" if address == here else None))
         for address, name in places

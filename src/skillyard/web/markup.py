@@ -37,6 +37,7 @@ _TAGS = _VOID | {
     *("article", "div", "section", "h1", "h2", "h3", "p", "pre", "ol", "ul", "li", "dl", "dt"),
     *("dd", "a", "bdi", "code", "span", "strong", "svg", "rect", "details", "summary"),
     *("form", "fieldset", "legend", "label", "button", "select", "option", "textarea"),
+    *("noscript", "progress", "h4", "table", "caption", "thead", "tbody", "tr", "th", "td"),
 }
 _KEEPS_LINES = frozenset({"pre", "textarea"})
 _ADDRESSES = frozenset({"action", "href", "src"})

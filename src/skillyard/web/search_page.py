@@ -2,35 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping
+from shlex import quote as shell_quote
 from typing import NamedTuple
 
 from skillyard.catalog.counts import SkillCounts
+from skillyard.hosting.shelf import Shelf
 from skillyard.search import FoundSkill, SearchResult, SourceStatus
 from skillyard.service import Selected
-from skillyard.skill import Skill
 from skillyard.text import plural
 from skillyard.web.addresses import (
+    BROWSE,
     HOME,
     LOCAL,
+    fits,
     install_line,
     local_address,
     place_of,
     search_address,
     skill_address,
 )
+from skillyard.web.browse_page import tag_list
 from skillyard.web.layout import document
 from skillyard.web.markup import Content, Markup, joined, outward, tag
 from skillyard.web.parts import copy_button, copy_line, lead, note, text_of
-from skillyard.web.signals import evidence, score_badge, signal_bars, strongest, tree
-from skillyard.web.words import chosen_words, failure_words, number, status_words
+from skillyard.web.scale import Scale, scale_of
+from skillyard.web.signals import evidence, score_badge, score_bar, signal_bars, tree
+from skillyard.web.verdict import verdict_of
+from skillyard.web.words import failure_words, status_words
 
-__all__ = ["Offer", "Question", "found_page", "home_page", "search_form"]
+__all__ = ["LONGEST_QUERY", "RESULTS", "Library", "Offer", "Question", "found_page",
+           "home_page", "search_form"]  # fmt: skip
 
 SHOWN = 24
 """Skills that the page without a search names."""
+TAGS = 12
+"""Tags that it names."""
 DESCRIPTION = 400
-LONGEST_QUERY = 200
+LONGEST_QUERY = 20_000
+"""Characters of a request; a prompt that carries a page of text passes."""
+RESULTS = "verdict"
+"""The id of the heading of the answer, to which the form leads: reading goes on there."""
 LIMITS = (5, 10, 20, 50)
 
 
@@ -59,59 +72,125 @@ class Question(NamedTuple):
     """True while a person types: only this service's own catalog is asked then."""
 
 
-def home_page(offer: Offer, named: Sequence[Skill], asked: Question, counts: SkillCounts) -> bytes:
-    """Return the page without a search; ``named`` are the skills that a request can choose.
+class Library(NamedTuple):
+    """What the page says of the catalog where nothing was asked."""
 
-    They are empty where there are too many to be named; ``counts`` says how many there are.
-    """
+    counts: SkillCounts
+    shelf: Shelf | None = None
+    """None where there are too many skills to be listed."""
+    looked: tuple[str, ...] = ()
+    """Where skills were looked for, as far as everybody may know that."""
+    broken: int = 0
+    """Errors in the files of skills that did not load."""
+
+
+def home_page(offer: Offer, asked: Question, library: Library) -> bytes:
+    """Return the page without a search."""
+    browse = _browse(library) if library.counts.skills else _no_skills(library)
+    return document(
+        "" if library.counts.skills else "There are no skills in this library",
+        _hero(),
+        search_form(offer, asked),
+        _results(tag("section", browse, class_="browse", aria_labelledby="library")),
+        here=HOME,
+    )
+
+
+def _browse(library: Library) -> Markup:
+    counts, shelf = library.counts, library.shelf
+    left_out = f" ({counts.left_out})" if counts.left_out else ""
+    named = [] if shelf is None else [skill for skill in shelf.skills if not skill.hidden][:SHOWN]
     first = [
         tag("li", tag("a", text_of(skill.name), href=local_address(skill.id), dir="auto"))
-        for skill in named[:SHOWN]
+        for skill in named
         if local_address(skill.id)
     ]
     more = counts.selectable - len(first) if first else 0
-    left_out = f" ({counts.left_out})" if counts.left_out else ""
-    browse = joined(
-        tag("h2", "In this catalog"),
+    rest = tag("a", f"and {more:,} more", href=BROWSE, class_="rest")
+    return joined(
+        tag("h2", "In this catalog", id="library"),
         lead(f"{plural(counts.skills, 'skill')}{left_out} at hand, without asking anybody else."),
-        tag("ul", first, tag("li", f"and {more:,} more", class_="aside") if more else None,
-            class_="names"),
+        tag("ul", first, tag("li", rest) if more else None, class_="names") if first else None,
+        None if shelf is None or not shelf.tags else
+        joined(tag("h3", "By tag"), tag_list(shelf.tags[:TAGS], len(shelf.tags))),
     )  # fmt: skip
-    empty = lead("The catalog of this service holds no skills. Others are found by searching.")
-    return document(
-        "",
-        _hero(),
-        search_form(offer, asked),
-        _results(tag("section", browse if counts.skills else empty, class_="browse")),
-        here=HOME,
-    )
+
+
+def _no_skills(library: Library) -> Markup:
+    """Return what to do where there is nothing to choose from."""
+    places = [tag("li", tag("code", text_of(place, 600), dir="ltr")) for place in library.looked]
+    folder = text_of(library.looked[0], 600) if library.looked else "FOLDER"
+    broken = None
+    if library.broken:
+        broken = tag("p", f"{plural(library.broken, 'error')} kept files from loading: ",
+                     tag("code", f"skillyard check {shell_quote(folder)}", dir="ltr"),
+                     " names each with its remedy.")  # fmt: skip
+    return tag(
+        "div",
+        tag("h2", "There are no skills in this library", id="library"),
+        joined(tag("p", "Looked for folders with a SKILL.md in:"), tag("ul", places)) if places
+        else tag("p", "None was found where this service was told to look."),
+        broken,
+        tag("h3", "What to do next"),
+        tag(
+            "ul",
+            tag("li", "Put a skill there: a folder with a SKILL.md that has a name and a"
+                " description. It appears here by itself."),
+            tag("li", "Fetch one that others have written: ",
+                tag("code", f"skillyard add OWNER/REPO/SKILL --into {shell_quote(folder)}",
+                    dir="ltr"), "."),
+            tag("li", "Or start the service on another folder: ",
+                tag("code", "skillyard serve FOLDER", dir="ltr"), "."),
+        ),
+        class_="no-skills",
+    )  # fmt: skip
 
 
 def found_page(
     offer: Offer, asked: Question, result: SearchResult, selected: Selected | None
 ) -> bytes:
     """Return the page of a search; ``selected`` is what the catalog would choose by itself."""
-    full = strongest(found.match for found in result.skills)
-    chosen = _chosen(selected)
+    scale = scale_of(result.ranker)
+    floor = selected.min_score if selected is not None else result.floor
+    marks = _marks(selected)
+    above = [found.match is not None and found.score >= floor for found in result.skills]
+    verdict = None
+    if selected is not None:
+        elsewhere = sum(
+            high and place_of(found.hit) != LOCAL
+            for found, high in zip(result.skills, above, strict=True)
+        )
+        verdict = verdict_of(selected, asked.text, asked.scorer, elsewhere)
+        if verdict.kind == "maybe":
+            above = [_mark_of(found, marks) == PERHAPS for found in result.skills]
     cards = [
-        _card(place, found, asked, full, chosen) for place, found in enumerate(result.skills, 1)
+        _card(place, found, asked, scale, floor, _mark_of(found, marks))
+        for place, found in enumerate(result.skills, 1)
     ]
-    floor = None if selected is None or asked.scorer else selected.min_score
-    passing = len(cards)
-    if floor is not None:
-        passing = sum(found.score >= floor for found in result.skills)
-    count = plural(result.count, "skill")
+    first = [card for card, high in zip(cards, above, strict=True) if high]
+    rest = [card for card, high in zip(cards, above, strict=True) if not high]
+    if verdict is None and not first:
+        first, rest = rest, []
+    count = tag(
+        "p", f"{plural(result.count, 'skill')} ranked for “", tag("bdi", text_of(asked.text)), "”",
+        id="count", class_="aside",
+    )  # fmt: skip
+    explained = None if first else _explained(result, scale)
+    plain = tag("h2", "What was found", id="verdict", tabindex=-1)
+    kind = "fits" if verdict is None else verdict.kind
     parts = (
-        tag("h2", f"{count} for “", tag("bdi", text_of(asked.text)), "”", id="count"),
-        _verdict(selected),
+        plain if verdict is None else verdict.block(),
+        count,
         _sources(result.sources, asked),
-        tag("ol", cards[:passing], class_="cards") if passing else None,
-        _below(floor, cards[passing:], passing),
-        _nothing(result) if not cards else None,
-        _bars_explained(result, full) if cards else None,
+        _too_long(asked),
+        tag("ol", first, class_="cards") if first else None,
+        _rest(rest, floor, explained, folded=kind != "fits", first=bool(first)),
+        _nothing(result) if not cards and (verdict is None or result.partial) else None,
+        _explained(result, scale) if first else None,
     )
+    title = text_of(asked.text, 60)
     return document(
-        text_of(asked.text, 60),
+        title if verdict is None else f"{verdict.title} · {title}",
         _hero(small=True),
         search_form(offer, asked),
         _results(*parts),
@@ -122,15 +201,16 @@ def found_page(
 def search_form(offer: Offer, asked: Question) -> Markup:
     """Return the form of a search, filled with what was asked."""
     box = tag(
-        "input",
-        type="search",
+        "textarea",
+        asked.text,
         id="q",
         name="q",
-        value=asked.text,
+        rows=1,
         maxlength=LONGEST_QUERY,
         placeholder="For example: fill in a PDF form",
         autocomplete="off",
         spellcheck="false",
+        enterkeyhint="search",
         aria_describedby="hint",
         dir="auto",
     )
@@ -140,14 +220,16 @@ def search_form(offer: Offer, asked: Question) -> Markup:
         tag("div", box, tag("button", "Search", type="submit"), class_="box"),
         tag(
             "p",
-            "Say it in your own words. A file name or a skill’s name will do too.",
+            "Say it in your own words, or paste the whole request."
+            " A file name or a skill’s name will do too.",
             tag("span", _keys(), class_="keys", hidden=True),
             id="hint",
             class_="aside",
         ),
         tag("details", tag("summary", "Filters"), _filters(offer, asked), open=_narrowed(asked)),
-        action=HOME,
-        method="get",
+        action=f"{HOME}#{RESULTS}",
+        # A long request fits into no address; the answer to a short one leads to its address.
+        method="post",
         role="search",
         id="search",
     )
@@ -159,7 +241,8 @@ def _keys() -> Markup:
 
     return joined(
         *(" ", key("/"), " searches, ", key("↑"), " ", key("↓"), " move, "),
-        *(key("Enter"), " opens, ", key("Esc"), " returns."),
+        *(key("Enter"), " asks everywhere, "),
+        *(key("Shift"), " ", key("Enter"), " starts a line, ", key("Esc"), " returns."),
     )
 
 
@@ -228,22 +311,42 @@ def _results(*content: Content) -> Markup:
     )
 
 
-def _chosen(selected: Selected | None) -> frozenset[str]:
-    """Return the paths of the catalog's skills that a selection would take."""
+FITS, PERHAPS = "fits", "perhaps"
+
+
+def _marks(selected: Selected | None) -> dict[str, str]:
+    """Return what a selection says of the catalog's skills, by path."""
     if selected is None:
-        return frozenset()
-    return frozenset(match.skill.path for match in selected.selection.selected)
+        return {}
+    chosen = selected.selection
+    marks = {match.skill.path: PERHAPS for match in chosen.maybe}
+    return marks | {match.skill.path: FITS for match in chosen.selected}
 
 
-def _verdict(selected: Selected | None) -> Markup | None:
-    """Return whether one of the catalog's skills fits: the ranking alone never says so."""
-    if selected is None or selected.query.empty:
+def _mark_of(found: FoundSkill, marks: Mapping[str, str]) -> str:
+    return marks.get(found.skill.path, "") if place_of(found.hit) == LOCAL else ""
+
+
+def _too_long(asked: Question) -> Markup | None:
+    if fits(_address(asked)):
         return None
-    kind = "plain" if selected.selection.abstained else "good"
-    return note(chosen_words(selected), kind=kind)
+    return tag(
+        "p",
+        "This request is too long for an address: this page cannot be kept as a bookmark, and a"
+        " skill’s own page does not explain its rank for it. Its card here does.",
+        class_="aside after",
+    )
 
 
-def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup:
+def _address(asked: Question) -> str:
+    return search_address(
+        asked.text, sources=asked.sources, scorer=asked.scorer, limit=asked.limit or None
+    )
+
+
+def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup | None:
+    if not asked.live and all(each.name == LOCAL and each.state == "ok" for each in statuses):
+        return None
     rows = [
         tag(
             "li",
@@ -255,21 +358,25 @@ def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup:
         for status in statuses
     ]
     if asked.live:
-        rest = search_address(
-            asked.text, sources=asked.sources, scorer=asked.scorer, limit=asked.limit or None
-        )
-        rows.append(tag("li", tag("a", "Ask the other sources too", href=rest), " (Enter)"))
+        rest = _address(asked)
+        if fits(rest):
+            rows.append(tag("li", tag("a", "Ask the other sources too", href=rest), " (Enter)"))
     return tag("ul", rows, class_="sources", aria_label="What each source did")
 
 
-def _below(floor: float | None, cards: list[Markup], start: int) -> Markup | None:
-    """Return the cards that a choice would leave out, apart from those that it would take."""
-    if floor is None or not cards:
+def _rest(
+    cards: list[Markup], floor: float, explained: Content, *, folded: bool, first: bool
+) -> Markup | None:
+    """Return the cards that a choice leaves out, apart from those that come first."""
+    if not cards:
         return None
-    said = f"Below {number(floor)}, which is what a choice takes"
-    return joined(
-        tag("p", said, class_="divider"), tag("ol", cards, class_="cards", start=start + 1)
-    )
+    listed = tag("ol", cards, class_="cards")
+    if folded:
+        said = "The rest of the ranking" if first else "The ranking all the same"
+        summary = tag("summary", f"{said} ({plural(len(cards), 'skill')})")
+        return tag("details", summary, listed, explained, class_="folded")
+    said = f"Below {floor:g}, which is what a choice takes" if math.isfinite(floor) else "The rest"
+    return joined(tag("p", said, class_="divider") if first else None, listed, explained)
 
 
 def _nothing(result: SearchResult) -> Markup:
@@ -278,21 +385,19 @@ def _nothing(result: SearchResult) -> Markup:
     return lead("Nothing was found. Fewer or other words may find more.")
 
 
-def _bars_explained(result: SearchResult, full: float) -> Markup:
-    said = f"Ranked by {result.ranker} among {plural(result.considered, 'skill')} that were found."
-    bars = " Bars share one scale: the longest is the largest signal on this page."
-    return tag("p", said, bars if full > 0 else None, class_="aside")
+def _explained(result: SearchResult, scale: Scale) -> Markup:
+    said = f"Ranked by {result.ranker} among {plural(result.considered, 'skill')}."
+    return tag("p", f"{said} {scale.words}", class_="aside")
 
 
 def _card(
-    place: int, found: FoundSkill, asked: Question, full: float, chosen: frozenset[str]
+    place: int, found: FoundSkill, asked: Question, scale: Scale, floor: float, mark: str
 ) -> Markup:
     skill, hit, match = found.skill, found.hit, found.match
     name = text_of(skill.title or skill.name) or "(no name)"
     source = place_of(hit)
     address = skill_address(source, hit.id, q=asked.text, scorer=asked.scorer)
     title = tag("a", name, href=address, class_="open") if address else tag("span", name)
-    fits = source == LOCAL and skill.path in chosen
     line = install_line(hit)
     card = tag(
         "article",
@@ -302,10 +407,11 @@ def _card(
             score_badge(match.score, match.level) if match is not None else None,
             class_="head",
         ),
-        _meta(found, source, fits=fits),
+        score_bar(match.score, scale, floor) if match is not None else None,
+        _meta(found, source, mark),
         tag("p", text_of(skill.description, DESCRIPTION), class_="description", dir="auto"),
         _lost(found),
-        signal_bars(match.signals, full) if match is not None else None,
+        signal_bars(match.signals, scale) if match is not None else None,
         evidence(match) if match is not None else None,
         copy_line("install line", line) if line else None,
         tag(
@@ -316,18 +422,18 @@ def _card(
         ),
         aria_labelledby=f"hit-{place}",
     )
-    return tag("li", card, class_="card", value=place)
+    return tag("li", card, class_=f"card {mark}".strip(), value=place)
 
 
 def _copied_id(source: str, skill_id: str) -> str:
     return text_of(skill_id if source == LOCAL else f"{source}/{skill_id}", 600)
 
 
-def _meta(found: FoundSkill, source: str, *, fits: bool) -> Markup:
+def _meta(found: FoundSkill, source: str, mark: str) -> Markup:
     hit = found.hit
     others = [name for name in found.found_by if name != hit.found_by]
     pieces: list[Content] = [
-        tag("span", "fits", class_="tag good") if fits else None,
+        tag("span", mark, class_="tag good" if mark == FITS else "tag fair") if mark else None,
         tag("span", "this catalog" if source == LOCAL else text_of(hit.source), class_="tag"),
         tag("span", "curated", class_="tag") if hit.curated else None,
         tag("code", text_of(hit.id), dir="ltr"),

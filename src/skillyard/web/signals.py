@@ -3,58 +3,64 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from skillyard.ranking.match import Match
 from skillyard.ranking.scorer import Explanation
 from skillyard.text import clean_line, shorten
 from skillyard.web.markup import Content, Markup, joined, tag
-from skillyard.web.words import number, title_words
+from skillyard.web.scale import Scale
+from skillyard.web.words import number, score_words, title_words
 
-__all__ = ["bar", "evidence", "score_badge", "signal_bars", "strongest", "tree"]
+__all__ = ["bar", "evidence", "score_badge", "score_bar", "signal_bars", "tree"]
 
 DEEPEST = 12
 MOST_NODES = 400
 NOTE = 200
 
 
-def strongest(matches: Iterable[Match | None]) -> float:
-    """Return the largest signal of all, to which every bar of a page is drawn."""
-    values = [
-        value
-        for match in matches
-        if match is not None
-        for value in match.signals.values()
-        if math.isfinite(value)
-    ]
-    return max([*values, 0.0])
+def bar(share: float, mark: float | None = None) -> Markup:
+    """Return a bar that is full at 1; the number beside it is what is read aloud.
 
-
-def bar(share: float) -> Markup:
-    """Return a bar that is full at 1; the number beside it is what is read aloud."""
-    width = round(100 * min(1.0, max(0.0, share if math.isfinite(share) else 0.0)), 1)
+    ``mark`` is where a line stands across it.
+    """
     return tag(
         "svg",
         tag("rect", class_="rail", width="100%", height="100%", rx=3),
-        tag("rect", class_="fill", width=f"{width:g}%", height="100%", rx=3),
+        tag("rect", class_="fill", width=f"{_percent(share)}%", height="100%", rx=3),
+        None if mark is None else
+        tag("rect", class_="mark", x=f"{_percent(mark)}%", width=2, height="100%"),
         class_="bar",
         aria_hidden="true",
         focusable="false",
-    )
+    )  # fmt: skip
 
 
-def signal_bars(signals: Mapping[str, float], full: float) -> Markup | None:
-    """Return one labelled bar for each signal; ``full`` is the value of a full bar."""
+def _percent(share: float) -> str:
+    return f"{round(100 * min(1.0, max(0.0, share if math.isfinite(share) else 0.0)), 1):g}"
+
+
+def score_bar(score: float, scale: Scale, floor: float | None) -> Markup | None:
+    """Return a score as a bar, with a line at what a choice takes where that lies on it."""
+    if scale.full <= 0:
+        return None
+    mark = None if floor is None or not 0 < floor < scale.full else scale.share(floor)
+    return tag("div", bar(scale.share(score), mark), class_="score-bar")
+
+
+def signal_bars(signals: Mapping[str, float], scale: Scale) -> Markup | None:
+    """Return one labelled bar for each signal."""
     if not signals:
         return None
     rows = [
         tag(
             "div",
             tag("dt", title_words(label), dir="auto"),
-            tag("dd", bar(value / full if full > 0 else 0.0), tag("span", number(value))),
+            tag("dd", bar(scale.share(value)) if scale.full > 0 else tag("span"),
+                tag("span", number(value))),
         )
         for label, value in signals.items()
-    ]
+    ]  # fmt: skip
     return tag("dl", rows, class_="signals")
 
 
@@ -65,7 +71,7 @@ def score_badge(score: float, level: str | None) -> Markup:
         "p",
         tag("span", level, class_=f"level {known}") if level else None,
         " ",
-        tag("strong", number(score)),
+        tag("strong", score_words(score)),
         tag("span", " score", class_="aside"),
         class_="score",
     )

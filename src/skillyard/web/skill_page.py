@@ -15,6 +15,8 @@ from skillyard.skill import Reference
 from skillyard.text import plural
 from skillyard.web.addresses import (
     LOCAL,
+    browse_address,
+    fits,
     install_line,
     local_address,
     place_of,
@@ -25,8 +27,9 @@ from skillyard.web.layout import document
 from skillyard.web.markdown import Rendered, rendered, source_block
 from skillyard.web.markup import Content, Markup, joined, outward, tag
 from skillyard.web.parts import copy_button, copy_line, facts, lead, note, text_of
-from skillyard.web.signals import evidence, score_badge, signal_bars, strongest, tree
-from skillyard.web.words import failure_words, number, title_words
+from skillyard.web.scale import scale_of
+from skillyard.web.signals import evidence, score_badge, score_bar, signal_bars, tree
+from skillyard.web.words import failure_words, number, score_words, title_words
 
 __all__ = ["SkillView", "skill_page"]
 
@@ -102,7 +105,7 @@ def _facts(found: FoundSkill) -> Markup | None:
             ("Version", text_of(skill.version or "")),
             ("Licence", text_of(skill.license or "")),
             ("Needs", text_of(skill.compatibility or "", 500)),
-            ("Tags", _listed(skill.tags)),
+            ("Tags", _tags(found)),
             ("Allowed tools", _listed(skill.allowed_tools)),
             ("Safety notes", _listed(skill.safety_notes)),
             ("Installs", f"{hit.install_count:,}" if hit.install_count > 0 else ""),
@@ -110,6 +113,15 @@ def _facts(found: FoundSkill) -> Markup | None:
             ("Content hash", tag("code", skill.hash[:16])),
         )
     )
+
+
+def _tags(found: FoundSkill) -> Content:
+    """Return the tags; those of our own skills lead to the others that have them."""
+    if place_of(found.hit) != LOCAL:
+        return _listed(found.skill.tags)
+    links = [tag("a", text_of(each), href=browse_address(each)) if fits(browse_address(each))
+             else tag("span", text_of(each)) for each in found.skill.tags]  # fmt: skip
+    return [joined(", " if place else "", link) for place, link in enumerate(links)]
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -132,13 +144,14 @@ def _reasons(view: SkillView) -> Markup | None:
     if view.why is None:
         return _explained_elsewhere(view)
     why, match = view.why, view.why.match
-    full = strongest([match, *(ahead.match for ahead in why.ahead)])
+    scale = scale_of(why.scorer)
     return tag(
         "section",
         tag("h2", "Why this rank", id="why"),
         lead(_standing(why)),
         score_badge(match.score, match.level),
-        signal_bars(match.signals, full),
+        score_bar(match.score, scale, why.min_score),
+        signal_bars(match.signals, scale),
         evidence(match),
         tag("ul", [tag("li", text_of(hint, 500)) for hint in why.hints]) if why.hints else None,
         _ahead(view, why.ahead),
@@ -168,9 +181,7 @@ def _standing(why: Why) -> str:
     else:
         place = f"It ranks {why.rank:,} of {among} with a score, by {why.scorer}."
     verdict = "It would be chosen" if why.chosen else "It would not be chosen"
-    return (
-        f"{place} {verdict}: a choice takes up to {why.top_k} that reach {number(why.min_score)}."
-    )
+    return f"{place} {verdict}: a choice takes up to {why.top_k} that reach {why.min_score:.3g}."
 
 
 def _ahead(view: SkillView, ahead: Sequence[Ahead]) -> Markup | None:
@@ -190,7 +201,7 @@ def _ahead(view: SkillView, ahead: Sequence[Ahead]) -> Markup | None:
             tag(
                 "li",
                 tag("a", name, href=address, dir="auto") if address else name,
-                f" ({number(each.match.score)})",
+                f" ({score_words(each.match.score)})",
                 f": {leads}" if leads else None,
                 f"; {each.because}" if each.because else None,
                 value=each.rank,

@@ -6,17 +6,18 @@ import math
 from collections.abc import Mapping
 
 from skillyard.search import SourceStatus
-from skillyard.service import Selected
-from skillyard.text import clean_line, plural
+from skillyard.text import clean_line, plural, shorten
 
 __all__ = [
-    "chosen_words",
     "failure_words",
     "number",
     "percent",
+    "reason_words",
+    "score_words",
     "sentence",
     "status_words",
     "title_words",
+    "wait_words",
 ]
 
 _FAILURES: Mapping[str, str] = {
@@ -52,6 +53,11 @@ def number(value: float) -> str:
     return "< 0.001" if value > 0 else "> −0.001"
 
 
+def score_words(value: float) -> str:
+    """Return a score with two decimals, digit by digit as the command line prints it."""
+    return f"{value:.2f}" if math.isfinite(value) else "–"
+
+
 def percent(value: float) -> str:
     """Return a share of one as whole percents."""
     return f"{value:.0%}" if math.isfinite(value) else "–"
@@ -62,10 +68,11 @@ def failure_words(code: str, retry_after_s: float | None = None) -> str:
     said = _FAILURES.get(code, "failed")
     if retry_after_s is None or not math.isfinite(retry_after_s):
         return said
-    return f"{said}, try again in {_wait(retry_after_s)}"
+    return f"{said}, try again in {wait_words(retry_after_s)}"
 
 
-def _wait(seconds: float) -> str:
+def wait_words(seconds: float) -> str:
+    """Return a number of seconds, rounded up, in the unit that people count it in."""
     whole = max(1, math.ceil(seconds))
     if whole < 2 * _MINUTE:
         return f"{whole} s"
@@ -82,31 +89,10 @@ def status_words(status: SourceStatus) -> str:
     return said if status.state == "failed" else f"{found}, but one place {said}"
 
 
-def chosen_words(selected: Selected) -> str:
-    """Return whether any skill of the catalog fits, and if not, why not."""
-    chosen = selected.selection
-    if not chosen.abstained:
-        names = [clean_line(match.skill.name) for match in chosen.selected]
-        return f"Fits, in this catalog: {', '.join(names)}."
-    if selected.query.empty:
-        return "There is nothing to choose for yet."
-    if not chosen.rejected:
-        return "Nothing in this catalog fits: none of its skills has anything of the request in it."
-    among = plural(selected.counts.skills, "skill")
-    if chosen.maybe:
-        near = ", ".join(
-            f"{clean_line(match.skill.name)} {number(match.score)}" for match in chosen.maybe
-        )
-        return f"None of the {among} in this catalog surely fits. Perhaps: {near}."
-    best = chosen.rejected[0]
-    if best.score >= selected.min_score:
-        return (
-            f"None of the {among} in this catalog was chosen: the number that may be chosen is 0."
-        )
-    return (
-        f"None of the {among} in this catalog fits well enough: {clean_line(best.skill.name)} comes"
-        f" closest with {number(best.score)}, and {number(selected.min_score)} is what it takes."
-    )
+def reason_words(reason: str) -> str:
+    """Return what a scorer matched as part of a sentence: ``words pdf, form; called by name``."""
+    pieces = [clean_line(piece).replace(": ", " ", 1) for piece in reason.split(" | ")]
+    return shorten("; ".join(piece for piece in pieces if piece), 300)
 
 
 def title_words(label: str) -> str:

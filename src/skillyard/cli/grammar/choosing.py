@@ -98,7 +98,11 @@ COMMANDS = (
             TAG,
             NOT_TAG,
             REFERENCES,
-            Option("--explain", "also show the trees of the skills that rank higher", "flag"),
+            Option(
+                "--explain",
+                "show how the score is computed, and those of the skills above it",
+                "flag",
+            ),
         ),
         examples=('skillyard why git-bisect "find the commit that broke the build"',),
     ),

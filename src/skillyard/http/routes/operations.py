@@ -1,4 +1,4 @@
-"""``/``, ``/health``, ``/metrics``, ``/openapi.json`` and ``/docs``."""
+"""``/`` for programs, ``/health``, ``/metrics`` and ``/openapi.json``."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from skillyard.catalog.counts import NO_SKILLS
 from skillyard.errors import SkillyardError
 from skillyard.hosting.metrics import MEDIA, Figure, rendered
 from skillyard.hosting.service import Asked, Service
-from skillyard.http.documentation import POLICY, page
 from skillyard.http.encoding import Reply, json_bytes, json_reply
 from skillyard.http.openapi import document
 from skillyard.ranking.registry import scorer_names
 from skillyard.sources.responses import CacheStats
 
-__all__ = ["docs", "health", "metrics", "openapi", "root"]
+__all__ = ["description", "health", "metrics", "openapi", "root"]
 
 
 async def root(service: Service, asked: Asked) -> Reply:
@@ -137,19 +136,11 @@ def _figures(service: Service, stats: CacheStats) -> Iterator[Figure]:
 async def openapi(service: Service, asked: Asked) -> Reply:
     """Answer with the description of this service."""
     if "openapi" not in service.written:
-        service.written["openapi"] = json_bytes(_document(service))
+        service.written["openapi"] = json_bytes(description(service))
     return Reply(service.written["openapi"], tagged=True)
 
 
-async def docs(service: Service, asked: Asked) -> Reply:
-    """Answer with the same description as a page."""
-    if "docs" not in service.written:
-        service.written["docs"] = page(_document(service)).encode("utf-8")
-    headers = {"Content-Security-Policy": POLICY}
-    body = service.written["docs"]
-    return Reply(body, "text/html; charset=utf-8", headers=headers, tagged=True)
-
-
-def _document(service: Service) -> dict[str, Any]:
+def description(service: Service) -> dict[str, Any]:
+    """Return the OpenAPI document of this service, with the scorers and sources that it has."""
     choices = {"scorer": scorer_names(), "source": service.searching.known_names}
     return document(service.routes, secured=bool(service.options.token), choices=choices)

@@ -1,4 +1,4 @@
-"""The pages for people: ``/``, ``/page/…``, the files that they load, and refusals as pages.
+"""The pages for people: ``/``, ``/docs``, ``/page/…``, what they load, and refusals as pages.
 
 Where a bearer token is set, a browser cannot send it, and the pages answer 401 with a page that
 says what to do: a reverse proxy that adds the header, or loopback without a token. The token is
@@ -8,32 +8,57 @@ are sent along with the requests that other sites make.
 
 from __future__ import annotations
 
+import os
+
+from skillyard.catalog.snapshot import all_roots, named_roots
 from skillyard.errors import SkillError, SkillyardError, UnknownName
-from skillyard.hosting.errors import Refused, failed, refusal_of
+from skillyard.hosting.errors import BUILDING, Refused, failed, refusal_of
 from skillyard.hosting.fetching import found_by_source
-from skillyard.hosting.local import LOCAL
+from skillyard.hosting.local import LOCAL, hit_of
+from skillyard.hosting.options import ServiceOptions, is_loopback
 from skillyard.hosting.service import Asked, Service
+from skillyard.hosting.shelf import shelf_of
 from skillyard.hosting.snapshot import Snapshot
 from skillyard.http.encoding import Reply, json_reply, prefers_html
 from skillyard.http.routes import operations
 from skillyard.http.routes.search import scorer_of
-from skillyard.node.library import EVERY
+from skillyard.index.progress import Progress
+from skillyard.ranking.match import rank
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
 from skillyard.resources import Resource, list_resources
-from skillyard.search import SearchService
+from skillyard.search import FoundSkill, SearchResult, SearchService, SourceStatus
 from skillyard.service import Selected, evaluate_skills, select_skills, why_skill
-from skillyard.skill import Origin
+from skillyard.web.addresses import EVALUATE, HOME, evaluate_address, fits, search_address
 from skillyard.web.assets import asset
+from skillyard.web.browse_page import browse_page
+from skillyard.web.building import building_page
+from skillyard.web.docs_page import docs_page
 from skillyard.web.error_page import error_page
-from skillyard.web.evaluate_page import Trial, evaluate_page
+from skillyard.web.evaluate_page import ANSWERS, Trial, evaluate_page
 from skillyard.web.layout import MEDIA, POLICY, bare_policy
-from skillyard.web.search_page import Offer, Question, found_page, home_page
+from skillyard.web.search_page import (
+    RESULTS,
+    Library,
+    Offer,
+    Question,
+    found_page,
+    home_page,
+)
 from skillyard.web.skill_page import SkillView, skill_page
 
-__all__ = ["evaluate", "home", "refusal_reply", "skill", "static"]
+__all__ = ["browse", "docs", "evaluate", "evaluate_by_form", "home", "home_by_form",
+           "refusal_reply", "skill", "static"]  # fmt: skip
 
 LIMIT = 10
+FOLDERS = 20
+"""Folders that an empty library names."""
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    # Our own forms say that they are ours: under `no-referrer` a browser sends "Origin: null" with
+    # them (Fetch, "append a request Origin header"). Other sites are told nothing all the same.
+    "Referrer-Policy": "same-origin",
+}
 FOR_GOOD = "max-age=31536000, immutable"
 FILES = 200
 
@@ -43,40 +68,70 @@ async def home(service: Service, asked: Asked) -> Reply:
 
     Raises Refused (502) when every source that was asked failed.
     """
+    question = _question(service, asked)
+    if not prefers_html(asked.accept):
+        return (await operations.root(service, asked)).with_headers(Vary="Accept")
+    async with service.places.one():  # the route itself is free, for programs that ask who we are
+        body = await _search(service, question)
+    return _page(body).with_headers(Vary="Accept")
+
+
+async def home_by_form(service: Service, asked: Asked) -> Reply:
+    """Answer what the form of the page sends: with the page's address where there is one.
+
+    An address can be kept and handed on, and going back to it sends nothing again.
+    """
+    question = _question(service, asked)
+    address = search_address(
+        question.text,
+        sources=question.sources,
+        scorer=question.scorer,
+        limit=question.limit or None,
+    )
+    if fits(address) and not question.live:
+        return _see(f"{address}#{RESULTS}" if question.text else HOME)
+    return _page(await _search(service, question))
+
+
+def _question(service: Service, asked: Asked) -> Question:
+    """Return what is asked. Raises UnknownName."""
     values = asked.values
     scorer = scorer_of(values)
     known = service.searching.known_names
     for name in values["source"]:
         if name and name not in known:
             raise UnknownName("source", name, known)
-    if not prefers_html(asked.accept):
-        return (await operations.root(service, asked)).with_headers(Vary="Accept")
-    question = Question(
-        (values["q"] or "").strip(),
+    return Question(
+        _typed(values["q"] or ""),
         tuple(name for name in values["source"] if name),
         "" if scorer in (None, DEFAULT_SCORER) else str(scorer),
         0 if values["limit"] == LIMIT else values["limit"],
         values["live"],
     )
-    async with service.places.one():  # the route itself is free, for programs that ask who we are
-        body = await _search(service, question)
-    return _page(body).with_headers(Vary="Accept")
+
+
+def _typed(text: str) -> str:
+    """Return text as it was typed: forms send each line end as two characters."""
+    return text.replace("\r\n", "\n").strip()
 
 
 async def _search(service: Service, asked: Question) -> bytes:
     snapshot = await service.snapshot()
     offer = Offer(service.searching.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
     if not asked.text:
-        return await service.in_thread(_home, offer, snapshot, asked)
+        return await service.in_thread(_home, service, offer, snapshot, asked)
     names = asked.sources or offer.sources
     # Remotes are asked when a person has said what they want, not with every letter on the way.
     asked = asked._replace(live=asked.live and any(name != LOCAL for name in names))
-    sources = await service.in_thread(
-        service.searching.watched, (LOCAL,) if asked.live else names, snapshot
-    )
+    here = set(names) == {LOCAL}
+    if here and not snapshot.whole.counts.skills:
+        return await service.in_thread(_home, service, offer, snapshot, asked)
+    if asked.live or here:
+        return await service.in_thread(_here, offer, snapshot, asked)
+    sources = await service.in_thread(service.searching.watched, names, snapshot)
     selected = None
-    if asked.live or LOCAL in names:
-        selected = await service.in_thread(_selected, snapshot, asked.text)
+    if LOCAL in names:
+        selected = await service.in_thread(_selected, snapshot, asked)
 
     async def run(searcher: SearchService) -> bytes:
         found = await searcher.search(asked.text, asked.limit or LIMIT)
@@ -87,20 +142,53 @@ async def _search(service: Service, asked: Question) -> bytes:
     return await service.searching.run(run, sources, asked.scorer or DEFAULT_SCORER)
 
 
-def _home(offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
-    whole = snapshot.whole
-    if whole.on_demand and len(whole) > EVERY:
-        return home_page(offer, (), asked, whole.counts)
-    named = [
-        skill
-        for skill in whole.candidates
-        if not skill.hidden and skill.origin != Origin.CONVENTION
-    ]
-    return home_page(offer, named, asked, whole.counts)
+def _home(service: Service, offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
+    counts = snapshot.whole.counts
+    if counts.skills:
+        return home_page(offer, asked, Library(counts, shelf_of(snapshot)))
+    broken = sum(found.severity == "error" for found in snapshot.whole.diagnostics)
+    return home_page(offer, asked, Library(counts, None, _looked(service.options), broken))
 
 
-def _selected(snapshot: Snapshot, text: str) -> Selected:
-    return select_skills(snapshot.ranked_by(DEFAULT_SCORER), Query(text))
+def _looked(options: ServiceOptions) -> tuple[str, ...]:
+    """Return the folders that are served, to those alone who are on this machine anyway."""
+    if options.store or options.token or options.allowed_hosts or not is_loopback(options.host):
+        return ()
+    paths, scopes = named_roots(options.roots, options.scopes)
+    roots = [os.path.abspath(root.path) for root in all_roots(paths, scopes)]
+    return tuple(dict.fromkeys(roots))[:FOLDERS]
+
+
+def _here(offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
+    """Return the page of what the catalog alone answers: its ranking as ``/rank`` gives it."""
+    scorer = asked.scorer or DEFAULT_SCORER
+    limit = asked.limit or LIMIT
+    matches = rank(snapshot.ranked_by(scorer), asked.text, scorer=scorer, limit=limit)
+    selected = _selected(snapshot, asked)
+    found = tuple(
+        FoundSkill(match.skill, hit_of(snapshot, match.skill), (LOCAL,), match) for match in matches
+    )
+    status = SourceStatus(LOCAL, "ok", len(found))
+    considered = selected.selection.considered
+    result = SearchResult(asked.text, found, (status,), scorer, considered, selected.min_score)
+    return found_page(offer, asked, result, selected)
+
+
+def _selected(snapshot: Snapshot, asked: Question) -> Selected:
+    scorer = asked.scorer or DEFAULT_SCORER
+    return select_skills(snapshot.ranked_by(scorer), Query(asked.text), scorer=scorer)
+
+
+async def browse(service: Service, asked: Asked) -> Reply:
+    """Answer with one page of the list of all skills, or of those with one tag."""
+    values = asked.values
+    snapshot = await service.snapshot()
+
+    def work() -> bytes:
+        counts = snapshot.whole.counts
+        return browse_page(shelf_of(snapshot), counts, values["tag"].strip(), values["page"])
+
+    return _page(await service.in_thread(work))
 
 
 async def skill(service: Service, asked: Asked) -> Reply:
@@ -113,7 +201,7 @@ async def skill(service: Service, asked: Asked) -> Reply:
     )
     view = SkillView(
         found,
-        query=values["q"].strip(),
+        query=_typed(values["q"]),
         scorer="" if scorer in (None, DEFAULT_SCORER) else str(scorer),
         source=values["view"] == "source",
         file=values["file"],
@@ -143,9 +231,9 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
 
 async def evaluate(service: Service, asked: Asked) -> Reply:
     """Answer with the page on which a request is tried out."""
-    trial = Trial(asked.values["text"], asked.values["files"])
+    trial = Trial(_typed(asked.values["text"] or ""), _typed(asked.values["files"]))
     files = [line.strip() for line in trial.files.splitlines() if line.strip()][:FILES]
-    text = trial.text.strip()
+    text = trial.text
     if not text and not files:
         return _page(await service.in_thread(evaluate_page, trial))
     snapshot = await service.snapshot()
@@ -156,6 +244,23 @@ async def evaluate(service: Service, asked: Asked) -> Reply:
         return evaluate_page(trial._replace(evaluated=evaluated, selected=selected))
 
     return _page(await service.in_thread(work))
+
+
+async def evaluate_by_form(service: Service, asked: Asked) -> Reply:
+    """Answer what the form of that page sends: with the page's address where there is one."""
+    text, files = _typed(asked.values["text"] or ""), _typed(asked.values["files"])
+    address = evaluate_address(text, files)
+    if fits(address):
+        return _see(f"{address}#{ANSWERS}" if text or files else EVALUATE)
+    return await evaluate(service, asked)
+
+
+async def docs(service: Service, asked: Asked) -> Reply:
+    """Answer with the description of the service as a page."""
+    if "docs" not in service.written:
+        described = operations.description(service)
+        service.written["docs"] = await service.in_thread(docs_page, described)
+    return _page(service.written["docs"])
 
 
 async def static(service: Service, asked: Asked) -> Reply:
@@ -181,12 +286,18 @@ def refusal_reply(
     headers = {**refused.headers, "Vary": "Accept"}
     if not prefers_html(accept, at_least=page):
         return json_reply(refused.to_dict(), refused.status)._replace(headers=headers)
-    body = error_page(refused.status, refused.to_dict(), bare=bare)
-    policy = bare_policy() if bare else POLICY
-    return Reply(
-        body, MEDIA, refused.status, headers={**headers, "Content-Security-Policy": policy}
-    )
+    if refused.code == BUILDING:
+        body = building_page(Progress(**refused.extra["progress"]))
+    else:
+        body = error_page(refused.status, refused.to_dict(), bare=bare)
+    named = {"Content-Security-Policy": bare_policy()} if bare else _HEADERS
+    return Reply(body, MEDIA, refused.status, headers={**headers, **named})
+
+
+def _see(address: str) -> Reply:
+    """Return the answer that leads a browser on to an address, which it asks for with GET."""
+    return Reply(b"", "", 303, {"Location": address})
 
 
 def _page(body: bytes) -> Reply:
-    return Reply(body, MEDIA, headers={"Content-Security-Policy": POLICY}, tagged=True)
+    return Reply(body, MEDIA, headers=_HEADERS, tagged=True)

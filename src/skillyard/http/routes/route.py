@@ -43,3 +43,7 @@ class Route(NamedTuple):
     media: str = JSON
     tagged: bool = False
     """True where the answer may carry an entity tag."""
+    form: bool = False
+    """True where the body is what the form of a page sends, instead of JSON."""
+    group: str = ""
+    """Under which heading of the description it stands."""

@@ -25,6 +25,7 @@ ROUTES = (
         refusals=(502,),
         strict=False,
         tagged=True,
+        group="Search",
     ),
     Route(
         "POST",
@@ -37,6 +38,7 @@ ROUTES = (
         parameters.SEARCH_BODY,
         refusals=(502,),
         strict=False,
+        group="Search",
     ),
     Route(
         "GET",
@@ -51,6 +53,7 @@ ROUTES = (
         refusals=(400, 404, 409, 502),
         strict=False,
         tagged=True,
+        group="Search",
     ),
     Route(
         "GET",
@@ -65,6 +68,7 @@ ROUTES = (
         refusals=(404, 409, 502),
         strict=False,
         tagged=True,
+        group="Search",
     ),
     Route(
         "GET",
@@ -75,6 +79,7 @@ ROUTES = (
         choosing.rank,
         "Ranked",
         parameters.RANK,
+        group="Choose",
     ),
     Route(
         "POST",
@@ -86,6 +91,7 @@ ROUTES = (
         "Evaluated",
         parameters.EVALUATE,
         either=("text", "files", "recent_activity"),
+        group="Choose",
     ),
     Route(
         "POST",
@@ -96,6 +102,7 @@ ROUTES = (
         choosing.select,
         "Selected",
         parameters.SELECT,
+        group="Choose",
     ),
     Route(
         "GET",
@@ -107,6 +114,7 @@ ROUTES = (
         "Why",
         parameters.WHY,
         refusals=(404, 409),
+        group="Choose",
     ),
     Route(
         "GET",
@@ -118,6 +126,7 @@ ROUTES = (
         "Health",
         refusals=(503,),
         free=True,
+        group="Service",
     ),
     Route(
         "GET",
@@ -129,6 +138,7 @@ ROUTES = (
         _TEXT,
         free=True,
         media=METRICS,
+        group="Service",
     ),
     Route(
         "GET",
@@ -141,6 +151,7 @@ ROUTES = (
         refusals=(503,),
         free=True,
         tagged=True,
+        group="Publication",
     ),
     Route(
         "GET",
@@ -156,6 +167,7 @@ ROUTES = (
         free=True,
         media="text/markdown",
         tagged=True,
+        group="Publication",
     ),
     Route(
         "GET",
@@ -170,6 +182,7 @@ ROUTES = (
         free=True,
         media="application/zip",
         tagged=True,
+        group="Publication",
     ),
     Route(
         "GET",
@@ -181,6 +194,7 @@ ROUTES = (
         {"type": "object"},
         free=True,
         tagged=True,
+        group="Service",
     ),
     Route(
         "GET",
@@ -188,11 +202,12 @@ ROUTES = (
         "/docs",
         "docs",
         "This description as a page.",
-        operations.docs,
+        pages.docs,
         _TEXT,
         free=True,
         media="text/html",
         tagged=True,
+        group="Service",
     ),
     Route(
         "GET",
@@ -207,6 +222,36 @@ ROUTES = (
         strict=False,
         free=True,
         tagged=True,
+        group="Pages",
+    ),
+    Route(
+        "POST",
+        "/",
+        "/",
+        "rootByForm",
+        "The same page for what its form sends: a request that is too long for an address.",
+        pages.home_by_form,
+        _TEXT,
+        parameters.PAGE_SEARCH,
+        refusals=(502,),
+        strict=False,
+        media="text/html",
+        form=True,
+        group="Pages",
+    ),
+    Route(
+        "GET",
+        "/page/skills",
+        "/page/skills",
+        "browsePage",
+        "All skills of the catalog by name, some at a time, or those with one tag.",
+        pages.browse,
+        _TEXT,
+        parameters.PAGE_BROWSE,
+        strict=False,
+        media="text/html",
+        tagged=True,
+        group="Pages",
     ),
     Route(
         "GET",
@@ -222,6 +267,7 @@ ROUTES = (
         strict=False,
         media="text/html",
         tagged=True,
+        group="Pages",
     ),
     Route(
         "GET",
@@ -235,6 +281,21 @@ ROUTES = (
         strict=False,
         media="text/html",
         tagged=True,
+        group="Pages",
+    ),
+    Route(
+        "POST",
+        "/page/evaluate",
+        "/page/evaluate",
+        "evaluateByForm",
+        "The same page for what its form sends.",
+        pages.evaluate_by_form,
+        _TEXT,
+        parameters.PAGE_EVALUATE,
+        strict=False,
+        media="text/html",
+        form=True,
+        group="Pages",
     ),
     Route(
         "GET",
@@ -251,5 +312,6 @@ ROUTES = (
         free=True,
         media="text/css",
         tagged=True,
+        group="Pages",
     ),
 )

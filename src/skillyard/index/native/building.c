@@ -106,6 +106,86 @@ PyObject *singles(PyObject *self, PyObject *numbers)
     return made;
 }
 
+const char ranks_doc[] = PyDoc_STR(
+"ranks(numbers, names) -> bytes\n\n"
+"Give the place of each name in the list, by its number, as 32 bits.");
+
+PyObject *ranks(PyObject *self, PyObject *arguments)
+{
+    PyObject *numbers, *names;
+    if (!PyArg_ParseTuple(arguments, "O!O!", &PyDict_Type, &numbers, &PyList_Type, &names)) {
+        return NULL;
+    }
+    Py_ssize_t count = PyList_Size(names);
+    PyObject *made = PyBytes_FromStringAndSize(NULL, 4 * count);
+    if (made == NULL || count >= UINT32_MAX) {
+        Py_XDECREF(made);
+        return made == NULL ? NULL : PyErr_NoMemory();
+    }
+    char *into = PyBytes_AsString(made);
+    memset(into, 0, 4 * (size_t)count);
+    for (Py_ssize_t place = 0; place < count; place++) {
+        PyObject *name = PyList_GetItem(names, place);
+        PyObject *number = NULL;
+        if (name != NULL && PyUnicode_CheckExact(name)) {
+            number = PyDict_GetItemWithError(numbers, name);
+        }
+        size_t at = number == NULL ? SIZE_MAX : PyLong_AsSize_t(number);
+        if (at >= (size_t)count) {
+            if (!PyErr_Occurred()) {
+                PyErr_SetString(PyExc_ValueError, "the names are not those that were numbered");
+            }
+            Py_DECREF(made);
+            return NULL;
+        }
+        uint32_t rank = (uint32_t)place;
+        memcpy(into + 4 * at, &rank, 4);
+    }
+    return made;
+}
+
+const char slots_doc[] = PyDoc_STR(
+"slots(names) -> bytes\n\nSee skillyard.index.segment.slots_of.");
+
+PyObject *slots(PyObject *self, PyObject *names)
+{
+    if (!PyList_Check(names)) {
+        PyErr_SetString(PyExc_TypeError, "a list of bytes is needed");
+        return NULL;
+    }
+    Py_ssize_t count = PyList_Size(names);
+    if (count >= 1 << 30) {
+        PyErr_SetString(PyExc_ValueError, "too many names");
+        return NULL;
+    }
+    size_t size = 8;
+    while (size < 2 * (size_t)count) {
+        size *= 2;
+    }
+    PyObject *made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(4 * size));
+    if (made == NULL) {
+        return NULL;
+    }
+    char *into = PyBytes_AsString(made);
+    memset(into, 0, 4 * size);
+    for (Py_ssize_t number = 1; number <= count; number++) {
+        char *bytes;
+        Py_ssize_t length;
+        if (PyBytes_AsStringAndSize(PyList_GetItem(names, number - 1), &bytes, &length) < 0) {
+            Py_DECREF(made);
+            return NULL;
+        }
+        size_t place = crc_of((const uint8_t *)bytes, (size_t)length) & (size - 1);
+        uint32_t held;
+        while (memcpy(&held, into + 4 * place, 4), held != 0) {
+            place = (place + 1) & (size - 1);
+        }
+        held = (uint32_t)number;
+        memcpy(into + 4 * place, &held, 4);
+    }
+    return made;
+}
+
 typedef struct {
     uint32_t term;
     float impact;

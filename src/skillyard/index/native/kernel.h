@@ -68,6 +68,20 @@ static inline void fetch_row(const int8_t *row, Py_ssize_t length)
 #endif
 }
 
+#define MOST_ROWS 4096
+#define MOST_WEIGHT 4095
+
+/* One row of a token table, and what it counts in a sum. */
+typedef struct {
+    Py_ssize_t row;
+    int32_t weight;
+} WeighedRow;
+
+void sum_rows(const int8_t *rows, Py_ssize_t dimensions, const WeighedRow *listed,
+              Py_ssize_t count, int32_t *sums);
+/* Add the direction of the shifted sums, weight long. */
+void mix_sums(const int32_t *sums, Py_ssize_t dimensions, int shift, double weight, double *mixed);
+PyObject *unit_of(const double *mixed, Py_ssize_t dimensions, double fine, double unit);
 int16_t *widened(const Py_buffer *query);
 PyObject *direction(PyObject *self, PyObject *arguments);
 PyObject *moved(PyObject *self, PyObject *arguments);
@@ -78,16 +92,21 @@ extern const char moved_doc[];
 
 PyObject *numbered(PyObject *self, PyObject *arguments);
 PyObject *singles(PyObject *self, PyObject *numbers);
+PyObject *ranks(PyObject *self, PyObject *arguments);
+PyObject *slots(PyObject *self, PyObject *names);
 PyObject *arrange(PyObject *self, PyObject *arguments);
 PyObject *invert(PyObject *self, PyObject *arguments);
 extern const char numbered_doc[];
 extern const char singles_doc[];
+extern const char ranks_doc[];
+extern const char slots_doc[];
 extern const char arrange_doc[];
 extern const char invert_doc[];
 
 /* ---- pages.c ---- */
 
 void crc_prepare(void);
+uint32_t crc_of(const uint8_t *bytes, size_t count);
 PyObject *crc32(PyObject *self, PyObject *source);
 PyObject *wrong_page(PyObject *self, PyObject *arguments);
 PyObject *check_forward(PyObject *self, PyObject *arguments);
@@ -102,5 +121,10 @@ extern const char look_up_name_doc[];
 /* ---- engine.c ---- */
 
 extern PyType_Spec engine_spec;
+
+/* ---- terms.c ---- */
+
+void terms_prepare(void);
+extern PyType_Spec terms_spec;
 
 #endif

@@ -29,6 +29,8 @@ static PyMethodDef methods[] = {
     {"moved", moved, METH_VARARGS, moved_doc},
     {"numbered", numbered, METH_VARARGS, numbered_doc},
     {"singles", singles, METH_O, singles_doc},
+    {"ranks", ranks, METH_VARARGS, ranks_doc},
+    {"slots", slots, METH_O, slots_doc},
     {"arrange", arrange, METH_VARARGS, arrange_doc},
     {"invert", invert, METH_VARARGS, invert_doc},
     {"crc32", crc32, METH_O, crc32_doc},
@@ -44,14 +46,22 @@ static struct PyModuleDef module = {
     NULL, NULL, NULL, NULL,
 };
 
+static int add_type(PyObject *made, const char *name, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromSpec(spec);
+    int result = type == NULL ? -1 : PyModule_AddObjectRef(made, name, type);
+    Py_XDECREF(type);
+    return result;
+}
+
 PyMODINIT_FUNC PyInit__kernel(void)
 {
     crc_prepare();
+    terms_prepare();
     PyObject *made = PyModule_Create(&module);
-    PyObject *engine = made == NULL ? NULL : PyType_FromSpec(&engine_spec);
-    if (engine == NULL || PyModule_AddObjectRef(made, "Engine", engine) < 0) {
+    if (made != NULL && (add_type(made, "Engine", &engine_spec) < 0 ||
+                         add_type(made, "Terms", &terms_spec) < 0)) {
         Py_CLEAR(made);
     }
-    Py_XDECREF(engine);
     return made;
 }

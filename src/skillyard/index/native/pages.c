@@ -82,7 +82,7 @@ static uint32_t fold_in(uint32_t check, const uint8_t *bytes, size_t count)
 }
 #endif
 
-static uint32_t crc_of(const uint8_t *bytes, size_t count)
+uint32_t crc_of(const uint8_t *bytes, size_t count)
 {
     uint32_t check = 0xffffffffu;
 #if HAVE_FOLDING

@@ -75,35 +75,83 @@ int16_t *widened(const Py_buffer *query)
     return wide;
 }
 
-/* Sum weight * row of one field into sums, shifted; 0 for no row, -1 with an error set. */
-static int sum_rows(const Py_buffer *rows, Py_ssize_t dimensions, PyObject *numbers,
-                    PyObject *weights, int64_t *sums)
+/* Add weight * row. With MOST_ROWS rows and weights up to MOST_WEIGHT, 32 bits hold the sums. */
+#if HAVE_AVX2
+__attribute__((target("avx2")))
+static void add_row_avx2(int32_t *sums, const int8_t *row, int32_t weight, Py_ssize_t dimensions)
 {
-    Py_ssize_t count = PyList_Size(numbers), most = rows->len / dimensions;
-    if (count != PyList_Size(weights) || count > 100000) {
-        PyErr_SetString(PyExc_ValueError, "rows and weights differ in number");
+    for (Py_ssize_t dimension = 0; dimension < dimensions; dimension++) {
+        sums[dimension] += weight * row[dimension];
+    }
+}
+#endif
+
+static void add_row(int32_t *sums, const int8_t *row, int32_t weight, Py_ssize_t dimensions)
+{
+    for (Py_ssize_t dimension = 0; dimension < dimensions; dimension++) {
+        sums[dimension] += weight * row[dimension];
+    }
+}
+
+void sum_rows(const int8_t *rows, Py_ssize_t dimensions, const WeighedRow *listed,
+              Py_ssize_t count, int32_t *sums)
+{
+    void (*add)(int32_t *, const int8_t *, int32_t, Py_ssize_t) = add_row;
+#if HAVE_AVX2
+    if (__builtin_cpu_supports("avx2")) {
+        add = add_row_avx2;
+    }
+#endif
+    memset(sums, 0, (size_t)dimensions * sizeof(int32_t));
+    for (Py_ssize_t place = 0; place < count; place++) {
+        if (place + 4 < count) {
+            fetch_row(rows + listed[place + 4].row * dimensions, dimensions);
+        }
+        add(sums, rows + listed[place].row * dimensions, listed[place].weight, dimensions);
+    }
+}
+
+void mix_sums(const int32_t *sums, Py_ssize_t dimensions, int shift, double weight, double *mixed)
+{
+    int64_t squares = 0;
+    for (Py_ssize_t place = 0; place < dimensions; place++) {
+        int64_t value = sums[place] >> shift; /* downwards, as Python shifts */
+        squares += value * value;
+    }
+    if (squares) {
+        double scale = weight / sqrt((double)squares);
+        for (Py_ssize_t place = 0; place < dimensions; place++) {
+            mixed[place] = mixed[place] + scale * (double)(sums[place] >> shift);
+        }
+    }
+}
+
+/* Read one field of direction(). Returns the number of its rows, or -1 with an error set. */
+static Py_ssize_t rows_listed(PyObject *numbers, PyObject *weights, Py_ssize_t most,
+                              WeighedRow *listed)
+{
+    Py_ssize_t count = PyList_Size(numbers);
+    if (count != PyList_Size(weights) || count > MOST_ROWS) {
+        PyErr_SetString(PyExc_ValueError, "rows and weights differ in number, or are too many");
         return -1;
     }
-    memset(sums, 0, (size_t)dimensions * sizeof(int64_t));
     for (Py_ssize_t place = 0; place < count; place++) {
         long long number, weight;
         if (whole_at(numbers, place, &number) < 0 || whole_at(weights, place, &weight) < 0) {
             return -1;
         }
-        if (number < 0 || number >= most || weight < 0 || weight > (1 << 24)) {
+        if (number < 0 || number >= most || weight < 0 || weight > MOST_WEIGHT) {
             PyErr_SetString(PyExc_ValueError, "no such row");
             return -1;
         }
-        const int8_t *row = (const int8_t *)rows->buf + number * dimensions;
-        for (Py_ssize_t dimension = 0; dimension < dimensions; dimension++) {
-            sums[dimension] += weight * row[dimension];
-        }
+        listed[place].row = (Py_ssize_t)number;
+        listed[place].weight = (int32_t)weight;
     }
-    return count > 0;
+    return count;
 }
 
 /* The unit vector of a direction in signed bytes; no bytes for zeros. See unit_vector in Python. */
-static PyObject *unit_of(const double *mixed, Py_ssize_t dimensions, double fine, double unit)
+PyObject *unit_of(const double *mixed, Py_ssize_t dimensions, double fine, double unit)
 {
     int64_t squares = 0;
     for (Py_ssize_t place = 0; place < dimensions; place++) {
@@ -149,9 +197,10 @@ PyObject *direction(PyObject *self, PyObject *arguments)
         PyBuffer_Release(&rows);
         return NULL;
     }
-    int64_t *sums = malloc((size_t)dimensions * sizeof(int64_t));
+    int32_t *sums = malloc((size_t)dimensions * sizeof(int32_t));
     double *mixed = calloc((size_t)dimensions, sizeof(double));
-    if (sums == NULL || mixed == NULL) {
+    WeighedRow *listed = malloc(MOST_ROWS * sizeof(WeighedRow));
+    if (sums == NULL || mixed == NULL || listed == NULL) {
         PyErr_NoMemory();
         goto done;
     }
@@ -163,26 +212,18 @@ PyObject *direction(PyObject *self, PyObject *arguments)
                               &numbers, &PyList_Type, &weights)) {
             goto done;
         }
-        int any = sum_rows(&rows, dimensions, numbers, weights, sums);
-        if (any < 0) {
+        Py_ssize_t held = rows_listed(numbers, weights, rows.len / dimensions, listed);
+        if (held < 0) {
             goto done;
         }
-        int64_t squares = 0;
-        for (Py_ssize_t place = 0; place < dimensions; place++) {
-            sums[place] >>= shift; /* downwards, as Python shifts */
-            squares += sums[place] * sums[place];
-        }
-        if (any && squares) {
-            double scale = weight / sqrt((double)squares);
-            for (Py_ssize_t place = 0; place < dimensions; place++) {
-                mixed[place] = mixed[place] + scale * (double)sums[place];
-            }
-        }
+        sum_rows(rows.buf, dimensions, listed, held, sums);
+        mix_sums(sums, dimensions, shift, weight, mixed);
     }
     found = unit_of(mixed, dimensions, fine, unit);
 done:
     free(sums);
     free(mixed);
+    free(listed);
     PyBuffer_Release(&rows);
     return found;
 }

@@ -6,6 +6,7 @@
   const $ = (id) => document.getElementById(id);
   const PAUSE_MS = 180;
   const SHORTEST = 2;
+  const LONGEST_ADDRESS = 4000; // as in addresses.py
 
   // ----- the theme -----
 
@@ -90,12 +91,16 @@
   function address(live) {
     const pairs = new URLSearchParams(new FormData(form));
     if (live) pairs.append("live", "true");
-    return `${form.getAttribute("action")}?${pairs}`;
+    return `${form.action.replace(/[?#].*/, "").replace(location.origin, "")}?${pairs}`;
+  }
+
+  function fits() {
+    return address(true).length <= LONGEST_ADDRESS;
   }
 
   async function refresh() {
     const here = address(false);
-    if (here === shown) return;
+    if (here === shown || !fits()) return;
     if (asked) asked.abort();
     const mine = asked = new AbortController();
     const results = $("results");
@@ -118,8 +123,7 @@
       history.replaceState(null, "", here);
       document.title = page.title;
       showCopyButtons();
-      const count = $("count");
-      say(count ? count.textContent : "");
+      say(["verdict", "count"].map((id) => $(id)?.textContent).filter(Boolean).join(". "));
     } catch (error) {
       if (error.name !== "AbortError") say("The service does not answer.");
     } finally {
@@ -128,6 +132,13 @@
         results.removeAttribute("aria-busy");
       }
     }
+  }
+
+  // Browsers that do not fit a field to its text by themselves.
+  function grow() {
+    if (CSS.supports("field-sizing", "content")) return;
+    box.style.height = "auto";
+    box.style.height = `${box.scrollHeight + 2}px`;
   }
 
   function soon() {
@@ -140,14 +151,29 @@
   if (form && box) {
     box.addEventListener("input", soon);
     form.addEventListener("change", (event) => { if (event.target !== box) soon(); });
-    form.addEventListener("submit", () => { clearTimeout(timer); if (asked) asked.abort(); });
+    form.addEventListener("submit", (event) => {
+      clearTimeout(timer);
+      if (asked) asked.abort();
+      // Straight to the address where there is one; without a script the service leads there.
+      form.method = fits() ? "get" : "post";
+      const there = address(false);
+      if (form.method === "get" && there === location.pathname + location.search) {
+        // Typing has brought it here already: a browser would only go down to the heading.
+        event.preventDefault();
+        history.replaceState(null, "", `${there}#verdict`);
+        location.reload();
+      }
+    });
+    if (location.hash === "#verdict" && $("verdict")) $("verdict").focus();
+    grow();
+    box.addEventListener("input", grow);
     for (const keys of document.querySelectorAll(".keys")) keys.hidden = false;
   }
 
   // ----- keys -----
 
   function cards() {
-    return [...document.querySelectorAll(".cards a.open")];
+    return [...document.querySelectorAll(".cards a.open")].filter((link) => link.checkVisibility());
   }
 
   function typing(target) {
@@ -174,8 +200,8 @@
         box.focus();
         box.select();
         return true;
-      case "ArrowDown":
-        return (inBox || inCard) && move(1);
+      case "ArrowDown": // from the end of what is typed; before it the key moves in the text
+        return (inCard || (inBox && box.selectionEnd === box.value.length)) && move(1);
       case "ArrowUp":
         return inCard && move(-1);
       case "j":
@@ -192,9 +218,43 @@
   }
 
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches("form textarea") && !event.isComposing) {
+      // The search field sends with Enter, as one of a single line does; a longer text has lines.
+      const plain = event.target === box && !event.shiftKey && !event.altKey;
+      if (plain || event.ctrlKey || event.metaKey) {
+        event.preventDefault();
+        event.target.form.requestSubmit();
+      }
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (pressed(event)) event.preventDefault();
   });
+
+  // ----- an index that is being made -----
+
+  const TOLD_MS = 10000;
+  let told = 0;
+
+  async function proceed() {
+    try {
+      const answer = await fetch(location.href, {
+        headers: { Accept: "text/html" }, credentials: "same-origin", cache: "no-store",
+      });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const found = page.getElementById("progress");
+      if (!found) { location.reload(); return; }
+      $("progress").replaceWith(document.importNode(found, true));
+      $("progress-words").textContent = page.getElementById("progress-words").textContent;
+      if (performance.now() - told > TOLD_MS) {
+        told = performance.now();
+        say($("progress-words").textContent);
+      }
+    } catch { /* the next try may do */ }
+    setTimeout(proceed, 1000);
+  }
+
+  if ($("building")) proceed();
 
   showCopyButtons();
 })();

@@ -1,0 +1,108 @@
+"""Findings of ``check`` as lines that terminals and editors open, and a summary by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
+from skillyard.errors import Diagnostic
+from skillyard.service import Checked
+from skillyard.text import clean_line, plural
+
+__all__ = ["findings"]
+
+_HANG = 4
+
+
+def findings(found: Checked) -> Iterator[Block]:
+    """Draw what was fixed, the findings, how often each rule speaks, and the counts."""
+    yield from _fixes(found)
+    for _, of_file in groupby(found.diagnostics, key=lambda item: item.path):
+        for item in of_file:
+            yield from _finding(item)
+        yield line()
+    if len(found.diagnostics) > 1:
+        yield _rules(found)
+        yield line()
+    yield _counts(found)
+    if found.fixable:
+        yield line(
+            Span(f"{found.fixable:,}", "head"),
+            " fixable: run again with --fix, or with --diff to see the changes first",
+        )
+
+
+def _fixes(found: Checked) -> Iterator[Line]:
+    for fix in found.fixes:
+        yield line(
+            Span(f"{clean_line(fix.path)}:{fix.line}:", "head"),
+            Span(" fixed", "good"),
+            Span(f" {fix.code}", "dim"),
+            f" {clean_line(fix.message)}",
+            hang=_HANG,
+        )
+    for item in found.refused:
+        yield line(
+            Span(f"{clean_line(item.path)}:", "head"),
+            Span(" not fixed", "error"),
+            f" {clean_line(item.message)}; {clean_line(item.hint)}",
+            hang=_HANG,
+        )
+    if found.fixes or found.refused:
+        yield line()
+
+
+def _finding(item: Diagnostic) -> Iterator[Line]:
+    yield line(
+        Span(f"{_place(item)}:", "head"),
+        Span(f" {item.severity}", item.severity),
+        Span(f" {item.code}", "dim"),
+        f" {clean_line(item.message)}",
+        hang=_HANG,
+    )
+    text = clean_line(item.found)
+    if text and text not in item.message:
+        yield line(Span("found: ", "dim"), text, indent=_HANG)
+    if item.hint:
+        yield line(Span("hint: ", "dim"), clean_line(item.hint), indent=_HANG)
+
+
+def _place(item: Diagnostic) -> str:
+    """Return ``path:line:column``, as far as they are known."""
+    numbers = [] if item.line is None else [item.line]
+    if item.line is not None and item.column is not None:
+        numbers.append(item.column)
+    return ":".join([clean_line(item.path) or ".", *map(str, numbers)])
+
+
+def _rules(found: Checked) -> Table:
+    from skillyard.validation import RULES
+
+    columns = (
+        Column("findings", right=True),
+        Column("files", right=True, drop=2),
+        Column("severity"),
+        Column("rule"),
+        Column("meaning", "dim", cut="end", wide=True, drop=1, least=48),
+    )
+    rows: list[list[Span | str]] = []
+    for each in found.rules:
+        title = RULES[each.code].title if each.code in RULES else ""
+        severity = Span(each.severity, each.severity)
+        rows.append([f"{each.findings:,}", f"{each.files:,}", severity, each.code, title])
+    return Table(columns, rows)
+
+
+def _counts(found: Checked) -> Line:
+    counts = found.counts
+    about = [f"profile {found.profile}", *(clean_line(path) for path in found.configs)]
+    profile = Span(f"  ({', '.join(about)})", "dim")
+    if not found.diagnostics:
+        return line(Span("no findings", "good"), profile)
+    said = [
+        plural(counts["error"], "error"),
+        plural(counts["warning"], "warning"),
+        plural(counts["info"], "remark"),
+    ]
+    return line(", ".join(said), profile)

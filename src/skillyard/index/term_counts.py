@@ -1,0 +1,58 @@
+"""The terms of a text with how often each stands there, by the kernel where it was built.
+
+The kernel knows the analyzer's chain for ASCII and for Han, kana and Hangul. Words of other scripts
+go through :data:`~skillyard.analysis.STANDARD`, which is also what answers without a kernel.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+
+from skillyard.analysis import STANDARD
+from skillyard.analysis.filters import LONGEST_TERM, LONGEST_WHOLE
+from skillyard.analysis.stemming import SHORTEST, stem_word
+from skillyard.analysis.stopwords import ENGLISH
+from skillyard.analysis.technical import TECHNICAL
+from skillyard.index.kernel import KERNEL
+from skillyard.value import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["kernel_terms", "term_counts"]
+
+REMEMBERED = 400_000
+"""Surfaces whose terms the kernel keeps, about 40 MB; then its memory starts anew."""
+
+
+def term_counts(text: str) -> dict[str, int]:
+    """Return how often each term stands in ``text``; the order is that of first sight."""
+    if KERNEL is None:
+        return STANDARD.counts(text)
+    return kernel_terms().counts(text)  # type: ignore[no-any-return]
+
+
+@cache
+def kernel_terms(remembered: int = REMEMBERED) -> Any:
+    """Return the kernel's analyzer, made when it is first needed."""
+    return KERNEL.Terms(
+        STANDARD.filtered,
+        stem_word,
+        _word_page,
+        TECHNICAL,
+        tuple(sorted(ENGLISH)),
+        LONGEST_TERM,
+        LONGEST_WHOLE,
+        SHORTEST,
+        remembered,
+        os.urandom(16),
+    )
+
+
+def _word_page(number: int) -> bytes:
+    """Return which of 256 characters are part of words, a bit for each: 32 bytes."""
+    first = number << 8
+    bits = sum(1 << place for place in range(256) if re.match(r"\w", chr(first + place)))
+    return bits.to_bytes(32, "little")

@@ -1,0 +1,60 @@
+"""Where on its line a finding stands, for findings that name a line and no column.
+
+Columns count characters from 1, as SARIF's ``unicodeCodePoints`` and the YAML parser do; a byte
+order mark counts as none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from skillyard.errors import Diagnostic, SkillError
+from skillyard.formats.frontmatter import decode, unify_lines
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.resources import read_file
+from skillyard.text import find_hidden
+
+__all__ = ["column_in", "with_columns"]
+
+
+def with_columns(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the diagnostics with a column wherever their file still has that line."""
+    lines_by_path: dict[str, list[str]] = {}
+    for each in found:
+        if each.line is None or each.column is not None:
+            yield each
+            continue
+        if each.path not in lines_by_path:
+            lines_by_path[each.path] = _lines(each.path)
+        lines = lines_by_path[each.path]
+        known = 0 < each.line <= len(lines)
+        yield each._replace(column=column_in(lines[each.line - 1], each)) if known else each
+
+
+def column_in(line: str, found: Diagnostic) -> int:
+    """Return the 1-based column in a line at which a finding begins.
+
+    That is the hidden character, or the offending text where the line holds it (behind the key,
+    where it is a field's value), else the first character that is no blank.
+    """
+    if found.code == "hidden_character":
+        hidden = find_hidden(line)
+        if hidden is not None:
+            return hidden.offset + 1
+    text = found.found.partition("\n")[0].strip()
+    if text:
+        place = line.find(text)
+        if line.startswith(f"{text}:"):  # a key; its value may be the same word
+            value = line.find(text, len(text))
+            place = value if found.code.startswith(("name_", "oasis_")) and value > 0 else place
+        if place >= 0:
+            return place + 1
+    return len(line) - len(line.lstrip()) + 1 if line.strip() else 1
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        data = read_file(path, DEFAULT_LIMITS.skill_file_bytes).data
+        return unify_lines(decode(data, path)).split("\n")
+    except SkillError:
+        return []

@@ -1,0 +1,159 @@
+"""Which files ``check --fix`` changes, and the changes themselves.
+
+A plan holds the bytes before and after. Writing looks at the file again, by a path without links,
+and refuses it when it is no longer the one that the plan was made from.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Container, Iterable, Iterator
+from difflib import unified_diff
+from typing import NamedTuple
+
+from skillyard.catalog import read_catalog
+from skillyard.discovery import Root, scan
+from skillyard.errors import Diagnostic, SkillIoError
+from skillyard.io.folders import open_real_file
+from skillyard.io.paths import same_path
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.validation.config import CheckConfig
+from skillyard.validation.fixes import FIXABLE, Fix, Place, fix_document
+from skillyard.validation.profiles import OFF, RENAMED, graded
+from skillyard.validation.target import Target, target_of
+from skillyard.validation.view import Kind, kind_of
+from skillyard.writing import write_whole
+
+__all__ = ["FixPlan", "plan_fixes", "write_plan"]
+
+
+class FixPlan(NamedTuple):
+    """What ``--fix`` makes of one file."""
+
+    path: str
+    """As findings name it."""
+    real: str
+    """The same file by a path without links."""
+    before: bytes
+    after: bytes
+    fixes: tuple[Fix, ...]
+
+    def diff(self) -> str:
+        """Return the change as a unified diff, ending with a line feed."""
+        before, after = (data.decode("utf-8").split("\n") for data in (self.before, self.after))
+        names = (f"{self.path} (now)", f"{self.path} (fixed)")
+        lines = unified_diff(before, after, *names, lineterm="")
+        return "".join(f"{line}\n" for line in lines)
+
+
+def plan_fixes(
+    path: str | os.PathLike[str],
+    found: Iterable[Diagnostic],
+    profile: str,
+    config: CheckConfig | None = None,
+) -> list[FixPlan]:
+    """Return what to change in the files of ``found``, sorted by path.
+
+    ``found`` is what ``validate`` returned for the same path, profile and configuration. A code
+    that the profile leaves out or the configuration ignores is not mended. A file behind a link,
+    and one that cannot be read, is left out. Writes nothing.
+    """
+    config = config or CheckConfig()
+    found = list(found)
+    reported = {each.path for each in found if each.code in _CODES[profile]}
+    if not reported:
+        return []
+    target = target_of(path)
+    taken: frozenset[str] = frozenset()
+    if any(each.code == "name_dir_mismatch" for each in found):
+        taken = frozenset(each.name for each in read_catalog(target.root, limits=target.limits))
+    plans = []
+    for file in _files(target, taken):
+        if file.path in reported and file.kind in Kind.SKILLS:
+            ignored = {code for code in FIXABLE if _is_off(code, file.path, profile, config)}
+            plan = _plan(file, ignored)
+            if plan is not None:
+                plans.append(plan)
+    return sorted(plans, key=lambda plan: plan.path)
+
+
+class _File(NamedTuple):
+    """A skill file that may be changed."""
+
+    path: str
+    real: str
+    kind: str
+    place: Place
+
+
+def _files(target: Target, taken: Container[str]) -> Iterator[_File]:
+    """Yield the skill files that are meant and reached without a link below the target's root."""
+    root = os.path.realpath(target.root or ".")
+    candidates = () if target.strict else scan([Root(target.root)], target.limits).candidates
+    meant = [each for each in candidates if target.means(each.path)]
+    for each in meant:
+        real = os.path.join(root, *each.parts)
+        if each.target is None and same_path(os.path.realpath(each.path), real):
+            place = Place(each.path, each.folder, each.origin, taken)
+            yield _File(each.path, real, kind_of(each.path, each.origin), place)
+    if not meant and target.below and os.path.isfile(target.below):
+        real = os.path.join(root, os.path.basename(target.below))
+        if same_path(os.path.realpath(target.below), real):
+            yield _File(target.below, real, kind_of(target.below, None), Place(target.below, None))
+
+
+def _is_off(code: str, path: str, profile: str, config: CheckConfig) -> bool:
+    shown = RENAMED.get(profile, {}).get(code, code)
+    if config.ignores(code, path) or config.ignores(shown, path):
+        return True
+    return graded(profile, code) == OFF and config.severity_of(code) is None
+
+
+_CODES = {
+    profile: FIXABLE | {RENAMED.get(profile, {}).get(code, code) for code in FIXABLE}
+    for profile in ("lenient", "spec", "reference")
+}
+"""Profile -> codes under which it reports what can be mended."""
+
+
+def _plan(file: _File, ignored: Container[str]) -> FixPlan | None:
+    try:
+        before = _read(file.real)
+    except OSError:
+        return None  # the findings say why it cannot be read
+    fixed = fix_document(before, file.place, ignored)
+    if fixed.data == before:
+        return None
+    return FixPlan(file.path, file.real, before, fixed.data, fixed.fixes)
+
+
+def _read(real: str) -> bytes:
+    """Return the bytes of a file by a path without links. Raises OSError."""
+    with open(open_real_file(real), "rb") as file:
+        return file.read(DEFAULT_LIMITS.skill_file_bytes + 1)
+
+
+def write_plan(plan: FixPlan) -> None:
+    """Write one file as planned, whole or not at all; its permissions stay.
+
+    Raises SkillIoError where the file is not the one that was planned for, or cannot be written.
+    """
+    try:
+        if _read(plan.real) != plan.before:
+            raise SkillIoError(
+                "the file changed while it was being checked",
+                path=plan.path,
+                code="changed_while_reading",
+                hint="run the command again",
+            )
+        if not os.access(plan.real, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        write_whole(plan.real, plan.after)
+    except OSError as error:
+        raise SkillIoError(
+            f"cannot write: {error.strerror or error}",
+            path=plan.path,
+            code="io_error",
+            hint="check the permissions of the file and its folder",
+        ) from None

@@ -1,0 +1,346 @@
+"""What ``check --fix`` mends: faults whose repair cannot change what a skill says.
+
+A repair is a function from text to text. It is kept only when the document then parses to the
+same skill and the same fields as before, but for what the finding was about; a document that did
+not parse must parse afterwards. What needs a decision stays a finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterator
+from typing import NamedTuple
+
+from skillyard.errors import SkillError
+from skillyard.formats.agentskills import Document, Parsed, parse_document
+from skillyard.formats.frontmatter import Fenced, split, unify_lines
+from skillyard.formats.nodes import Node, plain_value
+from skillyard.formats.repair import quote_plain_values
+from skillyard.formats.yaml_guard import read_mapping
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.text import find_hidden
+from skillyard.validation.text_form import trailing_blanks
+from skillyard.validation.view import read_fields
+
+__all__ = ["FIXABLE", "Fix", "Fixed", "fix_document"]
+
+_BOM = "\ufeff"
+_MAX_ROUNDS = 64
+"""One repair can open the way to another; each round mends something or is the last."""
+_MAX_LINES = 20
+"""Lines with trailing blanks that are tried one by one: each takes a parse, and a round."""
+_DROPPED = "\u200b\u2060\ufeff"
+"""Zero width space, word joiner and byte order mark: none of them is read or shown as text.
+Bidirectional controls and tags may hide an instruction; a person has to look at those."""
+_NAME_LINE = re.compile(r"[ \t]*['\"]?(skill_)?name\b")
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_SIGNS = re.compile(r"[^a-z0-9]+")
+_NOT_TEXT = re.compile(r"[0-9].*|true|false|null|yes|no|on|off|y|n")
+"""What some YAML readers take for a number or a switch unless it stands in quotes."""
+_MAX_NAME = DEFAULT_LIMITS.name_warn_chars
+_ALIASES = {"allowed_tools": "allowed-tools", "skill_name": "name"}
+
+
+class Place(NamedTuple):
+    """What a repair may know of the file beside its text."""
+
+    path: str
+    folder: str | None
+    """Name of the skill's own folder; None for a single file."""
+    origin: str | None = None
+    taken: Container[str] = ()
+    """Names of other skills of the library."""
+
+
+class Fix(NamedTuple):
+    """One repair that was made."""
+
+    code: str
+    path: str
+    line: int
+    """1-based line, where the repair begins."""
+    message: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON shape."""
+        return dict(self._asdict())
+
+
+class Fixed(NamedTuple):
+    """A document after its repairs."""
+
+    data: bytes
+    fixes: tuple[Fix, ...]
+
+
+class _Repair(NamedTuple):
+    """A text with one kind of fault mended."""
+
+    text: str
+    line: int
+    message: str
+
+
+def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fixed:
+    """Return a skill file with every mechanical fault mended, but those of the ignored codes.
+
+    Idempotent. A file that is not UTF-8 text, or that has no frontmatter, stays as it is.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return Fixed(data, ())
+    if "\0" in text:
+        return Fixed(data, ())
+    if "line_ends_crlf" in ignored and "\r\n" in text:
+        return _with_crlf(text, place, ignored)
+    fixes: list[Fix] = []
+    for _ in range(_MAX_ROUNDS):
+        before = text
+        for code, repairs in _REPAIRS.items():
+            if code in ignored:
+                continue
+            for repair in repairs(text, place):
+                if repair.text != text and _keeps_meaning(text, repair.text, code, place):
+                    text = repair.text
+                    fixes.append(Fix(code, place.path, repair.line, repair.message))
+                    break
+        if text == before:
+            break
+    return Fixed(text.encode("utf-8"), tuple(fixes))
+
+
+def _with_crlf(text: str, place: Place, ignored: Container[str]) -> Fixed:
+    """Mend a file whose line ends stay CR and LF; one that mixes them stays as it is."""
+    data = text.encode("utf-8")
+    if text.count("\r\n") != text.count("\n"):
+        return Fixed(data, ())
+    fixed = fix_document(text.replace("\r\n", "\n").encode("utf-8"), place, ignored)
+    return (
+        fixed._replace(data=fixed.data.replace(b"\n", b"\r\n")) if fixed.fixes else Fixed(data, ())
+    )
+
+
+def _keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
+    """True when the documents say the same, but for what the finding is about."""
+    if unify_lines(before).strip() == unify_lines(after).strip():
+        return True
+    new = _parsed(after, place)
+    if new is None:
+        return False
+    old = _parsed(before, place)
+    if old is None:
+        return code in _LET_PARSE
+    said = {found.code for found in old.diagnostics}
+    return _facts(old, code) == _facts(new, code) and all(
+        found.code in said for found in new.diagnostics
+    )
+
+
+def _parsed(text: str, place: Place) -> Parsed | None:
+    try:
+        document = Document(place.path, place.folder, place.origin)
+        return parse_document(document, text, strict=False)
+    except SkillError:
+        return None
+
+
+def _facts(parsed: Parsed, code: str) -> dict[str, object]:
+    """Return all that a document says, without what follows from its bytes, and what is mended."""
+    skill = parsed.skill
+    changes = _CHANGES.get(code, ())
+    left_out = {"hash", "id", "frontmatter", *changes}
+    facts: dict[str, object] = {
+        name: value for name, value in _fields(skill) if name not in left_out
+    }
+    facts["fields"] = [
+        (_ALIASES.get(key, key), _written(node))
+        for key, node in read_fields(skill.frontmatter or "", skill.path)[0].items()
+        if key not in changes
+    ]
+    return facts
+
+
+def _written(node: Node) -> object:
+    """Return a node without its place, and a scalar with the type that YAML would give it."""
+    if isinstance(node, list):
+        return [_written(item) for item in node]
+    if isinstance(node, dict):
+        return [(key, _written(value)) for key, value in node.items()]
+    return node.text, type(plain_value(node))
+
+
+def _fields(skill: object) -> Iterator[tuple[str, object]]:
+    for name in type(skill).__slots__:  # type: ignore[attr-defined]
+        if not name.startswith("_"):
+            yield name, getattr(skill, name)
+
+
+_CHANGES = {"name_dir_mismatch": ("name", "slug")}
+_LET_PARSE = frozenset(["yaml_invalid", "hidden_character"])
+"""Codes of which a document may come to be read that was not before."""
+
+
+def _fenced(text: str, place: Place) -> Fenced | None:
+    try:
+        return split(text.removeprefix(_BOM), place.path)
+    except SkillError:
+        return None
+
+
+def _with_block(text: str, fenced: Fenced, block: str) -> str:
+    """Return the text with another frontmatter block; it starts on the second line."""
+    start = text.index("\n") + 1
+    return text[:start] + block + text[start + len(fenced.block) :]
+
+
+def _byte_order_mark(text: str, place: Place) -> Iterator[_Repair]:
+    if text.startswith(_BOM):
+        yield _Repair(text[1:], 1, "removed the byte order mark")
+
+
+def _line_ends(text: str, place: Place) -> Iterator[_Repair]:
+    first = text.find("\r\n")
+    if first >= 0:
+        line = text.count("\n", 0, first) + 1
+        yield _Repair(text.replace("\r\n", "\n"), line, "made the line ends LF")
+
+
+def _final_newline(text: str, place: Place) -> Iterator[_Repair]:
+    if text and not text.endswith("\n") and _fenced(unify_lines(text), place) is not None:
+        end = "\r\n" if "\r\n" in text else "\n"
+        yield _Repair(text + end, text.count("\n") + 1, "ended the last line")
+
+
+def _hidden(text: str, place: Place) -> Iterator[_Repair]:
+    """Clean the frontmatter, which is refused with them. A body may need them, in its code.
+
+    A name stays as it is: without them it may be another skill's.
+    """
+    fenced = _fenced(text, place)
+    if fenced is None:
+        return
+    lines = fenced.block.split("\n")
+    changed = []
+    for number, line in enumerate(lines):
+        clean = _without_hidden(line)
+        if clean != line and not _NAME_LINE.match(clean):
+            lines[number] = clean
+            changed.append(number)
+    if changed:
+        block = "\n".join(lines)
+        message = "removed invisible characters"
+        yield _Repair(_with_block(text, fenced, block), changed[0] + 2, message)
+
+
+def _without_hidden(line: str) -> str:
+    """Return a line without the reported characters that may go; at the first other, it stays."""
+    hidden = find_hidden(line)
+    while hidden is not None and line[hidden.offset] in _DROPPED:
+        line = line[: hidden.offset] + line[hidden.offset + 1 :]
+        hidden = find_hidden(line)
+    return line
+
+
+def _tabs(text: str, place: Place) -> Iterator[_Repair]:
+    """Indent the frontmatter by two blanks for each tab, where nothing else indents it."""
+    fenced = _fenced(text, place)
+    if fenced is None or "\n\t" not in f"\n{fenced.block}" or _parsed(text, place) is not None:
+        return
+    lines = fenced.block.split("\n")
+    starts = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines]
+    indented = [number for number, start in enumerate(starts) if start]
+    if indented and all(set(starts[number]) == {"\t"} for number in indented):
+        for number in indented:
+            lines[number] = "  " * len(starts[number]) + lines[number].lstrip("\t")
+        block = "\n".join(lines)
+        yield _Repair(_with_block(text, fenced, block), indented[0] + 2, "indented with blanks")
+
+
+def _trailing_blanks(text: str, place: Place) -> Iterator[_Repair]:
+    """Cut all at once, else, where some of them count, each line that may be cut."""
+    fenced = _fenced(text, place)
+    if fenced is None:
+        return
+    lines = fenced.block.split("\n")
+    ending = [number for number, line in enumerate(lines) if trailing_blanks(line)]
+    message = "removed blanks at the end of a line"
+    if not ending:
+        return
+    clean = [line.rstrip(" \t") for line in lines]
+    yield _Repair(_with_block(text, fenced, "\n".join(clean)), ending[0] + 2, message)
+    for number in ending if len(ending) <= _MAX_LINES else ():
+        one = [*lines[:number], clean[number], *lines[number + 1 :]]
+        yield _Repair(_with_block(text, fenced, "\n".join(one)), number + 2, message)
+
+
+def _quotes(text: str, place: Place) -> Iterator[_Repair]:
+    """Write down what lenient reading does to almost-YAML."""
+    fenced = _fenced(text, place)
+    if fenced is None:
+        return
+    try:
+        read_mapping(fenced.block, place.path)
+    except SkillError as error:
+        if error.code == "yaml_invalid":
+            block, changed = quote_plain_values(fenced.block)
+            if changed:
+                line = changed[0] + fenced.block_line
+                yield _Repair(_with_block(text, fenced, block), line, "put a value in quotes")
+
+
+def _alias(text: str, place: Place) -> Iterator[_Repair]:
+    fenced = _fenced(text, place)
+    if fenced is None:
+        return
+    lines = fenced.block.split("\n")
+    for number, line in enumerate(lines):
+        key, colon, rest = line.partition(":")
+        field = _ALIASES.get(key.rstrip())
+        if colon and field is not None:
+            changed = [*lines[:number], f"{field}:{rest}", *lines[number + 1 :]]
+            block = "\n".join(changed)
+            yield _Repair(_with_block(text, fenced, block), number + 2, f"wrote it as {field}")
+
+
+def _name_of_folder(text: str, place: Place) -> Iterator[_Repair]:
+    """Spell the name as its folder does, where only capitals, blanks and signs differ.
+
+    Two different names are a decision for a person, and so is a name that another skill has.
+    """
+    name, fenced = place.folder, _fenced(text, place)
+    if name is None or fenced is None or not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
+        return
+    parsed = _parsed(text, place)
+    if parsed is None or parsed.skill.name == name or name in place.taken:
+        return
+    if _SIGNS.sub("-", parsed.skill.name.lower()).strip("-") != name:
+        return
+    lines = fenced.block.split("\n")
+    old = re.escape(parsed.skill.name)
+    written = re.compile(rf"(name[ \t]*:[ \t]+)(['\"]?){old}\2[ \t]*")
+    for number, line in enumerate(lines):
+        found = written.fullmatch(line)
+        if found is not None:
+            quote = found[2] or ("'" if _NOT_TEXT.fullmatch(name) else "")
+            lines[number] = f"{found[1]}{quote}{name}{quote}"
+            block = "\n".join(lines)
+            message = f"spelled the name as the folder does, {name}"
+            yield _Repair(_with_block(text, fenced, block), number + 2, message)
+            return
+
+
+_REPAIRS: dict[str, Callable[[str, Place], Iterator[_Repair]]] = {
+    "byte_order_mark": _byte_order_mark,
+    "line_ends_crlf": _line_ends,
+    "hidden_character": _hidden,
+    "yaml_invalid": _tabs,
+    "yaml_repaired": _quotes,
+    "field_alias": _alias,
+    "name_dir_mismatch": _name_of_folder,
+    "trailing_blanks": _trailing_blanks,
+    "final_newline_missing": _final_newline,
+}
+"""Code -> repairs to try, the first that keeps the meaning is taken."""
+FIXABLE = frozenset(_REPAIRS)
+"""Codes of which some findings can be mended."""
