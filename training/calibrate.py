@@ -25,6 +25,7 @@ from skillyard.index.document import IndexedDocument
 from skillyard.index.in_memory import segments_of
 from skillyard.index.memory_library import MemoryLibrary
 from skillyard.index.table import Table
+from skillyard.ranking.hybrid.calibration import most
 from skillyard.ranking.hybrid.constants import CALIBRATION, HALF, Facts, Situation
 from skillyard.ranking.hybrid.evidence import Evidence
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid
@@ -142,7 +143,7 @@ class _Asking:
         return Asked(
             scored.facts,
             scored.situation,
-            _rule(scored.evidence_of(skill(scored.best))[1], talk=scored.asked.talk),
+            _rule(scored.evidence_of(skill(scored.best))[1], scored.facts, talk=scored.asked.talk),
             kind,
             draw.size,
             draw.kin,
@@ -159,12 +160,12 @@ class _Asking:
         return any(place == s or self.names[place] == self.names[s] for s in wish.skills)
 
 
-def _rule(evidence: Evidence, *, talk: bool) -> tuple[float, float]:
+def _rule(evidence: Evidence, found: Facts, *, talk: bool) -> tuple[float, float]:
     """Return the log-odds that the rules say at least and at most."""
-    most = CALIBRATION.talk if talk else -NONE
+    highest = min(most(found, CALIBRATION, talk=talk), -NONE)
     if evidence.called:
         return CALIBRATION.called, CALIBRATION.called
-    return CALIBRATION.phrased if evidence.share >= HALF else NONE, most
+    return CALIBRATION.phrased if evidence.share >= HALF else NONE, highest
 
 
 def columns(asked: Sequence[Asked]) -> Numbers:

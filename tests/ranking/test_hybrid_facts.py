@@ -6,6 +6,7 @@ from math import log
 
 import pytest
 
+import skillyard as sy
 from skillyard.ranking.hybrid import HYBRID
 from skillyard.ranking.hybrid.facts import USUAL, Facts
 from skillyard.ranking.query import Query
@@ -94,6 +95,31 @@ class TestPassage:
     def test_a_short_request_is_one_passage(self) -> None:
         found = facts("commit build omelette")
         assert 0.0 < found.passage_share < 1.0
+
+
+class TestOneWord:
+    """One shared word that names nothing is a question, however small the library."""
+
+    TINY = ("git-bisect", "Finds the commit that broke the build, by halving.")
+
+    @for_each(
+        ("text", "verdict"),
+        [
+            ("find a good restaurant near me", "maybe"),
+            ("which commit broke the build", "selected"),
+            ("what is the weather in Paris", "none"),
+        ],
+    )
+    def test_it_chooses_nothing(self, text: str, verdict: str) -> None:
+        selection = sy.select(catalog(skill(*self.TINY)), text)
+        chosen = {"selected": selection.selected, "maybe": selection.maybe}
+        said = [name for name, matches in chosen.items() if matches]
+        assert said == ([] if verdict == "none" else [verdict])
+
+    def test_a_word_of_the_name_is_enough(self) -> None:
+        library = catalog(skill("csv-cleaning", "Repairs messy CSV files before an import."))
+        assert sy.select(library, "broken csv").selected
+        assert not sy.select(library, "repair my bicycle").selected
 
 
 class TestSituation:

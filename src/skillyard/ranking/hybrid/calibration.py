@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import exp
+from math import exp, inf
 
 from skillyard.ranking.hybrid.constants import HALF, Calibration, Facts, Situation
 from skillyard.ranking.hybrid.evidence import Evidence
@@ -24,6 +24,14 @@ def parts(found: Facts, where: Situation, calibration: Calibration) -> list[tupl
     return listed
 
 
+def most(found: Facts, calibration: Calibration, *, talk: bool) -> float:
+    """Return the log-odds that the rules allow at most, whatever the facts add up to."""
+    if talk:
+        return calibration.talk
+    one = found.plain > 0.0 and found.rest == 0.0 and found.passage_share < 1.0
+    return calibration.one_word if one and not found.own_name else inf
+
+
 def logit(
     found: Facts,
     where: Situation,
@@ -40,8 +48,7 @@ def logit(
     term, ``talk`` where it holds mere talk.
     """
     total = added([value for _, value in parts(found, where, calibration)])
-    if talk:
-        total = min(total, calibration.talk)
+    total = min(total, most(found, calibration, talk=talk))
     if evidence.files:
         said = calibration.file_alone if blank else total
         total = said + calibration.file * evidence.files
@@ -78,9 +85,9 @@ def probabilities(
     ``best`` are the points of the best skill, ``log_odds`` its own, and ``gap`` is what one point
     behind it costs.
     """
-    most = probability(log_odds)
+    whole = probability(log_odds)
     return [
-        (ordinal, most)
+        (ordinal, whole)
         if total >= best
         else (ordinal, 1.0 / (1.0 + exp(-odds if odds > LEAST else -LEAST)))
         for ordinal, total in totals

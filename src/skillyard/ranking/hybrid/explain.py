@@ -72,7 +72,7 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     best = added([part.value for part in parts])
     rule = scored.log_odds - best
     if rule:
-        note = "what a rule says: called, phrase, file, or mere talk"
+        note = "what a rule says: called, phrase, file, one word, or mere talk"
         parts.append(Explanation("rule", rule, (), "leaf", note))
     behind = max(0.0, scored.totals[scored.best] - own.total)
     costs = slope(scored.log_odds, calibration)
