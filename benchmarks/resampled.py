@@ -1,10 +1,11 @@
 """Any number of skills like real ones: sections of the corpus, put together anew.
 
-    python -m benchmarks.resampled COUNT [--first N] [--shared DIR] > skills.jsonl
+    python -m benchmarks.resampled COUNT [--first N] [--whole] [--shared DIR] > skills.jsonl
 
 writes one JSON line for each skill, as ``skillyard store publish --jsonl`` reads it. A skill has
 the description of one real skill and sections of two, 3.4 KB on average: what a million skills
-are taken to be in the specification (performance, section 7). Skill N is the same in every run.
+are taken to be in the specification (performance, section 7). With ``--whole`` it is as long as
+the real one, and one word in ten is another one of the second. Skill N is the same in every run.
 """
 
 from __future__ import annotations
@@ -25,33 +26,30 @@ __all__ = ["Resampler", "lines"]
 SEED = 7
 SHARE = 0.32
 """Of a real body's length: 8.5 KB on average become 3.4 KB, frontmatter included."""
+EACH = 10
+"""One word in so many of a whole skill is exchanged, so that no two have the same ones."""
+_WORD = re.compile(r"([^\W\d_]{4,})")
 _HEADING = re.compile(r"\n(?=#{1,3} )")
 
 
 class Resampler:
     """Makes skills out of the corpus's."""
 
-    def __init__(self, shared: Path, count: int = 10_476) -> None:
+    def __init__(self, shared: Path, count: int = 10_476, *, whole: bool = False) -> None:
+        self._whole = whole
         if not corpus_file(shared).is_file():
             raise SystemExit(f"there is no corpus below {shared}: set SKILLYARD_SHARED")
         self._real = list(records(shared, count))
         self._sections = [_HEADING.split(record["text"]) for record in self._real]
+        self._words = [_WORD.findall(record["text"]) for record in self._real] if whole else []
+        self._split = [[_split(part) for part in parts] for parts in self._sections if whole]
 
     def record(self, number: int) -> dict[str, Any]:
         """Return skill number ``number`` in the corpus's shape."""
         draw = random.Random(f"{SEED}:{number}")
         one, other = draw.randrange(len(self._real)), draw.randrange(len(self._real))
         base, second = self._real[one], self._real[other]
-        wanted = SHARE * len(base["text"])
-        pool = [*self._sections[one], *self._sections[other][:2]]
-        first, rest = pool[0], pool[1:]
-        draw.shuffle(rest)
-        text = first
-        for section in rest:
-            if len(text) >= wanted:
-                break
-            text += "\n" + section
-        text = text[: max(200, round(wanted))].rstrip()
+        text = self._mixed(one, other, draw) if self._whole else self._short(one, other, draw)
         topic = second["name"].replace("_", "-").split("-")[0]
         name = f"{base['name']}-{topic}-{number}"
         return {
@@ -63,10 +61,42 @@ class Resampler:
             "text": f"{text}\n\nEdition {number}.",
         }
 
+    def _short(self, one: int, other: int, draw: random.Random) -> str:
+        """Return sections of two skills, as long as :data:`SHARE` says."""
+        wanted = SHARE * len(self._real[one]["text"])
+        first, *rest = [*self._sections[one], *self._sections[other][:2]]
+        draw.shuffle(rest)
+        text: str = first
+        for section in rest:
+            if len(text) >= wanted:
+                break
+            text += "\n" + section
+        return text[: max(200, round(wanted))].rstrip()
 
-def lines(shared: Path, numbers: Sequence[int]) -> Iterator[str]:
+    def _mixed(self, one: int, other: int, draw: random.Random) -> str:
+        """Return the sections of a skill in another order, one word in ten from the second."""
+        first, *rest = self._split[one]
+        draw.shuffle(rest)
+        pieces = list(first)
+        for section in rest:
+            pieces += ["", "\n" + section[0], *section[1:]]  # words stay at the odd places
+        words = self._words[other]
+        places = range(1 + 2 * draw.randrange(EACH), len(pieces), 2 * EACH)
+        if words:
+            start = draw.randrange(len(words))
+            enough = -(-(start + len(places)) // len(words))
+            pieces[places.start :: places.step] = (words * enough)[start : start + len(places)]
+        return "".join(pieces).rstrip()
+
+
+def _split(text: str) -> list[str]:
+    """Return what is between words at the even places, and words at the odd ones."""
+    return [sys.intern(piece) for piece in _WORD.split(text)]
+
+
+def lines(shared: Path, numbers: Sequence[int], *, whole: bool = False) -> Iterator[str]:
     """Yield the skills of those numbers as JSON lines."""
-    made = Resampler(shared)
+    made = Resampler(shared, whole=whole)
     for number in numbers:
         record = made.record(number)
         line = {
@@ -81,10 +111,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.resampled", description=__doc__)
     parser.add_argument("count", type=int)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--whole", action="store_true", help="as long as real ones")
     parser.add_argument("--shared")
     options = parser.parse_args()
     wanted = range(options.first, options.first + options.count)
-    for line in lines(shared_folder(options.shared), wanted):
+    for line in lines(shared_folder(options.shared), wanted, whole=options.whole):
         sys.stdout.write(line)
 
 

@@ -1,7 +1,8 @@
 """A million skills: published, taken over by a node, and served, on this machine.
 
 ``SKILLYARD_BENCH_SCALE`` sets another number. The skills are those of
-:mod:`benchmarks.resampled`; ``SKILLYARD_BENCH_LINES`` names a file of them that is already there.
+:mod:`benchmarks.resampled`, with ``SKILLYARD_BENCH_WHOLE=1`` as long as real ones;
+``SKILLYARD_BENCH_LINES`` names a file of them that is already there.
 The database is a real PostgreSQL server of its own, with the settings of the tests. Peak memory
 counts all processes of a step together, each page that they share once (proportional set size).
 """
@@ -28,6 +29,7 @@ from benchmarks.service_process import Running, environment_in, listening
 SUMMARY = "a million skills: publish, take over, start, ask, change (an hour; by name only)"
 SKILLS = int(os.environ.get("SKILLYARD_BENCH_SCALE", "1000000"))
 LINES = os.environ.get("SKILLYARD_BENCH_LINES", "")
+WHOLE = os.environ.get("SKILLYARD_BENCH_WHOLE", "") == "1"
 INGEST_S = 15 * 60
 INGEST_MB = 2_048
 START_S = 2.0
@@ -59,7 +61,7 @@ def run(options: Options) -> Iterator[Figure]:
         given = Path(LINES or Path(folder, "skills.jsonl"))
         if not LINES:
             with given.open("w") as file:
-                file.writelines(lines(options.shared, range(SKILLS)))
+                file.writelines(lines(options.shared, range(SKILLS), whole=WHOLE))
         yield Figure("skills", f"{SKILLS:,}, {given.stat().st_size / 1e9:.2f} GB of JSON lines")
         server = Server.make()
         try:

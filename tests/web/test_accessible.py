@@ -263,9 +263,12 @@ def test_the_page_of_an_index_in_the_making_goes_on_by_itself(window: Browser) -
         window.open(state.base)
         assert "1,200 of 10,471 files, about 20 s left" in window.text("#progress-words")
         window.run("window.same = true")
+        window.until("return document.querySelector('#said').textContent !== ''")
         state.progress = Progress(5_000, 10_471, 11.0)
         window.until("return document.querySelector('#progress-words').innerText.includes('5,000')")
         assert window.run("return document.querySelector('#progress').value") == 5_000
+        # Each step is shown; one in ten seconds is said.
+        assert window.text("#said") == "1,200 of 10,471 files, about 20 s left"
         assert window.run("return window.same")  # nothing was loaded anew under a reader
         state.progress = None
         window.until("return document.title === 'Ready'")

@@ -234,7 +234,7 @@
   // ----- an index that is being made -----
 
   const TOLD_MS = 10000;
-  let told = 0;
+  let told = -TOLD_MS;
 
   async function proceed() {
     try {
