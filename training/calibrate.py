@@ -25,7 +25,7 @@ from skillyard.index.document import IndexedDocument
 from skillyard.index.in_memory import segments_of
 from skillyard.index.memory_library import MemoryLibrary
 from skillyard.index.table import Table
-from skillyard.ranking.hybrid.calibration import most
+from skillyard.ranking.hybrid.calibration import one_word
 from skillyard.ranking.hybrid.constants import CALIBRATION, HALF, Facts, Situation
 from skillyard.ranking.hybrid.evidence import Evidence
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid
@@ -66,8 +66,8 @@ class Asked(NamedTuple):
 
     facts: Facts
     where: Situation
-    rule: tuple[float, float]
-    """The log-odds that the rules say at least and at most."""
+    rule: tuple[float, float, float]
+    """The log-odds that the rules add, and that they say at least and at most."""
     kind: str
     """``fits``, or the kind of a request that nothing fits."""
     size: int
@@ -160,12 +160,13 @@ class _Asking:
         return any(place == s or self.names[place] == self.names[s] for s in wish.skills)
 
 
-def _rule(evidence: Evidence, found: Facts, *, talk: bool) -> tuple[float, float]:
-    """Return the log-odds that the rules say at least and at most."""
-    highest = min(most(found, CALIBRATION, talk=talk), -NONE)
+def _rule(evidence: Evidence, found: Facts, *, talk: bool) -> tuple[float, float, float]:
+    """Return the log-odds that the rules add, and that they say at least and at most."""
+    adds = one_word(found, CALIBRATION)
     if evidence.called:
-        return CALIBRATION.called, CALIBRATION.called
-    return CALIBRATION.phrased if evidence.share >= HALF else NONE, highest
+        return adds, CALIBRATION.called, CALIBRATION.called
+    least = CALIBRATION.phrased if evidence.share >= HALF else NONE
+    return adds, least, CALIBRATION.talk if talk else -NONE
 
 
 def columns(asked: Sequence[Asked]) -> Numbers:
@@ -298,8 +299,8 @@ class Answers:
     def crossed(self, part: Numbers) -> Numbers:
         """Return probabilities, rules and all, from fits that have not seen the part."""
         odds = crossed(self.rows, self.labels, self.fitted, part)
-        least, most = self.rules.T
-        return probability(np.maximum(np.minimum(odds, most), least))
+        adds, least, most = self.rules.T
+        return probability(np.maximum(np.minimum(odds + adds, most), least))
 
 
 def _share(p: Numbers, which: Numbers, floor: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import exp, inf
+from math import exp
 
 from skillyard.ranking.hybrid.constants import HALF, Calibration, Facts, Situation
 from skillyard.ranking.hybrid.evidence import Evidence
@@ -24,12 +24,10 @@ def parts(found: Facts, where: Situation, calibration: Calibration) -> list[tupl
     return listed
 
 
-def most(found: Facts, calibration: Calibration, *, talk: bool) -> float:
-    """Return the log-odds that the rules allow at most, whatever the facts add up to."""
-    if talk:
-        return calibration.talk
+def one_word(found: Facts, calibration: Calibration) -> float:
+    """Return what it adds to the log-odds that only one word of several is shared; 0.0 for more."""
     one = found.plain > 0.0 and found.rest == 0.0 and found.passage_share < 1.0
-    return calibration.one_word if one and not found.own_name else inf
+    return calibration.one_word if one and not found.own_name else 0.0
 
 
 def logit(
@@ -48,7 +46,9 @@ def logit(
     term, ``talk`` where it holds mere talk.
     """
     total = added([value for _, value in parts(found, where, calibration)])
-    total = min(total, most(found, calibration, talk=talk))
+    total += one_word(found, calibration)
+    if talk:
+        total = min(total, calibration.talk)
     if evidence.files:
         said = calibration.file_alone if blank else total
         total = said + calibration.file * evidence.files

@@ -192,9 +192,9 @@ class Calibration(NamedTuple):
     talk: float = -2.0
     """Log-odds at most, when a request holds nothing but words that a conversation is kept going
     with: one of them may well be all of a name. A rule, not fitted."""
-    one_word: float = 0.2
-    """Log-odds at most, of a skill that holds one word of several, and not in its name: enough for
-    a question, not for a choice. A rule, not fitted."""
+    one_word: float = -1.0
+    """Added where a skill holds one word of several, and not in its name: as a rule enough for a
+    question, not for a choice. A rule, not fitted."""
     phrased: float = 0.8
     """Log-odds at least, when a name or trigger phrase makes up half of the request. A rule."""
     file_alone: float = -1.3
