@@ -31,6 +31,7 @@ from typing import Any
 import skillyard
 from skillyard.cli.grammar import COMMANDS, GLOBAL, PROGRAM, Command, Option
 from skillyard.validation.catalogue import RULES
+from skillyard.validation.fixes import FIXABLE
 from skillyard.validation.profiles import PROFILES, RENAMED
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -210,16 +211,19 @@ _DIAGNOSTICS_HEAD = f"""\
 
 The {len(RULES)} codes that `skillyard check`, `validate` and `Catalog.diagnostics` use, with their
 severity under each profile, what to do, and where the rule comes from. [Checking in
-CI](../guides/ci.md) shows how to use them.
+CI](../guides/ci.md) shows how to use them, to ignore them and to change their severity.
 
-`error`: the file did not load, or the profile refuses it; only errors make `skillyard check` exit
-with 1. `warning`: something to repair. `info`: good to know. A dash: the profile does not say it.
+`error`: the file did not load, or the profile refuses it; `skillyard check` exits with 1.
+`warning`: something to repair, which fails the check with `--strict`. `info`: good to know. A dash:
+the profile does not say it.
 
 - `lenient`, the default, is the view of the reader: what loads is no error.
 - `spec` is the text of the agentskills.io specification.
 - `reference` gives the verdict of the specification's own validator, strict as it is.
 
 A finding of reading is never reported milder than reading itself reports it.
+
+`skillyard check --fix` can fix {", ".join(f"`{code}`" for code in sorted(FIXABLE))}.
 """
 
 

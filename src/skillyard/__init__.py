@@ -37,6 +37,9 @@ _ROOMS = {
     "parse_skill": "formats.agentskills",
     "parse_instructions": "formats.conventions",
     "validate": "validation",
+    "CheckConfig": "validation.config",
+    "find_check_config": "validation.config",
+    "read_check_config": "validation.config",
     "discover_instruction_files": "discovery",
     "discover_skill_files": "discovery",
     "list_resources": "resources",
@@ -345,3 +348,6 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.validation import (
         validate as validate,
     )
+    from skillyard.validation.config import CheckConfig as CheckConfig
+    from skillyard.validation.config import find_check_config as find_check_config
+    from skillyard.validation.config import read_check_config as read_check_config

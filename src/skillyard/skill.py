@@ -337,7 +337,7 @@ def _texts(field: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidInput(f"Skill: {field} must be a list of text")
     items = tuple(value)
-    if not all(isinstance(item, str) for item in items):
+    if not {str}.issuperset(map(type, items)) and not all(isinstance(t, str) for t in items):
         raise InvalidInput(f"Skill: {field} must hold text only")
     # A set has no order of its own; its order in memory must not decide anything.
     return tuple(sorted(items)) if isinstance(value, set | frozenset) else items

@@ -69,7 +69,9 @@ def test_a_wrong_configuration_ends_the_run_with_2(run: Run, folder: Path) -> No
     write(folder, {"lib/.skillyard.toml": 'ignore = ["reference_mising"]\n'})
     answer = run("check", "lib")
     assert (answer.code, answer.out) == (2, "")
-    expected = "skillyard: lib/.skillyard.toml:1: unknown code 'reference_mising'; did you mean"
+    expected = (
+        "skillyard: lib/.skillyard.toml:1: unknown code 'reference_mising' in ignore; did you mean"
+    )
     assert answer.err.startswith(f"{expected} reference_missing")
 
 

@@ -23,6 +23,7 @@ _SECONDS = 120
 _SPY = r"""
 import json, os, sys
 import skillyard as sy
+from skillyard.index.place import cache_folder
 import unicodedata, skillyard.formats.repair, skillyard.formats.yaml_guard  # loaded when needed
 roots = json.loads(sys.stdin.read())
 sy.load_catalog(roots[0])  # whatever reading imports is imported before anybody watches
@@ -42,6 +43,7 @@ def inside(path):
     return any(real == root or (real + os.sep).startswith(root + os.sep) for root in allowed)
 allowed = [os.path.realpath(root) for root in roots]
 allowed += [os.path.dirname(root) for root in allowed]  # where the root itself is looked up
+allowed.append(os.path.realpath(cache_folder()))  # where an index would lie: these are too small
 def spy(event, arguments):
     if not watching:
         return

@@ -128,6 +128,14 @@ class TestEvidence:
         )
         assert best("repair messy CSV files", better).skill.name == "a"
 
+    def test_more_copies_than_a_list_of_candidates_holds_are_still_found(self) -> None:
+        copies = (
+            skill(f"csv-{number:03}", "Repairs messy CSV files.")
+            for number in range(FUSION.depth + 9)
+        )
+        many = catalog(*copies, *LIBRARY)
+        assert best("repair messy CSV files", many).skill.name == "csv-000"
+
     def test_tags_narrow_what_may_be_chosen(self) -> None:
         found = sy.rank(LIBRARY, "find the commit", include_tags=["data"])
         assert set(names(found)) <= {"csv-cleaning", "sql-tuning"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from skillyard.client.document import Node
+from skillyard.index.progress import Progress
 from skillyard.sources.well_known import SCHEMA
 
 __all__ = [
@@ -101,6 +102,8 @@ class Health(NamedTuple):
     """Requests that are worked on."""
     waiting: int
     """Requests that wait."""
+    building: Progress | None = None
+    """How far the index of a large library is that is made for the first time."""
 
     @property
     def able(self) -> bool:
@@ -115,6 +118,7 @@ class Health(NamedTuple):
             "cache_stats": self.cache._asdict(),
             "catalog": self.catalog.to_dict(),
             "store": None if self.store is None else self.store._asdict(),
+            "building": None if self.building is None else self.building._asdict(),
             "sources": [source._asdict() for source in self.sources],
             "sources_failure": self.sources_failure,
             "requests": {"working": self.working, "waiting": self.waiting},
@@ -134,6 +138,15 @@ def health_of(node: Node) -> Health:
         node.member("sources_failure").text_or_none(),
         requests.member("working").integer(),
         requests.member("waiting").integer(),
+        None if node.member("building").value is None else _progress_of(node.member("building")),
+    )
+
+
+def _progress_of(node: Node) -> Progress:
+    return Progress(
+        node.member("done").integer(),
+        node.member("total").integer_or_none(),
+        node.member("seconds_left").number_or_none(),
     )
 
 

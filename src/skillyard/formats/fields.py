@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from skillyard.errors import Diagnostic, InvalidFrontmatter, MissingField, SkillYamlError
-from skillyard.formats.nodes import Node, Scalar, plain_value
+from skillyard.formats.nodes import NULLS, Node, Scalar, plain_value
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.text import find_hidden, name_fault
 
@@ -151,19 +151,16 @@ class Fields:
     def _items(self, field: str, node: list[Node]) -> tuple[str, ...]:
         if len(node) > self._limits.list_items:
             self._too_long(field, self._limits.list_items, "list_too_long")
-        items = []
-        for item in node:
-            if not isinstance(item, Scalar):
-                self._complain(
-                    field,
-                    f"{field}_not_list",
-                    "holds a nested list or mapping",
-                    "write text items",
-                )
-                continue
-            text = item.text.strip()
-            if text and not (item.plain and item.null):
-                items.append(text)
+        scalars = [item for item in node if isinstance(item, Scalar)]
+        for _ in range(len(node) - len(scalars)):
+            self._complain(
+                field, f"{field}_not_list", "holds a nested list or mapping", "write text items"
+            )
+        items = [
+            stripped
+            for text, plain, _, _ in scalars
+            if (stripped := text.strip()) and not (plain and text in NULLS)
+        ]
         joined = "".join(items)  # one look at all of them, which is nearly always enough
         if not (
             joined.isascii() and joined.isprintable() and len(joined) <= self._limits.field_chars

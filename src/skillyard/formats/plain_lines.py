@@ -9,7 +9,7 @@ returns None for everything else, and the guarded parser decides.
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import count, repeat
 from typing import Any
 
 from skillyard.formats.nodes import NULLS, Node, Scalar
@@ -29,7 +29,10 @@ _FLOW_ITEM = re.compile(
     r""" *(?:"(?P<double>[^"\\]*+)"|'(?P<single>[^']*+)'|"""
     r"""(?P<plain>[^\s\-?:,\[\]{}\#&*!|>'"%@`][^:\#?{}'"]*+)) *"""
 )
-_WORDS = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/-]*+")
+_QUOTED_RUN = re.compile(r'( *- )"[^"\\\n]*+"(?=\n|\Z)(?:\n\1"[^"\\\n]*+"(?=\n|\Z))*+')
+_WORDS_RUN = re.compile(
+    r"( *- )[A-Za-z0-9][A-Za-z0-9 ._/-]*+(?=\n|\Z)(?:\n\1[A-Za-z0-9][A-Za-z0-9 ._/-]*+(?=\n|\Z))*+"
+)
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -45,12 +48,12 @@ def read_plain_lines(
     if not "".join(lines).isprintable():
         return None
     reader = _Reader(limits)
-    number = 0
+    place = number = 0
     while number < len(lines):
         line = lines[number]
         if line and not reader.take(line, number):
             return None
-        number = reader.take_items(lines, number + 1)
+        place, number = reader.take_items(block, place + len(line) + 1, number + 1)
     if reader.waiting or not reader.root:
         return None
     return reader.root, {key: number + first_line for key, number in reader.lines.items()}
@@ -83,28 +86,28 @@ class _Reader:
         mapping = None if found is None else self._container(found.end(1), dict)
         return found is not None and mapping is not None and self._field(mapping, found, number)
 
-    def take_items(self, lines: list[str], number: int) -> int:
-        """Take the plainest items from here on, where a list is open; return the next line.
+    def take_items(self, block: str, place: int, number: int) -> tuple[int, int]:
+        """Take the plainest items from here on, where a list is open; return the next place, line.
 
-        Lists of hundreds of tags are common, and each item is like the one before.
+        Lists of hundreds of tags are common, and each item is like the one before: a run of them
+        is taken at once.
         """
         indent, items = self._open[-1]
         if self.waiting or type(items) is not list:
-            return number
+            return place, number
         start = " " * indent + "- "
-        column = len(start)
-        for line in islice(lines, number, None):
-            if not line.startswith(start):
-                break
-            text = line[column:]
-            if text[:1] == '"' == text[-1:] and text.count('"') == 2 and "\\" not in text:
-                items.append(Scalar(text[1:-1], False, number, column))
-            elif _WORDS.fullmatch(text):
-                items.append(Scalar(text.rstrip(" "), True, number, column))
-            else:
-                break
-            number += 1
-        return number
+        for run, quote in ((_QUOTED_RUN, '"'), (_WORDS_RUN, "")):
+            found = run.match(block, place)
+            if found is None or found.group(1) != start:
+                continue
+            inside = block[place + len(start) + len(quote) : found.end() - len(quote)]
+            texts = inside.split(f"{quote}\n{start}{quote}")
+            if not quote:
+                texts = [text.rstrip(" ") for text in texts]
+            lines = count(number)
+            items.extend(map(Scalar, texts, repeat(not quote), lines, repeat(len(start))))
+            return found.end() + 1, number + len(texts)
+        return place, number
 
     def _container(self, indent: int, kind: type) -> Any:
         """Return the container that a line of this indentation belongs to, None when unclear."""

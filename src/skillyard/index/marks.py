@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import log, log1p
 
 from skillyard.analysis import STANDARD
+from skillyard.index.term_counts import term_counts
 from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -104,8 +105,11 @@ def tag_mark(tag: str) -> str:
 
 def exact_mark(text: str) -> str:
     """Return the mark of a name, or of a request that is nothing but a name."""
-    terms = STANDARD.terms(text.replace("-", " ").replace("_", " ").replace(".", " "))
-    return EXACT + " ".join(sorted(set(terms)))
+    return EXACT + " ".join(sorted(set(STANDARD.terms(_without_joiners(text)))))
+
+
+def _without_joiners(name: str) -> str:
+    return name.replace("-", " ").replace("_", " ").replace(".", " ")
 
 
 def marks(
@@ -134,11 +138,11 @@ def marks(
     for name in (skill.name, skill.slug):
         found.update((NAME + word, simply_there) for word in name.casefold().split()[:1])
     if name_terms:
-        found[exact_mark(skill.name)] = simply_there
+        counts = term_counts(_without_joiners(skill.name))
+        found[EXACT + " ".join(sorted(counts))] = simply_there
     for term in name_terms:
         found[IN_NAME + term] = simply_there
-    for tag in skill.tags:
-        found[tag_mark(tag)] = simply_there
+    found.update(dict.fromkeys(map(tag_mark, skill.tags), simply_there))
     for term in avoid_terms:
         found[AVOID + term] = simply_there
     prior = _prior(skill)

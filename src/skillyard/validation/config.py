@@ -259,7 +259,7 @@ def _checked(table: Any, source: _Source) -> _Fields:
     if not isinstance(severity, Mapping):
         raise source.refuse("severity", "severity must be a table of codes and severities")
     for code, level in severity.items():
-        _known_code(code, source)
+        _known_code(code, "severity", source)
         if level not in SEVERITIES:
             known = f"{', '.join(SEVERITIES)}; to turn a code off, list it under ignore"
             wrong = f"the severity of {code} is {str(level)[:80]!r}; known: {known}"
@@ -280,15 +280,15 @@ def _codes(value: Any, key: str, source: _Source) -> frozenset[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise source.refuse(key, f"{key} must be a list of codes")
     for code in value:
-        _known_code(code, source)
+        _known_code(code, key, source)
     return frozenset(value)
 
 
-def _known_code(code: str, source: _Source) -> None:
+def _known_code(code: str, key: str, source: _Source) -> None:
     from skillyard.validation.catalogue import RULES
 
     if code in RULES:
         return
     near = get_close_matches(code[:80], sorted(RULES), 3, 0.6)
     meant = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(RULES))}"
-    raise source.refuse(code, f"unknown code {code[:80]!r}; {meant}")
+    raise source.refuse(code, f"unknown code {code[:80]!r} in {key}; {meant}")

@@ -122,6 +122,8 @@ def _plan(file: _File, ignored: Container[str]) -> FixPlan | None:
         before = _read(file.real)
     except OSError:
         return None  # the findings say why it cannot be read
+    if len(before) > DEFAULT_LIMITS.skill_file_bytes:
+        return None
     fixed = fix_document(before, file.place, ignored)
     if fixed.data == before:
         return None

@@ -92,9 +92,13 @@ def find(
 
 
 def _span_of(found: Sequence[tuple[int, float]], depth: int) -> tuple[float, float]:
-    """Return :func:`span` of the scores in (ordinal, score)."""
+    """Return the best score and the one that counts as nothing: that of the last of a full list.
+
+    Where so many copies share the best score that they fill the list, nothing less was seen.
+    """
     best = found[0][1] if found else 0.0
-    return best, found[depth - 1][1] if len(found) >= depth else 0.0
+    last = found[depth - 1][1] if len(found) >= depth else 0.0
+    return best, last if last < best else 0.0
 
 
 def _beside(
