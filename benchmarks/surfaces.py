@@ -104,11 +104,16 @@ def _counts(requests: Sequence[Labelled], first: Answers) -> Counts:
         name = first(request.text)
         if name is None:
             abstained += not request.right
-        elif name in request.right:
+        elif _slug(name) in request.right:
             right += 1
         else:
             wrong += 1
     return Counts(right, wrong, abstained)
+
+
+def _slug(name: str) -> str:
+    """Return a name as the labels write it: ``Customer Reply`` is labelled ``customer-reply``."""
+    return name.lower().replace(" ", "-")
 
 
 def _told(counts: Counts, nothing: int) -> str:

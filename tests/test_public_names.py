@@ -48,7 +48,7 @@ SHAPES = {
         "triggers trigger priority inputs outputs safety_notes allowed_tools declared_references "
         "references metadata source origin install_count curated hash last_modified"
     ),
-    "SelectionPolicy": "top_k min_score include_tags exclude_tags fallback_tag",
+    "SelectionPolicy": "top_k min_score include_tags exclude_tags fallback_tag wrong_cost",
     "InjectorConfig": "policy max_injected_chars scorer",
     "CoordinatorConfig": "policy max_instruction_chars validation scorer",
     "ContextCoordinator": "catalog tools config",

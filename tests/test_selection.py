@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.selection import MENU_SIZE, REJECTED_KEPT, survivors
+from skillyard.ranking.hybrid import HYBRID
+from skillyard.selection import MENU_SIZE, REJECTED_KEPT, floor, survivors
 from tests.requirements import requirement
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
@@ -26,6 +27,10 @@ class TestPolicy:
             ({"include_tags": "ops"}, "include_tags"),
             ({"exclude_tags": [5]}, "exclude_tags"),
             ({"fallback_tag": 5}, "fallback_tag"),
+            ({"wrong_cost": 0}, "wrong_cost"),
+            ({"wrong_cost": float("inf")}, "wrong_cost"),
+            ({"wrong_cost": float("nan")}, "wrong_cost"),
+            ({"wrong_cost": 2, "min_score": 0.5}, "wrong_cost"),
         ],
     )
     def test_a_wrong_value_is_refused_by_name(self, fields: dict[str, Any], named: str) -> None:
@@ -257,3 +262,33 @@ class TestBoundsBesideThePolicy:
             sy.select(self.SKILLS, "bills", top_k=-1)
         with pytest.raises(sy.InvalidInput, match="min_score must be a number"):
             sy.inject("bills", self.SKILLS, min_score=float("nan"))
+
+
+class TestWrongCost:
+    """What a wrong skill costs sets the floor, where scores are probabilities."""
+
+    @for_each(("cost", "least"), [(None, 2 / 3), (2, 2 / 3), (1, 0.5), (4, 0.8), (0.25, 0.2)])
+    def test_the_floor_is_where_both_mistakes_cost_the_same(
+        self, cost: float | None, least: float
+    ) -> None:
+        given = floor(sy.SelectionPolicy(wrong_cost=cost), HYBRID)
+        assert given == pytest.approx(least)
+        if cost is not None:
+            assert (1 - given) * cost == pytest.approx(given)
+
+    def test_a_question_pays_from_a_lower_probability_on_and_moves_with_the_cost(self) -> None:
+        skills = catalog(
+            skill("csv-cleaning", "Repairs messy CSV files."), skill("haiku", "Verse.")
+        )
+        best, *_ = sy.rank(skills, "csv")
+        odds = best.score / (1 - best.score)
+        for cost, verdict in ((odds * 0.9, "selected"), (odds * 1.1, "maybe"), (odds * 7, "none")):
+            selection = sy.select(skills, "csv", sy.SelectionPolicy(wrong_cost=cost))
+            chosen = {"selected": selection.selected, "maybe": selection.maybe}
+            assert [name for name, matches in chosen.items() if matches] == (
+                [] if verdict == "none" else [verdict]
+            )
+
+    def test_scores_that_are_no_probabilities_have_no_costs(self) -> None:
+        with pytest.raises(sy.InvalidInput, match=r"overlap.*give min_score"):
+            sy.select([skill("csv")], "csv", sy.SelectionPolicy(wrong_cost=2), scorer="overlap")

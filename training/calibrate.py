@@ -1,21 +1,19 @@
-"""Fit the probability of ``hybrid``: which facts tell that some skill fits.
+"""Fit the probability of ``hybrid``: which facts tell that the best skill fits.
 
-    python -m training.calibrate --table FILE [--shared DIR]
+    python -m training.calibrate [--table FILE] [--shared DIR] [--descriptions FILE] [--cells FILE]
 
-Requests with a fitting skill (training requests of skills that the table at hand was not trained
-on: make it with ``--held-out``) and without one (near misses and far ones) are
-asked of libraries of several sizes, drawn from the pool with a fixed seed; a request whose skill
-was not drawn, and any near copy of it, is not used. The facts are those that the scorer itself
-works out. Prints the constants for ``skillyard/ranking/hybrid/constants.py``.
+Requests with a fitting skill and without one are asked of libraries of 1 to 10,476 skills
+(:mod:`.libraries`). None of them wants a skill of which the bundled table has learned from a
+request. The facts are those that the scorer itself works out. Prints how well that does on
+requests for skills, and for repositories, that the fit has not seen, and the constants for
+``skillyard/ranking/hybrid/constants.py``; ``--cells`` writes the tables of each cell as Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import random
-from collections.abc import Iterator, Sequence
-from hashlib import md5
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,26 +25,38 @@ from skillyard.index.document import IndexedDocument
 from skillyard.index.in_memory import segments_of
 from skillyard.index.memory_library import MemoryLibrary
 from skillyard.index.table import Table
-from skillyard.ranking.hybrid.calibration import Facts
+from skillyard.ranking.hybrid.calibration import one_word
+from skillyard.ranking.hybrid.constants import CALIBRATION, HALF, Facts, Situation
+from skillyard.ranking.hybrid.evidence import Evidence
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
-from training.pool import held_out, read_rows
+from training.folds import FOLDS, fold_of
+from training.libraries import DRAWS, Draw, Wish, draws, fold, none_wishes, shortened, wishes
+from training.pool import HERE, Pool
 
-SEED = 20261121
-SIZES = (300, 2_000, 10_476)
-REQUESTS_EACH = 2_000
-"""Answerable requests asked of each library, or as many as there are; all that fit none are asked
-of every one."""
-STRENGTH = 10.0
-"""Weight of the squared coefficients (of standardised facts): the data are few."""
-SECOND_BEST = 0.85
-"""How well an answerable request is answered when another skill than the one that it was written
-for is first: often that one fits too."""
-WEIGHTS = {"fits": 0.5, "none_far": 0.2, "none_near": 0.3}
-"""What all requests of a kind count together."""
-HERE = os.path.dirname(os.path.abspath(__file__))
-
+STRENGTH = 15.0
+"""Weight of the squared coefficients (of standardised columns)."""
+UNLIKE, ALIKE, MOST = 0.25, 0.70, 0.80
+"""Cosines of two descriptions, by the teacher, from which a skill is taken to do something of the
+other's work, and most of it, and how much that is: by judged pairs (``training/README.md``)."""
+WRONG = 0.25
+"""What a request counts whose best skill is not the right one: order is not what is fitted here."""
+KIN = 1.5
+"""What a request counts in a library of one neighbourhood: small libraries are mostly that."""
+SIZES = {1: 0.35, 2: 0.35, 3: 0.35, 5: 0.5}
+"""What a cell of each size counts, 1 where nothing is said: four sizes below ten are alike."""
+KINDS = {"absent": 0.45, "near": 0.35, "far": 0.20}
+"""What each kind of request that nothing fits counts in its cell, as far as there are any."""
+LENGTHS = (3, 10, 40)
+"""Words up to which a request belongs to a cell; the last cell holds all that are longer."""
+CELLS = ("1 to 3", "4 to 10", "11 to 40", "41 and more")
+FLOORS = (0.5, 2 / 3)
+LONG = (250, 470)
+"""Characters of the long requests of which it is told how many fire."""
+BINS = 10
+NONE = -50.0
+"""Log-odds of the rule that says nothing."""
 
 Numbers = npt.NDArray[Any]
 
@@ -55,13 +65,24 @@ class Asked(NamedTuple):
     """One request of one library."""
 
     facts: Facts
+    where: Situation
+    rule: tuple[float, float, float]
+    """The log-odds that the rules add, and that they say at least and at most."""
     kind: str
     """``fits``, or the kind of a request that nothing fits."""
     size: int
-    """Skills of the library."""
-    text: str
+    """Skills of the library, as planned."""
+    kin: bool
+    cell: int
+    """The place of its length in :data:`CELLS`."""
+    name: str
     right: bool
     """The best skill is the right one, or has its name."""
+    label: float
+    """How far the best skill fits, 0..1."""
+    task: bool
+    """Stands in a task prompt that was put together."""
+    characters: int
     gaps: list[tuple[float, bool]]
     """(points behind the best, right) of the first ten."""
 
@@ -81,58 +102,115 @@ def library_of(
     return made
 
 
-def _ask(bound: BoundHybrid, text: str, kind: str, right: str | None) -> Asked | None:
-    scored = bound.prepare(Query(text))
-    if scored.best is None or scored.facts is None:
-        return None
-    library = bound.library
-    best = scored.totals[scored.best]
-    order = sorted(scored.totals.items(), key=lambda item: -item[1])[:10]
-    gaps = [(best - total, _same(library.skill(o), right)) for o, total in order]
-    first = _same(library.skill(scored.best), right)
-    return Asked(scored.facts, kind, len(library.skills), text, first, gaps)
+class _Asking:
+    """Asks the drawn libraries, and knows which skills are right."""
 
+    def __init__(self, pool: Pool, described: Any, table: Table) -> None:
+        self.pool, self.described, self.table = pool, described, table
+        self.documents = [document_of(skill, table) for skill in pool.skills]
+        self.places = {skill.id: number for number, skill in enumerate(pool.skills)}
+        self.names = [skill.id.split("/")[-1].split("~")[0] for skill in pool.skills]
 
-def _same(skill: Skill, right: str | None) -> bool:
-    return right is not None and skill.id.split("/")[-1] == right.split("/")[-1]
-
-
-def samples(shared: str, table: Table) -> Iterator[Asked]:
-    """Yield the answers of libraries of all sizes to the requests that are used."""
-    rng = random.Random(SEED)
-    bench = os.path.join(shared, "bench")
-    skills = read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))
-    documents = {skill.id: document_of(skill, table) for skill in skills}
-    requests = read_rows(f"{bench}/train_requests.tsv", f"{HERE}/data/requests.tsv")
-    requests = [r for r in requests if r[0] in documents and held_out(r[0])]
-    nothing = read_rows(f"{bench}/none_requests.tsv", f"{HERE}/data/none_requests.tsv")
-    by_id = {skill.id: skill for skill in skills}
-    for size in SIZES:
-        chosen = rng.sample(requests, min(REQUESTS_EACH, len(requests)))
-        wanted = {request[0] for request in chosen}
-        drawn = rng.sample(skills, min(size, len(skills)))
-        # A small library holds the skills of a few of the requests; the others are left out.
-        kept = sorted(wanted)[: max(1, size // 2)] if size < len(skills) else sorted(wanted)
-        pool = {skill.id for skill in drawn[: max(0, size - len(kept))]} | set(kept)
-        listed = [by_id[key] for key in sorted(pool)]
-        bound = BoundHybrid(HYBRID, library_of(listed, [documents[s.id] for s in listed], table))
-        for key, _, text in chosen:
-            if key in pool and (found := _ask(bound, text, "fits", key)) is not None:
-                yield found
-        for kind, text in nothing:
-            if (found := _ask(bound, text, kind, None)) is not None:
+    def answers(self, draw: Draw) -> Iterator[Asked]:
+        skills = [shortened(self.pool.skills[place], draw.body) for place in draw.skills]
+        if draw.body is None:
+            documents = [self.documents[place] for place in draw.skills]
+        else:
+            documents = [document_of(skill, self.table) for skill in skills]
+        bound = BoundHybrid(HYBRID, library_of(skills, documents, self.table))
+        for wish, fits in draw.asked:
+            found = self._ask(bound, wish, fits, draw)
+            if found is not None:
                 yield found
 
+    def _ask(self, bound: BoundHybrid, wish: Wish, fits: bool, draw: Draw) -> Asked | None:
+        scored = bound.prepare(Query(wish.text))
+        if scored.best is None or scored.facts is None:
+            return None
+        skill = bound.library.skill
+        best = self.places[skill(scored.best).id]
+        order = sorted(scored.totals.items(), key=lambda item: -item[1])[:10]
+        most = scored.totals[scored.best]
+        gaps = [(most - total, self._right(self.places[skill(o).id], wish)) for o, total in order]
+        right = fits and self._right(best, wish)
+        near = max(
+            [float(self.described[best] @ self.described[s]) for s in wish.skills], default=0
+        )
+        like = MOST * min(1.0, max(0.0, (near - UNLIKE) / (ALIKE - UNLIKE)))
+        words = len(wish.text.split())
+        kind = wish.style.split()[0]
+        kind = "fits" if fits else kind if kind in KINDS else "absent"
+        return Asked(
+            scored.facts,
+            scored.situation,
+            _rule(scored.evidence_of(skill(scored.best))[1], scored.facts, talk=scored.asked.talk),
+            kind,
+            draw.size,
+            draw.kin,
+            sum([words > most for most in LENGTHS]),
+            wish.name,
+            right,
+            1.0 if right else like if kind in ("fits", "absent") else 0.0,
+            wish.style.endswith("task"),
+            len(wish.text),
+            gaps if fits else [],
+        )
 
-def fit(rows: Numbers, labels: Numbers, weights: Numbers) -> Numbers:
+    def _right(self, place: int, wish: Wish) -> bool:
+        return any(place == s or self.names[place] == self.names[s] for s in wish.skills)
+
+
+def _rule(evidence: Evidence, found: Facts, *, talk: bool) -> tuple[float, float, float]:
+    """Return the log-odds that the rules add, and that they say at least and at most."""
+    adds = one_word(found, CALIBRATION)
+    if evidence.called:
+        return adds, CALIBRATION.called, CALIBRATION.called
+    least = CALIBRATION.phrased if evidence.share >= HALF else NONE
+    return adds, least, CALIBRATION.talk if talk else -NONE
+
+
+def columns(asked: Sequence[Asked]) -> Numbers:
+    """Return the rows that are fitted: the situation, the facts, these by length and by size."""
+    where = np.array([list(a.where) for a in asked])
+    facts = np.array([list(a.facts) for a in asked])
+    length, size = (Situation._fields.index(name) for name in ("length", "size"))
+    return np.hstack([where, facts, facts * where[:, [length]], facts * where[:, [size]]])
+
+
+def weights_of(asked: Sequence[Asked]) -> Numbers:
+    """Return what each request counts: a cell of size and length as its size, half of it fits.
+
+    Over all of the pool a request whose skill was taken out counts nothing: too much else fits it.
+    """
+    sizes = np.array([a.size for a in asked])
+    cells = np.array([a.cell for a in asked])
+    kinds = np.array([a.kind for a in asked])
+    found = np.zeros(len(asked))
+    for size in sorted({plan.size for plan in DRAWS}):
+        counts = SIZES.get(size, 1.0)
+        for cell in range(len(CELLS)):
+            here = (sizes == size) & (cells == cell)
+            fits = here & (kinds == "fits")
+            found[fits] = counts / max(1, fits.sum())
+            there = {kind: here & (kinds == kind) for kind in KINDS}
+            there = {kind: which for kind, which in there.items() if which.sum() > 5}
+            whole = sum(KINDS[kind] for kind in there)
+            for kind, which in there.items():
+                found[which] = counts * KINDS[kind] / whole / which.sum()
+    found[(sizes == DRAWS[-1].size) & (kinds == "absent")] = 0.0
+    return found * len(found) / found.sum()
+
+
+def fit(rows: Numbers, labels: Numbers, weights: Numbers, strength: float = STRENGTH) -> Numbers:
     """Return bias and coefficients of a ridge logistic regression, by Newton's method."""
-    mean, spread = rows.mean(0), rows.std(0) + 1e-9
+    mean = np.average(rows, axis=0, weights=weights)
+    spread = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weights)) + 1e-9
     x = np.hstack([np.ones((len(rows), 1)), (rows - mean) / spread])
     beta = np.zeros(x.shape[1])
-    ridge = np.full(x.shape[1], STRENGTH)
+    ridge = np.full(x.shape[1], strength)
     ridge[0] = 0.0
     for _ in range(60):
-        p = 1 / (1 + np.exp(-x @ beta))
+        p = probability(x @ beta)
         gradient = x.T @ (weights * (p - labels)) + ridge * beta
         curvature = (x * (weights * p * (1 - p))[:, None]).T @ x + np.diag(ridge)
         step = np.linalg.solve(curvature, gradient)
@@ -141,6 +219,21 @@ def fit(rows: Numbers, labels: Numbers, weights: Numbers) -> Numbers:
             break
     slopes = beta[1:] / spread
     return np.concatenate([[beta[0] - slopes @ mean], slopes])
+
+
+def probability(odds: Numbers) -> Numbers:
+    """Return the probabilities of log-odds."""
+    return 1 / (1 + np.exp(-np.clip(odds, -50, 50)))
+
+
+def crossed(rows: Numbers, labels: Numbers, weights: Numbers, part: Numbers) -> Numbers:
+    """Return log-odds, each from a fit that has not seen its part."""
+    found = np.zeros(len(rows))
+    for number in sorted(set(part.tolist())):
+        seen = part != number
+        beta = fit(rows[seen], labels[seen], weights[seen])
+        found[~seen] = beta[0] + rows[~seen] @ beta[1:]
+    return found
 
 
 def auroc(scores: Numbers, labels: Numbers) -> float:
@@ -153,58 +246,223 @@ def auroc(scores: Numbers, labels: Numbers) -> float:
     return float(wins / (positive * (~labels).sum()))
 
 
-def _crossed(rows: Numbers, labels: Numbers, weights: Numbers, texts: Sequence[str]) -> Numbers:
-    """Return log-odds, each from a fit that has not seen the request: five folds by its text."""
-    fold = np.array([md5(text.encode()).digest()[0] % 5 for text in texts])
-    found = np.zeros(len(rows))
-    for number in range(5):
-        seen = fold != number
-        beta = fit(rows[seen], labels[seen], weights[seen])
-        found[~seen] = beta[0] + rows[~seen] @ beta[1:]
+def bins(p: Numbers, labels: Numbers, weights: Numbers) -> list[tuple[float, float, float, int]]:
+    """Return (weight, mean probability, share that fits, requests) of each bin."""
+    at = np.minimum((p * BINS).astype(int), BINS - 1)
+    found = []
+    for number in range(BINS):
+        here = at == number
+        weight = float(weights[here].sum())
+        scale = weight or 1.0
+        said, fits = ((weights[here] * v[here]).sum() / scale for v in (p, labels))
+        found.append((weight, float(said), float(fits), int(here.sum())))
     return found
 
 
-def _report(asked: Sequence[Asked], odds: Numbers) -> None:
-    kinds = np.array([a.kind for a in asked])
-    sizes = np.array([a.size for a in asked])
-    for size in sorted(set(sizes.tolist())):
-        for kind in ("none_far", "none_near"):
-            here = (sizes == size) & ((kinds == "fits") | (kinds == kind))
-            fits = kinds[here] == "fits"
-            least = np.quantile(odds[here][fits], 0.05)
-            fires = float((odds[here][~fits] >= least).mean())
-            print(
-                f"# {size} skills, {kind}: AUROC {auroc(odds[here], fits):.3f}, "
-                f"false fires at 95 % kept {fires:.2f}, at even odds "
-                f"{(odds[here][~fits] >= 0).mean():.2f}; kept at even odds "
-                f"{(odds[here][fits] >= 0).mean():.2f}"
+def error(p: Numbers, labels: Numbers, weights: Numbers) -> float:
+    """Return the expected calibration error, over ten bins."""
+    listed = bins(p, labels, weights)
+    whole = sum([weight for weight, *_ in listed])
+    return sum([weight * abs(said - fits) for weight, said, fits, _ in listed]) / whole
+
+
+class Answers:
+    """All that was asked, as columns."""
+
+    def __init__(self, asked: Sequence[Asked]) -> None:
+        self.rows = columns(asked)
+        self.labels = np.array([a.label for a in asked])
+        self.right = np.array([a.right for a in asked])
+        self.kinds = np.array([a.kind for a in asked])
+        self.fits = self.kinds == "fits"
+        self.sizes = np.array([a.size for a in asked])
+        self.cells = np.array([a.cell for a in asked])
+        self.kin = np.array([a.kin for a in asked])
+        self.task = np.array([a.task for a in asked])
+        self.characters = np.array([a.characters for a in asked])
+        self.rules = np.array([a.rule for a in asked])
+        self.names = [a.name for a in asked]
+        self.weights = weights_of(asked)
+        """What each counts where an error is measured."""
+        self.fitted = self.weights * np.where(self.fits & ~self.right, WRONG, 1.0)
+        self.fitted *= np.where(self.kin, KIN, 1.0)
+        self.fitted *= len(asked) / self.fitted.sum()
+        """What each counts in the fit."""
+        self.by_skill = np.array([fold(name) for name in self.names])
+        self.by_repository = np.array(
+            [
+                fold_of(name) if kind not in ("near", "far") else fold(name, len(FOLDS) + 1)
+                for name, kind in zip(self.names, self.kinds, strict=True)
+            ]
+        )
+
+    def crossed(self, part: Numbers) -> Numbers:
+        """Return probabilities, rules and all, from fits that have not seen the part."""
+        odds = crossed(self.rows, self.labels, self.fitted, part)
+        adds, least, most = self.rules.T
+        return probability(np.maximum(np.minimum(odds + adds, most), least))
+
+
+def _share(p: Numbers, which: Numbers, floor: float) -> str:
+    number = int(which.sum())
+    return f"{(p[which] >= floor).mean():.2f}" if number else "–"
+
+
+def cells_of(answers: Answers, p: Numbers) -> Iterator[str]:
+    """Yield the Markdown table of all cells."""
+    yield "| skills | words | right first | kept at ½, ⅔ | absent fire | near | far | ECE |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for size in sorted(set(answers.sizes.tolist())):
+        for cell in [*range(len(CELLS)), None]:
+            here = answers.sizes == size
+            if cell is not None:
+                here = here & (answers.cells == cell)
+            fits, right = here & answers.fits, here & answers.right
+            fires = []
+            for kind in KINDS:
+                which = here & (answers.kinds == kind)
+                both = ", ".join(_share(p, which, floor) for floor in FLOORS)
+                fires.append(f"{both} of {which.sum():,}" if which.any() else "–")
+            kept = ", ".join(_share(p, right, floor) for floor in FLOORS)
+            off = error(p[here], answers.labels[here], answers.weights[here])
+            words = "all" if cell is None else CELLS[cell]
+            yield (
+                f"| {size:,} | {words} | {right.sum():,} of {fits.sum():,} | {kept} | "
+                f"{' | '.join(fires)} | {off:.3f} |"
             )
+
+
+def diagram_of(answers: Answers, p: Numbers) -> Iterator[str]:
+    """Yield the reliability diagrams: for each cell, what was said and what came true."""
+    yield "| skills | words | " + " | ".join(f"{n / BINS:.1f}" for n in range(BINS)) + " |"
+    yield "|---|---|" + "---|" * BINS
+    for size in sorted(set(answers.sizes.tolist())):
+        for cell, words in enumerate(CELLS):
+            here = (answers.sizes == size) & (answers.cells == cell)
+            listed = bins(p[here], answers.labels[here], answers.weights[here])
+            shown = [f"{s:.2f} {f:.2f} ({n})" if n else "" for _, s, f, n in listed]
+            yield f"| {size:,} | {words} | {' | '.join(shown)} |"
+
+
+def interval(hits: int, number: int) -> str:
+    """Return a share with its 95 % interval (Wilson's)."""
+    z, share = 1.96, hits / number
+    middle = (share + z * z / (2 * number)) / (1 + z * z / number)
+    half = (
+        z / (1 + z * z / number) * (share * (1 - share) / number + (z / (2 * number)) ** 2) ** 0.5
+    )
+    return f"{share:.3f} [{middle - half:.3f}, {middle + half:.3f}]"
+
+
+def totals_of(answers: Answers, p: Numbers) -> Iterator[str]:
+    """Yield, for each size and way of drawing, what is kept and what fires, with intervals."""
+    yield (
+        "| skills | drawn from | kept at ½ | at ⅔ | nothing fits, fire at ½ | at ⅔ |"
+        f" of {LONG[0]} to {LONG[1]} characters, at ⅔ | ECE | AUROC |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for size in sorted(set(answers.sizes.tolist())):
+        for kin in (False, True):
+            here = (answers.sizes == size) & (answers.kin == kin)
+            if not here.any():
+                continue
+            right, none = here & answers.right, here & ~answers.fits
+            shown = [
+                interval(int((p[which] >= floor).sum()), int(which.sum()))
+                for which in (right, none)
+                for floor in FLOORS
+            ]
+            long = none & (answers.characters >= LONG[0]) & (answers.characters <= LONG[1])
+            shown.append(interval(int((p[long] >= FLOORS[-1]).sum()), int(long.sum())))
+            off = error(p[here], answers.labels[here], answers.weights[here])
+            both = right | none
+            drawn = "one neighbourhood" if kin else "the pool"
+            area = auroc(p[both], answers.right[both])
+            yield f"| {size:,} | {drawn} | {' | '.join(shown)} | {off:.3f} | {area:.3f} |"
+
+
+def _near(answers: Answers, p: Numbers) -> None:
+    """Print how near misses are told from all and from rightly answered requests, over the pool."""
+    pool = (answers.sizes == max(answers.sizes)) & ~answers.task & (answers.cells > 0)
+    near = pool & (answers.kinds == "near")
+    for what, fits in (("rightly", pool & answers.right), ("", pool & answers.fits)):
+        both = fits | near
+        least = np.quantile(p[fits], 0.05)
+        print(
+            f"# near misses over all of the pool, against {what or 'all'} answered requests: AUROC "
+            f"{auroc(p[both], fits[both]):.3f}, fire at 95 % kept {(p[near] >= least).mean():.2f}"
+        )
+
+
+def _constants(found: Numbers) -> Iterator[str]:
+    """Yield the fields of ``Calibration`` that are fitted."""
+    yield f"    bias: float = {found[0]:.4f}"
+    start = 1
+    for name, kind in (
+        ("situation", Situation),
+        ("counts", Facts),
+        ("by_length", Facts),
+        ("by_size", Facts),
+    ):
+        yield f"    {name}: {kind.__name__} = {kind.__name__}("
+        for field in kind._fields:
+            yield f"        {field}={found[start]:.4f},"
+            start += 1
+        yield "    )"
+
+
+def _described(pool: Pool, path: str | None) -> Any:
+    """Return the teacher's vectors of all descriptions, kept in a file where one is named."""
+    if path is not None and os.path.exists(path):
+        return np.load(path)
+    from training.teacher import encode
+
+    vectors = encode([f"{s.name}. {s.description}" for s in pool.skills], 128)
+    if path is not None:
+        np.save(path, vectors)
+    return vectors
+
+
+def samples(shared: str, table: Table, described: Callable[[Pool], Any]) -> Iterator[Asked]:
+    """Yield the answers of all drawn libraries to what they are asked."""
+    pool = Pool(read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz")), {}, {})
+    vectors = described(pool)
+    asking = _Asking(pool, vectors, table)
+    for draw in draws(pool, vectors, wishes(shared, pool), none_wishes(shared)):
+        yield from asking.answers(draw)
 
 
 def main() -> None:
     """Fit and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
-    parser.add_argument("--table", required=True, help="made by python -m training --held-out")
+    bundled = os.path.join(os.path.dirname(HERE), "src", "skillyard", "index", "data", "table.bin")
+    parser.add_argument("--table", default=bundled)
+    parser.add_argument("--descriptions", help="keep what the teacher said of them in this file")
+    parser.add_argument("--cells", help="write the tables of all cells to this file, as Markdown")
     given = parser.parse_args()
     with open(given.table, "rb") as file:
         table = Table(file.read(), given.table)
-    asked = list(samples(given.shared, table))
-    rows = np.array([list(a.facts) for a in asked])
-    kinds = np.array([a.kind for a in asked])
-    # An answerable request whose best skill is another one is half an answer: the label is soft.
-    sure = np.where([a.right for a in asked], 1.0, SECOND_BEST)
-    labels = np.where(kinds == "fits", sure, 0.0)
-    weights = sum(np.where(kinds == k, w / (kinds == k).mean(), 0.0) for k, w in WEIGHTS.items())
-    print(f"# {len(asked)} questions; cross-validated:")
-    _report(asked, _crossed(rows, labels, weights, [a.text for a in asked]))
-    found = fit(rows, labels, weights)
-    for name, value in zip(("bias", *Facts._fields), found, strict=True):
-        print(f"    {name}: float = {value:.4f}")
-    pairs = [pair for a in asked if a.kind == "fits" for pair in a.gaps]
+    asked = list(samples(given.shared, table, lambda pool: _described(pool, given.descriptions)))
+    answers = Answers(asked)
+    print(f"# {len(asked):,} questions")
+    by_skill = answers.crossed(answers.by_skill)
+    for what, p in (
+        ("skills", by_skill),
+        ("repositories", answers.crossed(answers.by_repository)),
+    ):
+        print(f"# cross-validated over {what}:")
+        print("\n".join(totals_of(answers, p)))
+        _near(answers, p)
+    if given.cells:
+        lines = [*cells_of(answers, by_skill), "", *diagram_of(answers, by_skill)]
+        with open(given.cells, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    print("\n".join(_constants(fit(answers.rows, answers.labels, answers.fitted))))
+    pairs = [pair for a in asked for pair in a.gaps]
     gaps = np.array([[gap] for gap, _ in pairs])
     right = np.array([1.0 if hit else 0.0 for _, hit in pairs])
-    print(f"    gap: float = {-fit(gaps, right, np.ones(len(pairs)))[1]:.4f}")
+    print(f"    gap: float = {-fit(gaps, right, np.ones(len(pairs)), 10.0)[1]:.4f}")
 
 
 if __name__ == "__main__":

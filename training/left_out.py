@@ -21,7 +21,8 @@ from collections.abc import Iterator, Sequence
 from skillyard.evals.retrieval.measures import BenchQuery, read_queries, read_skills
 from skillyard.index.building import document_of
 from skillyard.index.table import Table
-from skillyard.ranking.hybrid.calibration import facts, in_name, logit, probability
+from skillyard.ranking.hybrid.calibration import logit, probability, slope
+from skillyard.ranking.hybrid.facts import facts, situation
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid, ScoredHybrid
 from skillyard.skill import Skill
 from training.calibrate import library_of
@@ -52,7 +53,8 @@ def ranked(query: BenchQuery, folds: Sequence[BoundHybrid]) -> list[tuple[str, f
     if not found:
         return []
     most, _, number, ordinal = found[0]
-    odds, gap = _log_odds(scored[number], folds[number], ordinal), HYBRID.calibration.gap
+    odds = _log_odds(scored[number], folds[number], ordinal)
+    gap = slope(odds, HYBRID.calibration)
     return [(key, probability(odds - gap * (most - total))) for total, key, _, _ in found[:KEPT]]
 
 
@@ -60,9 +62,10 @@ def _log_odds(scored: ScoredHybrid, bound: BoundHybrid, best: int) -> float:
     """Return the log-odds that this skill fits, as if it were the best of its fold's list."""
     library = bound.library
     _, evidence = scored.evidence_of(library.skill(best))
-    named = in_name(best, scored.asked, library.searcher)
     seen = facts(best, evidence, scored.found, scored.asked, library.searcher, library.table)
-    return logit(seen, evidence, HYBRID.calibration, named=named)
+    where, blank = situation(scored.asked, library.searcher), not scored.asked.terms
+    talk = scored.asked.talk
+    return logit(seen, where, evidence, HYBRID.calibration, blank=blank, talk=talk)
 
 
 def run(

@@ -26,6 +26,7 @@ __all__ = [
     "read_pool",
     "read_requests",
     "read_rows",
+    "request_rows",
 ]
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,6 +47,18 @@ def read_rows(*paths: str) -> list[tuple[str, ...]]:
             with open(path, encoding="utf-8") as file:
                 rows += [tuple(line.rstrip("\n").split("\t")) for line in file if line.strip()]
     return rows
+
+
+def request_rows(shared: str, *files: str) -> list[tuple[str, ...]]:
+    """Return (skill id, style, request) of the shared training requests and of files of ``data``.
+
+    Rows about a skill that some judged set wants (``bench/exclude_from_training.txt``) are left
+    out, whoever wrote them.
+    """
+    excluded = {key for (key, *_) in read_rows(f"{shared}/bench/exclude_from_training.txt")}
+    paths = [os.path.join(HERE, "data", name) for name in files]
+    rows = read_rows(os.path.join(shared, "bench", "train_requests.tsv"), *paths)
+    return [row for row in rows if row[0] not in excluded]
 
 
 class Request(NamedTuple):
@@ -138,10 +151,7 @@ def read_requests(shared: str, pool: Pool, *, more: bool = False) -> list[Reques
     """Return the training requests: the shared ones, then the project's own."""
     places = {skill.id: number for number, skill in enumerate(pool.skills)}
     files = ("requests.tsv", "more_requests.tsv") if more else ("requests.tsv",)
-    rows = read_rows(
-        os.path.join(shared, "bench", "train_requests.tsv"),
-        *(os.path.join(HERE, "data", name) for name in files),
-    )
+    rows = request_rows(shared, *files)
     return [Request(places[key], text, held_out(key)) for key, _, text in rows if key in places]
 
 

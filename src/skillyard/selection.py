@@ -10,7 +10,7 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
 from skillyard.ranking.query import Query, text_items
 from skillyard.ranking.registry import DEFAULT_SCORER
-from skillyard.ranking.scorer import Ordered, Scored, level_of
+from skillyard.ranking.scorer import Ordered, Scored, floor_of, level_of, maybe_of
 from skillyard.skill import Skill
 from skillyard.value import TYPE_CHECKING, NamedTuple, Value, put
 
@@ -23,6 +23,7 @@ __all__ = [
     "Selection",
     "SelectionPolicy",
     "fallback",
+    "floor",
     "menu_text",
     "policy_with",
     "select",
@@ -40,18 +41,33 @@ MENU_SIZE = 3
 class SelectionPolicy(Value):
     """What may be chosen. None means: as the scorer's document says.
 
-    Raises InvalidInput for wrong types, a negative ``top_k`` or a ``min_score`` that is no number.
+    Raises InvalidInput for wrong types, a negative ``top_k``, a ``min_score`` that is no number, a
+    ``wrong_cost`` that is not above 0 and finite, and for both of these at once.
     """
 
-    __slots__ = ("exclude_tags", "fallback_tag", "include_tags", "min_score", "top_k")
+    __slots__ = (
+        "exclude_tags",
+        "fallback_tag",
+        "include_tags",
+        "min_score",
+        "top_k",
+        "wrong_cost",
+    )
 
     top_k: int | None
     min_score: float | None
+    """The score that a skill must reach."""
     include_tags: tuple[str, ...]
     """Keep only skills with at least one of these tags."""
     exclude_tags: tuple[str, ...]
     fallback_tag: str | None
     """adk-skill, "Generalist Fallback": the tag of the skill to take when nothing passes."""
+    wrong_cost: float | None
+    """What a wrong skill costs, where a missed one costs 1 (``hybrid``: 2). The floor follows from
+    it: with a probability p that the skill fits, choosing it costs (1 - p) · wrong_cost on average
+    and leaving it p, so it is chosen from p = wrong_cost / (wrong_cost + 1) on, 2/3 by default.
+    ``Selection.maybe`` begins at wrong_cost / (wrong_cost + 6), 1/4 by default: a needless question
+    costs a sixth of a wrong skill. For scorers whose score is a probability only."""
 
     def __init__(
         self,
@@ -60,16 +76,28 @@ class SelectionPolicy(Value):
         include_tags: Iterable[str] | None = (),
         exclude_tags: Iterable[str] | None = (),
         fallback_tag: str | None = None,
+        wrong_cost: float | None = None,
     ) -> None:
         if top_k is not None and top_k < 0:
             raise InvalidInput("top_k must be an integer of at least 0", field="top_k")
         if min_score is not None and min_score != min_score:
             raise InvalidInput("min_score must be a number, not NaN", field="min_score")
+        if wrong_cost is not None:
+            if not 0 < wrong_cost < float("inf"):
+                raise InvalidInput(
+                    "wrong_cost must be a number above 0, and finite", field="wrong_cost"
+                )
+            if min_score is not None:
+                raise InvalidInput(
+                    "min_score and wrong_cost both set the floor: give one of them",
+                    field="wrong_cost",
+                )
         put(self, "top_k", top_k)
         put(self, "min_score", min_score)
         put(self, "include_tags", text_items("include_tags", include_tags))
         put(self, "exclude_tags", text_items("exclude_tags", exclude_tags))
         put(self, "fallback_tag", fallback_tag)
+        put(self, "wrong_cost", wrong_cost)
 
 
 def policy_with(
@@ -133,11 +161,11 @@ def select(
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
     resolved, scored = score_query(catalog, _narrowed(asked, policy), scorer)
-    floor = _floor(policy, resolved)
+    least = floor(policy, resolved)
     pairs = _pairs(catalog, asked, policy, scored)
     considered = len(pairs) if not pairs or scored.considered is None else scored.considered
     top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
-    passed = _at_least(floor, pairs)
+    passed = _at_least(least, pairs)
     best = in_order(passed, scored, max(top_k + REJECTED_KEPT, MENU_SIZE))
     matches = [_match(pair, resolved, scored) for pair in best]
     selected = tuple(matches[:top_k])
@@ -145,7 +173,7 @@ def select(
         taken = _fallback(catalog, asked, policy, scored)
         if taken is not None:
             chosen = (_match(taken, resolved, scored),)
-            rejected = _rejected(pairs, matches, chosen, floor, top_k, resolved, scored)
+            rejected = _rejected(pairs, matches, chosen, least, top_k, resolved, scored)
             return Selection(
                 chosen,
                 rejected,
@@ -154,11 +182,11 @@ def select(
                 True,
                 resolved.name,
                 (),
-                _maybe(rejected, resolved),
+                _maybe(rejected, policy, resolved),
             )
-    rejected = _rejected(pairs, matches, selected, floor, top_k, resolved, scored)
+    rejected = _rejected(pairs, matches, selected, least, top_k, resolved, scored)
     menu = _menu(matches, resolved.default_policy.menu_margin) if top_k else ()
-    maybe = _maybe(rejected, resolved) if top_k and not selected else ()
+    maybe = _maybe(rejected, policy, resolved) if top_k and not selected else ()
     return Selection(
         selected, rejected, considered, not selected, False, resolved.name, menu, maybe
     )
@@ -175,9 +203,9 @@ def survivors(
     policy = policy or SelectionPolicy()
     asked = _query(query)
     resolved, scored = score_query(catalog, _narrowed(asked, policy), scorer)
-    floor = _floor(policy, resolved)
+    least = floor(policy, resolved)
     pairs = _pairs(catalog, asked, policy, scored)
-    for pair in in_order(_at_least(floor, pairs), scored):
+    for pair in in_order(_at_least(least, pairs), scored):
         yield _match(pair, resolved, scored)
 
 
@@ -201,8 +229,26 @@ def _query(query: str | Query) -> Query:
     return query if isinstance(query, Query) else Query(query)
 
 
-def _floor(policy: SelectionPolicy, scorer: Scorer) -> float:
+def floor(policy: SelectionPolicy, scorer: Scorer) -> float:
+    """Return the score that a skill must reach under a policy.
+
+    Raises InvalidInput for a policy with a ``wrong_cost`` where the score is no probability.
+    """
+    if policy.wrong_cost is not None:
+        if scorer.default_policy.wrong_cost is None:
+            raise InvalidInput(
+                f"wrong_cost needs a score that is a probability, which {scorer.name}'s is not:"
+                " give min_score",
+                field="wrong_cost",
+            )
+        return floor_of(policy.wrong_cost)
     return scorer.default_policy.min_score if policy.min_score is None else policy.min_score
+
+
+def _least_maybe(policy: SelectionPolicy, scorer: Scorer) -> float:
+    if policy.wrong_cost is not None:
+        return maybe_of(policy.wrong_cost)
+    return scorer.default_policy.maybe
 
 
 def _narrowed(query: Query, policy: SelectionPolicy) -> Query:
@@ -214,10 +260,10 @@ def _narrowed(query: Query, policy: SelectionPolicy) -> Query:
     return query
 
 
-def _at_least(floor: float, pairs: Sequence[Pair]) -> Sequence[Pair]:
+def _at_least(least: float, pairs: Sequence[Pair]) -> Sequence[Pair]:
     if isinstance(pairs, Ordered):
-        return pairs[: pairs.at_least(floor)]
-    return [pair for pair in pairs if pair[1] >= floor]
+        return pairs[: pairs.at_least(least)]
+    return [pair for pair in pairs if pair[1] >= least]
 
 
 def _pairs(
@@ -269,7 +315,7 @@ def _rejected(
     pairs: Sequence[Pair],
     passed: Sequence[Match],
     selected: Sequence[Match],
-    floor: float,
+    least: float,
     top_k: int,
     scorer: Scorer,
     scored: Scored,
@@ -282,19 +328,19 @@ def _rejected(
     ][:REJECTED_KEPT]
     room = REJECTED_KEPT - len(beyond)
     if isinstance(pairs, Ordered):  # only those that can be named are loaded
-        first = pairs.at_least(floor)
+        first = pairs.at_least(least)
         pairs = pairs[first : first + room + len(chosen)]
-    below = [pair for pair in pairs if 0 < pair[1] < floor and id(pair[0]) not in chosen]
-    because = f"below the floor of {floor:g}"
+    below = [pair for pair in pairs if 0 < pair[1] < least and id(pair[0]) not in chosen]
+    because = f"below the floor of {least:.3g}"
     return (
         *beyond,
         *(_match(pair, scorer, scored, because) for pair in in_order(below, scored, room)),
     )
 
 
-def _maybe(rejected: Sequence[Match], scorer: Scorer) -> tuple[Match, ...]:
+def _maybe(rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer) -> tuple[Match, ...]:
     """Return the best skills below the floor that are worth a question."""
-    least = scorer.default_policy.maybe
+    least = _least_maybe(policy, scorer)
     return tuple(match for match in rejected if match.score >= least)[:MENU_SIZE]
 
 

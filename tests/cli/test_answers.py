@@ -225,12 +225,13 @@ def test_a_menu_asks_the_user_without_markup(run: Run, skills: Path) -> None:
 
 def test_the_policy_that_was_applied_is_in_the_answer(run: Run, skills: Path) -> None:
     words = ("commit", "--root", "skills", "--json")
-    assert run("select", *words).json["policy"] == {"min_score": 0.5, "top_k": 5}
+    assert run("select", *words).json["policy"] == {"min_score": 2 / 3, "top_k": 5}
     found = run("select", *words, "--scorer", "overlap").json
     assert found["policy"] == {"min_score": 1.0, "top_k": 1}
     asked = run("select", *words, "--min-score", "0.5", "--top-k", "0").json
     assert asked["policy"] == {"min_score": 0.5, "top_k": 0}
     assert asked["abstained"] is True
+    assert run("select", *words, "--wrong-cost", "1").json["policy"]["min_score"] == 0.5
     assert "--top-k is 0" in run("select", "commit", "--root", "skills", "--top-k", "0").out
 
 

@@ -106,6 +106,18 @@ def test_a_number_out_of_range_is_wrong_use(run: Run, arguments: tuple[str, ...]
     assert f"skillyard {arguments[0]}: " in answer.err
 
 
+@pytest.mark.parametrize("word", ["select", "inject"])
+@pytest.mark.parametrize(
+    "more", [("0",), ("2", "--min-score", "0.5"), ("2", "--scorer", "overlap")]
+)
+def test_a_cost_that_sets_no_floor_is_wrong_use(
+    run: Run, skills: Path, word: str, more: tuple[str, ...]
+) -> None:
+    answer = run(word, "commit", "--root", "skills", "--wrong-cost", *more)
+    assert (answer.code, answer.out) == (2, "")
+    assert "wrong_cost" in answer.err
+
+
 def test_a_prompt_file_is_read_with_its_line_ends_unified(
     run: Run, skills: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,10 @@ JSON_QUESTIONS: dict[str, tuple[Question, str, str, Any]] = {
          "fallback_tag": "all", "scorer": "overlap", "limit": 1, "explain": True,
          "diagnostics": True},
     ),
+    "select by a cost": (
+        lambda c: c.select("tables", sy.SelectionPolicy(wrong_cost=4)),
+        "Selected", "/select", {"text": "tables", "wrong_cost": 4},
+    ),
     "abstain": (lambda c: c.select("zebra"), "Selected", "/select", {"text": "zebra"}),
     "evaluate": (
         lambda c: c.evaluate("pdf tables", ["a.py"], ["read"], threshold=0.1, limit=2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from skillyard.ranking import relevance
 from skillyard.ranking.confidence import CONFIDENCE, PatternMatcher
@@ -24,13 +25,18 @@ def _table(first_title: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in text.split("\n")[2:]]
 
 
+def _number(value: float) -> str:
+    """Return a number as people write it: a third is no decimal fraction."""
+    return f"{value:g}" if len(f"{value:g}") < 6 else str(Fraction(value).limit_denominator(9))
+
+
 def test_the_table_of_scorers_says_what_the_scorers_say() -> None:
     rows = {row[0].split("`")[1]: row for row in _table("scorer")}
     assert set(rows) == set(scorer_names())
     for name, row in rows.items():
         policy, levels = resolve(name).default_policy, resolve(name).levels
-        assert (row[4], row[5]) == (f"{policy.min_score:g}", f"{policy.top_k}")
-        floors = [f"`{level.name}` from {level.floor:g}" for level in levels[:-1]]
+        assert (row[4], row[5]) == (_number(policy.min_score), f"{policy.top_k}")
+        floors = [f"`{level.name}` from {_number(level.floor)}" for level in levels[:-1]]
         assert row[3] == ", ".join(
             [*floors, *(f"`{level.name}`" for level in levels[-1:])] or ["none"]
         )

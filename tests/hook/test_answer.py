@@ -63,6 +63,17 @@ def test_no_text_of_a_skill_ends_the_frame_or_a_tag_of_the_host(
     assert len(text) <= MOST_CONTEXT
 
 
+@given(HOSTILE, HOSTILE)
+def test_what_perhaps_fits_is_named_in_one_line_that_ends_no_tag(name: str, path: str) -> None:
+    shown = chosen(name)
+    skill = Skill(name, "d", None, path=f"/p/{path}", origin="agentskills")
+    text = context_text(shown._replace(skill=skill, perhaps=True), 2_000)
+    assert len(text.splitlines()) == 1
+    assert not closings(text)
+    assert "<" not in text
+    assert clean(text) == text
+
+
 def test_the_answer_says_which_skill_where_it_is_from_and_why() -> None:
     text = context_text(chosen("git-bisect", "Finds the commit."))
     assert "skill: git-bisect" in text

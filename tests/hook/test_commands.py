@@ -52,6 +52,16 @@ def test_the_options_go_into_the_command_and_roots_are_whole_paths(
     after = words[words.index("claude-code") + 1 : -3]
     assert after == ["--root", str(project), *options]
     assert not (home / ".codex" / "hooks.json").exists()
+    costs = ("--wrong-cost", "4", "--no-perhaps", "--no-refresh")
+    assert run("hook", "install", "claude-code", *costs).code == 0
+    assert " ".join(costs) in command_in(home / ".claude" / "settings.json")
+
+
+def test_a_floor_that_cannot_be_is_refused_before_anything_is_written(run: Run, home: Path) -> None:
+    for floor in (("--wrong-cost", "0"), ("--wrong-cost", "2", "--min-score", "0.5")):
+        done = run("hook", "install", "claude-code", *floor)
+        assert (done.code, "wrong_cost" in done.err) == (2, True)
+    assert not (home / ".claude" / "settings.json").exists()
 
 
 def test_what_cannot_be_meant_is_wrong_use(run: Run, home: Path) -> None:

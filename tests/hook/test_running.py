@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import skillyard as sy
 from skillyard.hook import running
 from skillyard.hook.budget import Breach, Budget
 from skillyard.hook.choosing import Wishes
@@ -46,6 +47,21 @@ def test_whichever_step_uses_the_time_up_there_is_no_answer(
 def test_in_time_there_is_one(users_skill: Path, events: Events) -> None:
     text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=100, clock=clock(0.0, 0.1))
     assert "bisecting" in text
+    assert events() == []
+
+
+def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
+    users_skill: Path, events: Events
+) -> None:
+    (match,) = sy.rank(sy.load_catalog(users_skill.parent.parent), PROMPT)
+    odds = match.score / (1 - match.score)
+    dear = QUIET._replace(wrong_cost=odds * 2, max_chars=2_000)
+    shown = answer("codex", lambda _: payload("/"), dear)
+    assert f"perhaps the skill `bisecting` ({match.score:.2f})" in shown
+    assert str(users_skill) in shown
+    assert "Do it." not in shown
+    assert answer("codex", lambda _: payload("/"), dear._replace(perhaps=False)) == ""
+    assert answer("codex", lambda _: payload("/"), dear._replace(wrong_cost=odds * 7)) == ""
     assert events() == []
 
 

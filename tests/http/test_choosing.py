@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import skillyard as sy
 from skillyard.service import evaluate_skills, why_skill
 from tests.http.running import Running, running
@@ -73,6 +75,16 @@ def test_a_selection_chooses_or_abstains_with_200(served: Running) -> None:
     floor = served.post("/select", {"text": "deploy the app", "min_score": 1.1, "top_k": 2})
     assert floor.json()["policy"] == {"min_score": 1.1, "top_k": 2}
     assert floor.json()["abstained"] is True
+
+
+def test_a_cost_sets_the_floor_and_one_that_cannot_is_a_wrong_field(served: Running) -> None:
+    dear = served.post("/select", {"text": "deploy the app", "wrong_cost": 4})
+    assert dear.json()["policy"]["min_score"] == pytest.approx(0.8)
+    for fields in ({"wrong_cost": 0}, {"wrong_cost": 1, "min_score": 0.5}):
+        answer = served.post("/select", {"text": "deploy", **fields})
+        assert (answer.status_code, answer.json()["error"]["field"]) == (422, "wrong_cost")
+    answer = served.post("/select", {"text": "deploy", "wrong_cost": 2, "scorer": "overlap"})
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, "wrong_cost")
 
 
 def test_an_evaluation_is_the_documented_answer_under_both_spellings(served: Running) -> None:

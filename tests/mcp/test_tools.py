@@ -144,6 +144,7 @@ def test_select_skill_brings_the_instructions_of_what_it_chooses(served: Serving
     [
         ({"text": "sing me a lullaby"}, "No skill of this library fits"),
         ({"text": "extract the tables of this pdf", "min_score": 1}, "No skill surely fits"),
+        ({"text": "extract the tables of this pdf", "wrong_cost": 1e9}, "No skill"),
     ],
 )
 def test_select_skill_abstains_and_says_how_near_the_best_comes(
@@ -153,7 +154,7 @@ def test_select_skill_abstains_and_says_how_near_the_best_comes(
     found = result.structured_content
     assert (found["selected"], found["abstained"], found["block"]) == ([], True, None)
     assert told in shows(result)
-    assert bool(found["maybe"]) == ("surely" in told)
+    assert bool(found["maybe"]) == ("surely" in shows(result))
     for match in found["maybe"]:
         assert match["name"] in shows(result)
 
@@ -173,6 +174,8 @@ def test_select_skill_brings_no_instructions_where_none_are_wanted(served: Servi
         ({"text": "a", "scorer": "nosuch"}, "nosuch"),
         ({"text": "a", "top_k": -1}, "top_k must be"),
         ({"text": "a", "min_score": "high"}, "min_score must be a number"),
+        ({"text": "a", "wrong_cost": 1, "min_score": 0.5}, "give one of them"),
+        ({"text": "a", "wrong_cost": 1, "scorer": "overlap"}, "give min_score"),
     ],
 )
 def test_select_skill_names_the_argument_that_is_wrong(

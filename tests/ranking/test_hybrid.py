@@ -88,7 +88,7 @@ class TestEvidence:
 
     def test_a_word_of_a_name_alone_is_enough_but_talk_is_not(self) -> None:
         skills = catalog(skill("deploy-app"), skill("continue-work"))
-        assert best("deploy", skills).level == "medium"
+        assert best("deploy", skills).level == "high"
         assert best("continue", skills).level == "low"
         assert best("continue", catalog(skill("continue"))).level == "low"
         assert best("@continue", catalog(skill("continue"))).level == "high"

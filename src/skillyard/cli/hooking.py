@@ -30,7 +30,12 @@ def _answered(host: str, values: Values) -> int:
     from skillyard.hook.running import Wishes, run
 
     wishes = Wishes(
-        tuple(values.root), values.max_chars, values.min_score, refresh=not values.no_refresh
+        tuple(values.root),
+        values.max_chars,
+        values.min_score,
+        refresh=not values.no_refresh,
+        wrong_cost=values.wrong_cost,
+        perhaps=not values.no_perhaps,
     )
     return run(host, wishes, budget_ms=values.budget_ms)
 
@@ -93,7 +98,13 @@ def _hosts(values: Values, *, there: bool) -> list[str]:
 
 
 def _options(values: Values) -> tuple[str, ...]:
-    """Return the options that the installed command gets: those that are not the default."""
+    """Return the options that the installed command gets: those that are not the default.
+
+    Raises InvalidInput for a floor that cannot be: the hook itself would only fall silent.
+    """
+    from skillyard.selection import SelectionPolicy
+
+    SelectionPolicy(min_score=values.min_score, wrong_cost=values.wrong_cost)
     given: list[str] = []
     for root in values.root:
         given += ["--root", os.path.abspath(root)]
@@ -101,6 +112,10 @@ def _options(values: Values) -> tuple[str, ...]:
         given += ["--max-chars", str(values.max_chars)]
     if values.min_score is not None:
         given += ["--min-score", f"{values.min_score:g}"]
+    if values.wrong_cost is not None:
+        given += ["--wrong-cost", f"{values.wrong_cost:g}"]
+    if values.no_perhaps:
+        given.append("--no-perhaps")
     if values.budget_ms != 500:
         given += ["--budget-ms", str(values.budget_ms)]
     if values.no_refresh:

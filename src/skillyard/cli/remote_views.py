@@ -36,7 +36,7 @@ def found_skills(
     else:
         if found.abstained:
             best = (
-                f"the best scores {found.skills[0].score:.2f}, below the floor of {found.floor:g}"
+                f"the best scores {found.skills[0].score:.2f}, below the floor of {found.floor:.3g}"
             )
             yield line(Span("No skill surely fits:", "head"), f" {best}.")
         yield _table(found)

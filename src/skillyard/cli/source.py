@@ -133,6 +133,7 @@ def policy_of(values: Values, *, tags: bool = False) -> SelectionPolicy:
         tuple(values.tag) if tags else (),
         tuple(values.not_tag) if tags else (),
         values.fallback,
+        values.wrong_cost,
     )
 
 

@@ -124,7 +124,7 @@ def _abstention(found: Selected) -> Iterator[Block]:
     maybe = found.selection.maybe
     if maybe:
         names = ", ".join(f"{match.skill.name} {_score(match)}" for match in maybe)
-        yield line(Span("No skill surely fits:", "head"), f" none reaches {found.min_score:g}.")
+        yield line(Span("No skill surely fits:", "head"), f" none reaches {found.min_score:.3g}.")
         yield line(Span("perhaps: ", "warning"), clean_line(names))
         return
     best = found.selection.rejected[0] if found.selection.rejected else None
@@ -137,7 +137,7 @@ def _abstention(found: Selected) -> Iterator[Block]:
             Span("No skill fits:", "head"),
             " the best, ",
             Span(best.skill.name, "name"),
-            f", scores {_score(best)}, below the floor of {found.min_score:g}.",
+            f", scores {_score(best)}, below the floor of {found.min_score:.3g}.",
         )
 
 
@@ -215,7 +215,7 @@ def _verdict(found: Why) -> Iterator[Span | str]:
         yield " ("
         yield level
         yield ")"
-    yield f", floor {found.min_score:g}, top {found.top_k}: "
+    yield f", floor {found.min_score:.3g}, top {found.top_k}: "
     yield (
         Span("would be chosen", "good") if found.chosen else Span("would not be chosen", "warning")
     )

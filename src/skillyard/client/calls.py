@@ -180,6 +180,7 @@ def select(
         "scorer": scorer,
         "top_k": policy.top_k,
         "min_score": policy.min_score,
+        "wrong_cost": policy.wrong_cost,
         "fallback_tag": policy.fallback_tag,
         "limit": limit,
         "explain": explain,

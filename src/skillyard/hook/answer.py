@@ -37,6 +37,12 @@ _FRAMED = (
 )
 
 
+_PERHAPS = (
+    "skillyard: perhaps the skill `{name}` ({score:.2f}) fits this request. If it may, read its"
+    " file: {file}"
+)
+
+
 class Chosen(NamedTuple):
     """The skill of one answer."""
 
@@ -47,11 +53,17 @@ class Chosen(NamedTuple):
     """Its instructions, where they were read; they are shown as far as was asked for."""
     close: Sequence[str] = ()
     """Names of skills that came too close to tell."""
+    perhaps: bool = False
+    """True where it is below the floor: it is named in one line, and nothing of it is shown."""
 
 
 def context_text(chosen: Chosen, max_chars: int = 0) -> str:
     """Return the text for the model, with at most ``max_chars`` characters of instructions."""
     skill, match = chosen.skill, chosen.match
+    if chosen.perhaps:
+        name = _line(skill.name).replace("`", "'")
+        file = _inert(skill.path).replace(chr(10), " ")
+        return _PERHAPS.format(name=name, score=match.score, file=file)
     level = f", {match.level}" if match.level else ""
     lines = [
         _INTRODUCTION,

@@ -47,10 +47,17 @@ class Wishes(NamedTuple):
     min_score: float | None = None
     refresh: bool = True
     """Whether to look after the index in the background."""
+    wrong_cost: float | None = None
+    """What a wrong skill costs where a missed one costs 1; not with ``min_score``."""
+    perhaps: bool = True
+    """Whether to name the skill that perhaps fits, where none surely does."""
 
 
 def choose(host: str, prompt: Prompt, wishes: Wishes, budget: Budget) -> Chosen | None:
-    """Return the skill that fits a prompt and may be used, or None. Raises Breach."""
+    """Return the skill that fits a prompt and may be used, or None. Raises Breach.
+
+    Where none fits surely, it is the one that perhaps fits, and marked so, if that is wanted.
+    """
     query = Query(asked(prompt.text))
     if query.empty:
         return None
@@ -70,10 +77,12 @@ def choose(host: str, prompt: Prompt, wishes: Wishes, budget: Budget) -> Chosen 
         return None
     if project is not None:
         _say_left_out(host, catalog, project)
-    policy = SelectionPolicy(min_score=wishes.min_score)
+    policy = SelectionPolicy(min_score=wishes.min_score, wrong_cost=wishes.wrong_cost)
     selection = select(catalog, query, policy)
     budget.check("ranking")
     chosen, refused = _first_usable(host, catalog, selection, project, wishes)
+    if wishes.perhaps and not selection.selected:
+        chosen = _perhaps(host, catalog, selection, project, wishes)
     if wanted():
         _log(catalog, query, policy, selection, chosen, refused)
     budget.check("looking at the skill")
@@ -113,6 +122,19 @@ def _first_usable(
                 close.append(usable[0].name)
         return Chosen(found[0], match, found[1], tuple(close)), refused
     return None, refused
+
+
+def _perhaps(
+    host: str, catalog: Catalog, selection: Selection, project: Project | None, wishes: Wishes
+) -> Chosen | None:
+    """Return the skill that perhaps fits, if it may be used: only its name and place are shown."""
+    roots = tuple(os.path.abspath(root) for root in wishes.roots)
+    for match in selection.maybe[:1]:
+        places = _places(catalog, match.skill, project, roots)
+        usable = _usable_place(host, places, project, roots, body=False)
+        if usable is not None:
+            return Chosen(usable[0], match, None, perhaps=True)
+    return None
 
 
 def _places(
@@ -235,7 +257,7 @@ def _log(
     from skillyard.decisions.recording import record
     from skillyard.service.choosing import bounds
 
-    best = () if chosen is None else (chosen.match,)
+    best = () if chosen is None or chosen.perhaps else (chosen.match,)
     first = [
         Match(m.skill, m.score, m.level, m._scored, NOT_APPROVED) if m in refused else m
         for m in selection.selected

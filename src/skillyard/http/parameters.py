@@ -174,6 +174,12 @@ SELECT = (
         "number",
         "The score that a skill must reach. Default: as the scorer's document says.",
     ),
+    Field(
+        "wrong_cost",
+        "number",
+        "What a wrong skill costs where a missed one costs 1; the score to reach follows from it."
+        " Default: as the scorer's document says, 2 for hybrid. Not with min_score.",
+    ),
     Field("fallback_tag", "text", "The tag of the skill to take when none reaches it.", shortest=1),
     Field(
         "limit",

@@ -47,7 +47,12 @@ async def select_skill(call: Call) -> Answer:
         include_tags=tuple(values["include_tags"] or ()),
         exclude_tags=tuple(values["exclude_tags"] or ()),
     )
-    policy = SelectionPolicy(values["top_k"], values["min_score"])
+    try:
+        policy = SelectionPolicy(
+            values["top_k"], values["min_score"], wrong_cost=values["wrong_cost"]
+        )
+    except InvalidInput as error:
+        raise ToolFailed("invalid_argument", str(error)) from None
 
     def work(view: View) -> Worked:
         found = select_skills(view.snapshot.ranked_by(scorer), query, policy, scorer=scorer)

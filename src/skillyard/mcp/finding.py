@@ -73,7 +73,7 @@ async def search_skills(call: Call) -> Answer:
     if cards and found.abstained:
         said = (
             f"None of the {plural(len(cards), 'skill')} found surely fits: the best scores"
-            f" {found.skills[0].score:.2f}, and {found.floor:g} is what it takes."
+            f" {found.skills[0].score:.2f}, and {found.floor:.3g} is what it takes."
         )
     return _answer(values["query"], cards, statuses, said, abstained=found.abstained)
 

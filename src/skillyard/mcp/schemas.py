@@ -70,6 +70,12 @@ ARGUMENTS: Mapping[str, Schema] = {
             "type": "number",
             "description": "The floor below which nothing is chosen (default: the scorer's own).",
         },
+        wrong_cost={
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "description": "What a wrong skill costs where a missed one costs 1; the floor follows"
+            " from it (default: 2). Not with min_score.",
+        },
         max_tokens={
             **_MAX_TOKENS,
             "description": "A budget for the instructions of the best skill, in tokens; the rest is"

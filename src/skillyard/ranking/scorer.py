@@ -26,7 +26,9 @@ __all__ = [
     "Level",
     "Ordered",
     "Scored",
+    "floor_of",
     "level_of",
+    "maybe_of",
 ]
 
 
@@ -80,6 +82,33 @@ class DefaultPolicy(NamedTuple):
     maybe: float = float("inf")
     """Scores from here to the floor are shown where nothing is chosen: far likelier than chance.
     Infinity where the scorer knows no such thing."""
+    wrong_cost: float | None = None
+    """What a wrong skill costs where a missed one costs 1, as ``min_score`` and ``maybe`` take it;
+    None where the score is no probability, so that no floor follows from costs."""
+
+
+def floor_of(wrong_cost: float) -> float:
+    """Return the probability from which choosing a skill costs less than leaving it.
+
+    A skill that fits with probability p costs (1 - p) · wrong_cost on average where it is chosen,
+    and p · 1, the price of a missed skill, where it is not. Choosing is no dearer from
+    p = wrong_cost / (wrong_cost + 1) on: 2/3 where a wrong skill costs twice as much as a missed
+    one.
+    """
+    return wrong_cost / (wrong_cost + 1.0)
+
+
+QUESTION = 1 / 6
+"""What a needless question costs, as a share of what a wrong skill costs."""
+
+
+def maybe_of(wrong_cost: float) -> float:
+    """Return the probability from which a question costs less than saying nothing.
+
+    The same weighing as :func:`floor_of`, of a needless question (:data:`QUESTION` of a wrong
+    skill) against a missed skill: 1/4 where a wrong skill costs twice as much as a missed one.
+    """
+    return floor_of(QUESTION * wrong_cost)
 
 
 class Ordered(Sequence[tuple[Skill, float]]):

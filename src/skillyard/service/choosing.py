@@ -15,7 +15,7 @@ from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import level_of
 from skillyard.reported import Reported
-from skillyard.selection import Selection, SelectionPolicy, menu_text, select
+from skillyard.selection import Selection, SelectionPolicy, floor, menu_text, select
 from skillyard.skill import Origin
 from skillyard.text import clean_line, escape_frame
 from skillyard.value import TYPE_CHECKING, NamedTuple
@@ -221,12 +221,12 @@ def select_skills(
 
 
 def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:
-    """Return (floor, top_k) that a policy means under a scorer."""
+    """Return (floor, top_k) that a policy means under a scorer. Raises InvalidInput."""
     from skillyard.ranking.registry import resolve
 
-    default = resolve(scorer).default_policy
-    min_score = default.min_score if policy.min_score is None else policy.min_score
-    return min_score, default.top_k if policy.top_k is None else policy.top_k
+    resolved = resolve(scorer)
+    top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
+    return floor(policy, resolved), top_k
 
 
 class Evaluated(NamedTuple):

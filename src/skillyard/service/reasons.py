@@ -228,7 +228,7 @@ def _shortfall(why: Why) -> Iterator[str]:
     if why.query.empty or not score:
         return
     if score < why.min_score:
-        yield f"the score is {why.min_score - score:.3g} short of the floor of {why.min_score:g}"
+        yield f"the score is {why.min_score - score:.3g} short of the floor of {why.min_score:.3g}"
     elif why.rank is not None and why.rank > why.top_k:
         others = plural(why.before, "skill")
         yield f"it passes the floor, but {others} rank higher and only {why.top_k} can be chosen"

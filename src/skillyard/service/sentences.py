@@ -80,7 +80,7 @@ def _close(why: Why) -> str:
 def _floor(why: Why) -> str:
     selected = why.selection.selected
     others = [match for match in selected if match.skill is not why.match.skill]
-    floor, outcome = f"the floor of {why.min_score:g}", _outcome(why, others)
+    floor, outcome = f"the floor of {why.min_score:.3g}", _outcome(why, others)
     if why.blank and not selected:
         return f"{outcome[0].upper()}{outcome[1:]}."
     if why.left_out:
@@ -107,10 +107,10 @@ def _outcome(why: Why, others: Sequence[Match]) -> str:
         if why.min_score <= 0:
             return f"{names} {are} chosen"
         reach = "reaches" if len(others) == 1 else "reach"
-        return f"{names} {reach} the floor of {why.min_score:g} and {are} chosen"
+        return f"{names} {reach} the floor of {why.min_score:.3g} and {are} chosen"
     none = "no skill is chosen"
     if why.min_score > 0:
-        none = f"no skill reaches the floor of {why.min_score:g}, so none is chosen"
+        none = f"no skill reaches the floor of {why.min_score:.3g}, so none is chosen"
     maybe = why.selection.maybe
     return f"{none}; perhaps {_names(maybe)} {_be(maybe)} meant" if maybe else none
 

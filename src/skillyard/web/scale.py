@@ -49,10 +49,10 @@ def scale_of(scorer: str) -> Scale:
     name, open_ended = found.name, "have no upper end"
     if found.levels:
         best = max(found.levels, key=lambda level: level.floor)
-        said = f"a full bar is {best.floor:g}, from which it says “{best.name}”"
+        said = f"a full bar is {best.floor:.3g}, from which it says “{best.name}”"
         return Scale(best.floor, f"Scores of {name} {open_ended}: {said}, whatever was asked.")
     floor = found.default_policy.min_score
     if floor > 0:
-        said = f"a full bar is {floor:g}, which is what a choice takes"
+        said = f"a full bar is {floor:.3g}, which is what a choice takes"
         return Scale(floor, f"Scores of {name} {open_ended}: {said}, whatever was asked.")
     return Scale(0.0, f"Scores of {name} {open_ended}, so they are not drawn as bars.")

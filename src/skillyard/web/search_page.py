@@ -375,7 +375,9 @@ def _rest(
         said = "The rest of the ranking" if first else "The ranking all the same"
         summary = tag("summary", f"{said} ({plural(len(cards), 'skill')})")
         return tag("details", summary, listed, explained, class_="folded")
-    said = f"Below {floor:g}, which is what a choice takes" if math.isfinite(floor) else "The rest"
+    said = "The rest"
+    if math.isfinite(floor):
+        said = f"Below {floor:.3g}, which is what a choice takes"
     return joined(tag("p", said, class_="divider") if first else None, listed, explained)
 
 

@@ -181,7 +181,7 @@ def _standing(why: Why) -> str:
     else:
         place = f"It ranks {why.rank:,} of {among} with a score, by {why.scorer}."
     verdict = "It would be chosen" if why.chosen else "It would not be chosen"
-    return f"{place} {verdict}: a choice takes up to {why.top_k} that reach {why.min_score:g}."
+    return f"{place} {verdict}: a choice takes up to {why.top_k} that reach {why.min_score:.3g}."
 
 
 def _ahead(view: SkillView, ahead: Sequence[Ahead]) -> Markup | None:

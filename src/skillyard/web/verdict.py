@@ -44,7 +44,7 @@ def verdict_of(selected: Selected, query: str, scorer: str = "", elsewhere: int 
     the addresses of the skills that are named.
     """
     chosen = selected.selection
-    floor = f"{selected.min_score:g}"
+    floor = f"{selected.min_score:.3g}"
     if chosen.selected:
         return _fits(selected, query, scorer)
     if elsewhere:
@@ -65,7 +65,7 @@ def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
         title = f"{title} and {len(chosen) - 1:,} more"
     first = chosen[0]
     reasons = reason_words(first.reason)
-    score = f"scores {score_words(first.score)}, where {selected.min_score:g} is enough"
+    score = f"scores {score_words(first.score)}, where {selected.min_score:.3g} is enough"
     said = f"{'The first' if len(chosen) > 1 else 'It'} {score}"
     return Verdict(
         "fits",
@@ -90,7 +90,7 @@ def _maybe(selected: Selected, query: str, scorer: str) -> Verdict:
         "maybe",
         f"Perhaps: {text_of(near[0].skill.name, 60)}",
         joined("Perhaps: ", _listed(names)),
-        tag("p", f"{meant} {rest} under the {selected.min_score:g} that a choice takes."),
+        tag("p", f"{meant} {rest} under the {selected.min_score:.3g} that a choice takes."),
     )
 
 
@@ -110,7 +110,7 @@ def _why_none(selected: Selected) -> str:
     closest = f"{closest} with {score_words(best.score)}"
     if best.score >= selected.min_score:
         return f"{closest}, but none may be chosen."
-    return f"{closest}; it takes {selected.min_score:g} to be chosen."
+    return f"{closest}; it takes {selected.min_score:.3g} to be chosen."
 
 
 def _linked(match: Match, query: str, scorer: str) -> Markup:

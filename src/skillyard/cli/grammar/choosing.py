@@ -13,6 +13,7 @@ from skillyard.cli.grammar.common import (
     REFERENCES,
     SCORER,
     TAG,
+    WRONG_COST,
     limit,
 )
 from skillyard.cli.grammar.shapes import Command, Option
@@ -48,6 +49,7 @@ COMMANDS = (
             RECENT,
             SCORER,
             MIN_SCORE,
+            WRONG_COST,
             Option(
                 "--top-k", "choose at most K (default: the scorer's own)", metavar="K", type="count"
             ),

@@ -23,6 +23,7 @@ __all__ = [
     "STATE_DIR",
     "STORE",
     "TAG",
+    "WRONG_COST",
     "limit",
 ]
 
@@ -82,6 +83,13 @@ REFERENCES = Option("--references", "count reference documents (relevance only)"
 MIN_SCORE = Option(
     "--min-score",
     "the floor below which nothing is chosen (default: the scorer's own)",
+    metavar="X",
+    type="number",
+)
+
+WRONG_COST = Option(
+    "--wrong-cost",
+    "what a wrong skill costs where a missed one costs 1; sets the floor (default: 2)",
     metavar="X",
     type="number",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.cli.grammar.common import MIN_SCORE
+from skillyard.cli.grammar.common import MIN_SCORE, WRONG_COST
 from skillyard.cli.grammar.shapes import Command, Option
 
 __all__ = ["COMMANDS"]
@@ -18,6 +18,8 @@ _HOOK_OPTIONS = (
         default=0,
     ),
     MIN_SCORE,
+    WRONG_COST,
+    Option("--no-perhaps", "say nothing where a skill only perhaps fits", "flag"),
     Option(
         "--budget-ms",
         "answer nothing rather than later than this (default: 500)",

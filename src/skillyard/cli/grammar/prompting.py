@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.cli.grammar.common import FALLBACK, MIN_SCORE, NOT_TAG, SCORER, TAG
+from skillyard.cli.grammar.common import FALLBACK, MIN_SCORE, NOT_TAG, SCORER, TAG, WRONG_COST
 from skillyard.cli.grammar.shapes import Command, Option
 
 __all__ = ["COMMANDS"]
@@ -89,6 +89,7 @@ COMMANDS = (
             ),
             SCORER,
             MIN_SCORE,
+            WRONG_COST,
             FALLBACK,
             TAG,
             NOT_TAG,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skillyard.catalog import Catalog
-from skillyard.errors import SkillError
+from skillyard.errors import InvalidInput, SkillError
 from skillyard.hosting.errors import refusal_of
 from skillyard.hosting.service import Asked, Service
 from skillyard.http.encoding import Reply, json_bytes
@@ -16,6 +16,7 @@ from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy
 from skillyard.service import evaluate_skills, rank_skills, select_skills, why_skill
+from skillyard.service.choosing import bounds
 
 __all__ = ["evaluate", "rank", "select", "why"]
 
@@ -43,9 +44,7 @@ async def select(service: Service, asked: Asked) -> Reply:
     values = asked.values
     query = _query(values, values["text"])
     scorer = _scorer(values, "body")
-    policy = SelectionPolicy(
-        values["top_k"], values["min_score"], fallback_tag=values["fallback_tag"]
-    )
+    policy = _policy(values, scorer)
 
     def work(catalog: Catalog) -> dict[str, Any]:
         found = select_skills(
@@ -59,6 +58,20 @@ async def select(service: Service, asked: Asked) -> Reply:
         return _trimmed(found.to_dict(), values)
 
     return await _answered(service, scorer, query.files, work)
+
+
+def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
+    try:
+        policy = SelectionPolicy(
+            values["top_k"],
+            values["min_score"],
+            fallback_tag=values["fallback_tag"],
+            wrong_cost=values["wrong_cost"],
+        )
+        bounds(policy, scorer)
+    except InvalidInput as error:
+        raise refuse_field(error.field or "wrong_cost", str(error), place="body") from None
+    return policy
 
 
 async def evaluate(service: Service, asked: Asked) -> Reply:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from skillyard.value import NamedTuple
 
-__all__ = ["CALIBRATION", "FEW_TERMS", "FUSION", "HALF", "Calibration", "Fusion"]
+__all__ = [
+    "CALIBRATION",
+    "FUSION",
+    "HALF",
+    "Calibration",
+    "Facts",
+    "Fusion",
+    "Situation",
+]
 
 
 class Fusion(NamedTuple):
@@ -50,38 +58,146 @@ class Fusion(NamedTuple):
 FUSION = Fusion()
 
 
+class Situation(NamedTuple):
+    """What is known of the request and the library, whatever was found."""
+
+    length: float = 0.0
+    """Logarithm of the number of terms, less that of a request of middling length."""
+    short: float = 0.0
+    """By how much that logarithm stays below that of few terms."""
+    long: float = 0.0
+    """By how much it goes beyond that of many."""
+    foreign: float = 0.0
+    """1 where the request is in a language that the word list covers."""
+    size: float = 0.0
+    """Half the logarithm of the number of skills, less that of a library of middling size."""
+    both: float = 0.0
+    """Length times size."""
+
+
+class Facts(NamedTuple):
+    """What is looked at, of the best skill unless said otherwise.
+
+    Shares are of the request's weight, 0..1. What a term *gives* is its weight times its impact in
+    the skill. That a request says *much* that the skill holds tells more than that it holds all of
+    it: so some are absolute, as logarithms of one plus the figure.
+    """
+
+    plain: float = 0.0
+    """Logarithm of what its terms give by rarity alone, whatever they say in requests."""
+    rest: float = 0.0
+    """Logarithm of what its terms give together, the heaviest one left out."""
+    passage: float = 0.0
+    """Logarithm of what the best run of ten terms gives: a long request may mention much, and what
+    it is about stands in some place of it."""
+    passage_share: float = 0.0
+    """The most of a run of ten terms that the skill holds."""
+    beyond: float = 0.0
+    """How far its score by words goes beyond what a skill holds by chance, in standard deviations
+    of that: worked out from how many skills, of the library and public ones, hold each term."""
+    lead: float = 0.0
+    """How far it goes beyond the best score that any other skill has, in the same unit."""
+    meaning: float = 0.0
+    """Its cosine with the request alone."""
+    ahead: float = 0.0
+    """How far that goes beyond the best cosine that any other candidate has."""
+    lacking: float = 0.0
+    """The cosine of the missing terms alone: words that it lacks but that are near to it."""
+    own_name: float = 0.0
+    """Share of the terms that stand in its name."""
+    in_names: float = 0.0
+    """How usual the terms are in names of skills, of any skill: the mean, by weight, of the
+    logarithm of one plus how many names in a thousand hold the term, two at most. 0 for mere
+    talk."""
+    named_missing: float = 0.0
+    """Share of named things that the skill lacks."""
+    strange: float = 0.0
+    """By how much the rarest missing term is rarer than one that three skills in a thousand hold.
+    In English requests only: in others every word may be rare."""
+    said: float = 0.0
+    """How much the terms say in requests, the mean by weight: little in vague ones."""
+
+
 class Calibration(NamedTuple):
     """A logistic regression from what was seen to the probability that a skill fits.
 
     The first block is fitted by ``training/calibrate.py`` on requests with and without a fitting
-    skill, over libraries of several sizes; never on the development queries.
+    skill, of all lengths, over libraries of 1 to 10,476 skills; never on the development queries.
+    What a fact counts depends on how long the request is and how large the library: ``counts``,
+    and beside it ``by_length`` times the length and ``by_size`` times the size.
     """
 
-    bias: float = -8.4955
-    covered: float = 1.3743
-    best_meaning: float = 1.3696
-    named_missing: float = -3.1092
-    terms: float = 1.1976
-    strength: float = 1.4577
-    plain: float = 1.0294
-    heaviest: float = -0.2127
-    strange: float = -0.3082
-    strangers: float = -1.0324
-    in_names: float = 2.8095
-    lacking: float = 3.3563
-    lead: float = 1.0813
-    agreed: float = 0.9752
-    gap: float = 9.0373
-    """What one point behind the best skill costs, in logits."""
+    bias: float = -5.4640
+    situation: Situation = Situation(
+        length=-0.2926,
+        short=-1.1728,
+        long=-0.3444,
+        foreign=-1.0795,
+        size=-1.4681,
+        both=-0.2802,
+    )
+    counts: Facts = Facts(
+        plain=1.0280,
+        rest=0.7988,
+        passage=0.5337,
+        passage_share=1.4209,
+        beyond=-0.0641,
+        lead=0.2038,
+        meaning=5.3366,
+        ahead=2.3331,
+        lacking=1.6125,
+        own_name=-1.6403,
+        in_names=-1.4094,
+        named_missing=-2.7410,
+        strange=-0.3675,
+        said=-0.5465,
+    )
+    by_length: Facts = Facts(
+        plain=0.0931,
+        rest=-0.2606,
+        passage=0.2916,
+        passage_share=-0.5562,
+        beyond=-0.0358,
+        lead=0.0614,
+        meaning=1.7376,
+        ahead=0.6281,
+        lacking=-3.4146,
+        own_name=-2.5912,
+        in_names=-0.0824,
+        named_missing=0.0492,
+        strange=0.1672,
+        said=-0.2865,
+    )
+    by_size: Facts = Facts(
+        plain=0.4197,
+        rest=0.2743,
+        passage=-0.0976,
+        passage_share=0.5916,
+        beyond=0.0296,
+        lead=-0.0325,
+        meaning=-2.0380,
+        ahead=-0.4745,
+        lacking=0.0100,
+        own_name=-0.4840,
+        in_names=0.4263,
+        named_missing=-0.1578,
+        strange=-0.0160,
+        said=0.0302,
+    )
+    gap: float = 9.8670
+    """What one point behind the best skill costs, in logits, where that has an even chance."""
 
     called: float = 4.0
     """Log-odds at least, of a skill that the request calls by name. A rule, not fitted."""
-    named: float = 0.4
-    """Log-odds at least, when a request of a few words holds nothing but words of the skill's name:
-    too short to be judged by how much it says. A rule, not fitted."""
+    talk: float = -2.0
+    """Log-odds at most, when a request holds nothing but words that a conversation is kept going
+    with: one of them may well be all of a name. A rule, not fitted."""
+    one_word: float = -1.0
+    """Added where a skill holds one word of several, and not in its name: as a rule enough for a
+    question, not for a choice. A rule, not fitted."""
     phrased: float = 0.8
     """Log-odds at least, when a name or trigger phrase makes up half of the request. A rule."""
-    file_alone: float = -1.5
+    file_alone: float = -1.3
     """With :attr:`file`, the log-odds where a file matches and the request says nothing else: an
     exact name (weight 0.35) is enough by itself, a generic pattern (0.15) is not. A rule."""
     file: float = 6.0
@@ -90,7 +206,5 @@ class Calibration(NamedTuple):
 
 CALIBRATION = Calibration()
 
-FEW_TERMS = 3
-"""Terms of a request that may be nothing but words of a name."""
 HALF = 0.5
 """Share of a request's words from which a phrase in it is the request."""

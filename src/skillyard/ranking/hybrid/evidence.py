@@ -87,12 +87,9 @@ class Found(NamedTuple):
     by_embedder: Mapping[int, float] = {}
     """The cosine of each by an embedder; empty without one."""
     embedder: tuple[float, float] = (0.0, 0.0)
-    lead: float = 0.0
-    """How far the best score of words lies before the tenth, or before nothing."""
-    agreed: float = 0.0
-    """Share of the shorter of the two lists, by words and by meaning, that the other holds too."""
-    nearest: float = 0.0
-    """The best cosine with the request alone; in a long request, of the candidates."""
+    alone: Mapping[int, float] = {}
+    """The cosine of every candidate with the request alone, by ordinal: the same as
+    :attr:`by_meaning` but in a long request."""
     feedback: Feedback | None = None
     """What cosines are taken with instead of the request's own direction; None for that one."""
     covers: Mapping[int, Cover] = {}

@@ -6,7 +6,8 @@ from math import exp, sqrt
 from typing import TYPE_CHECKING
 
 from skillyard.index.weighing import Analysed, analyse, shares
-from skillyard.ranking.hybrid.calibration import Facts
+from skillyard.ranking.hybrid.calibration import parts as odds_of
+from skillyard.ranking.hybrid.calibration import slope
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Feedback
 from skillyard.ranking.hybrid.points import Points
 from skillyard.ranking.hybrid.question import Term
@@ -63,22 +64,29 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     calibration = bound.scorer.calibration
     if scored.facts is None or scored.best is None:
         return Explanation("log-odds", 0.0, (), "leaf", "nothing speaks for any skill")
-    parts = [Explanation("bias", calibration.bias)]
-    for name, value in zip(Facts._fields, scored.facts, strict=True):
-        each = getattr(calibration, name)
-        parts.append(Explanation(name, each * value, (), "leaf", f"{each:.4g} · {value:.4g}"))
+    values = {**scored.situation._asdict(), **scored.facts._asdict()}
+    parts = [
+        Explanation(name, adds, (), "leaf", _by(adds, values.get(name, 0.0)))
+        for name, adds in odds_of(scored.facts, scored.situation, calibration)
+    ]
     best = added([part.value for part in parts])
     rule = scored.log_odds - best
     if rule:
-        note = "what a rule says at least: called, named, phrase or file"
+        note = "what a rule says: called, phrase, file, one word, or mere talk"
         parts.append(Explanation("rule", rule, (), "leaf", note))
     behind = max(0.0, scored.totals[scored.best] - own.total)
+    costs = slope(scored.log_odds, calibration)
     if behind:
-        note = f"{calibration.gap:.4g} · {behind:.4g} points behind the best"
-        parts.append(Explanation("behind", -calibration.gap * behind, (), "leaf", note))
+        note = f"{costs:.4g} · {behind:.4g} points behind the best"
+        parts.append(Explanation("behind", -costs * behind, (), "leaf", note))
     kept = tuple(part for part in parts if part.value)
-    total = scored.log_odds - calibration.gap * behind
+    total = scored.log_odds - costs * behind
     return Explanation("log-odds", total, kept, "sum", "of the best skill, less what is behind it")
+
+
+def _by(adds: float, value: float) -> str:
+    """Return what a fact counts, times the fact; nothing for the bias."""
+    return f"{adds / value:.4g} · {value:.4g}" if value else ""
 
 
 def _embedded(bound: BoundHybrid, evidence: Evidence) -> str:

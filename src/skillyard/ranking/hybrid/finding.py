@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from operator import itemgetter
 
 from skillyard.index.marks import AVOID, CALL, NAME, PRIOR, exact_mark, phrases_in, tag_mark
 from skillyard.index.searcher import Searcher, Weights
@@ -22,8 +21,6 @@ __all__ = ["find", "named_by"]
 
 LONGEST_NAME = 12
 """Words of a request that may be nothing but a name."""
-FIRST = 10
-"""Skills by words among which one that fits stands out."""
 MANY = 1_000_000_000
 """As a limit: all that there are."""
 
@@ -70,17 +67,17 @@ def find(
     direction = asked.vector if feedback is None else feedback.direction
     meaning = searcher.semantic(direction, fusion.depth, allowed) if direction else []
     near = {ordinal: dot / WHOLE for ordinal, dot in meaning}
-    agreed = sum(map(near.__contains__, map(itemgetter(0), words)))
     heard = dense.direction(query.text) if dense is not None else b""
     embedded = [] if dense is None else dense.nearest(heard, fusion.depth, allowed)
     ordinals = list(dict.fromkeys([*scores, *near, *(ordinal for ordinal, _ in embedded)]))
     far = [ordinal for ordinal in ordinals if ordinal not in near]
     dots = searcher.dots(direction, far) if direction else [0] * len(far)
-    shorter = max(1, min(len(words), len(near)))
     near.update(zip(far, [dot / WHOLE for dot in dots], strict=True))
     most, least = _span_of(meaning, fusion.depth)
-    best, tenth = _span_of(words, FIRST)
-    nearest = most if feedback is None else max(searcher.dots(asked.vector, ordinals), default=0)
+    alone = near
+    if feedback is not None:
+        dots = searcher.dots(asked.vector, ordinals)
+        alone = dict(zip(ordinals, [dot / WHOLE for dot in dots], strict=True))
     return Found(
         scores,
         near,
@@ -89,9 +86,7 @@ def find(
         (most / WHOLE, least / WHOLE),
         {} if dense is None else dense.cosines(heard, ordinals),
         _span_of(embedded, fusion.depth),
-        best - tenth,
-        agreed / shorter,
-        nearest / WHOLE,
+        alone,
         feedback,
     )
 

@@ -7,23 +7,32 @@ from functools import cached_property
 
 from skillyard.index.library import Library
 from skillyard.index.searcher import tie_of
-from skillyard.ranking.hybrid.calibration import (
+from skillyard.ranking.hybrid.calibration import logit, probabilities, probability, slope
+from skillyard.ranking.hybrid.constants import (
+    CALIBRATION,
+    FUSION,
+    Calibration,
     Facts,
-    facts,
-    in_name,
-    logit,
-    probabilities,
-    probability,
+    Fusion,
+    Situation,
 )
-from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION, Calibration, Fusion
 from skillyard.ranking.hybrid.coverage import cover
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found
+from skillyard.ranking.hybrid.facts import facts, situation
 from skillyard.ranking.hybrid.finding import find, named_by
 from skillyard.ranking.hybrid.points import Points, points, totals
 from skillyard.ranking.hybrid.question import Question, Vocabulary, question, spelling
 from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.query import Query, called_words, invokes
-from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Ordered, Scored
+from skillyard.ranking.scorer import (
+    DefaultPolicy,
+    Explanation,
+    Level,
+    Ordered,
+    Scored,
+    floor_of,
+    maybe_of,
+)
 from skillyard.skill import Skill
 from skillyard.value import TYPE_CHECKING, Value, put
 
@@ -35,11 +44,12 @@ if TYPE_CHECKING:
 
 __all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
 
-FLOOR = 0.5
-"""Below an even chance that it fits, no skill is chosen."""
-MAYBE = 0.25
-"""From one chance in four a skill is worth a question, where none is chosen: of a library of any
-size hardly one skill comes near a request by chance."""
+WRONG_COST = 2.0
+"""A wrong skill costs twice as much as a missed one: it is read, and followed, in vain."""
+FLOOR = floor_of(WRONG_COST)
+"""Two chances in three: below, a skill is not chosen."""
+MAYBE = maybe_of(WRONG_COST)
+"""One chance in four: from there a skill is worth a question, where none is chosen."""
 MENU_MARGIN = 0.02
 
 
@@ -64,7 +74,7 @@ class Hybrid(Value):
     name = "hybrid"
     scale = "0..1"
     levels = (Level(0.8, "high"), Level(FLOOR, "medium"), Level(0.0, "low"))
-    default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path", MAYBE)
+    default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path", MAYBE, WRONG_COST)
 
     def __init__(
         self,
@@ -267,15 +277,21 @@ class ScoredHybrid(Scored):
         return facts(self.best, evidence, self.found, self.asked, library.searcher, library.table)
 
     @cached_property
+    def situation(self) -> Situation:
+        """What else the probability is worked out from: the request's length, the library's."""
+        return situation(self.asked, self._bound.library.searcher)
+
+    @cached_property
     def _top(self) -> tuple[float, float, float]:
         """The best skill's (points, log-odds), and what a point behind it costs."""
         calibration = self._bound.scorer.calibration
         if self.best is None or self.facts is None:
             return 0.0, 0.0, calibration.gap
         evidence = self._evidence(self.best)
-        named = in_name(self.best, self.asked, self._bound.library.searcher)
-        log_odds = logit(self.facts, evidence, calibration, named=named)
-        return self.totals[self.best], log_odds, calibration.gap
+        blank, talk = not self.asked.terms, self.asked.talk
+        where = self.situation
+        log_odds = logit(self.facts, where, evidence, calibration, blank=blank, talk=talk)
+        return self.totals[self.best], log_odds, slope(log_odds, calibration)
 
     @property
     def log_odds(self) -> float:
