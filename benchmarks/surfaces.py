@@ -1,5 +1,8 @@
 """Every surface with its defaults, on the labelled requests of ``examples/``: who finds the skill?
 
+``SKILLYARD_BENCH_REQUESTS`` names other requests, a file in the form of ``examples/requests.jsonl``,
+and ``SKILLYARD_BENCH_SKILLS`` the folder of the skills that they ask for.
+
 ``select`` and ``rank`` are the measure; all others are asked as their users ask them: over real
 HTTP, by the SDK's MCP client, and the prompt hook as a process of its own for each request. A
 surface abstains where it chooses nothing, or says that nothing it found fits.
@@ -24,6 +27,8 @@ from benchmarks.service_process import check_machine, environment_in, served
 
 SUMMARY = "the right skill first, a wrong one, or none: each surface, on 206 labelled requests"
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+SKILLS = Path(os.environ.get("SKILLYARD_BENCH_SKILLS", EXAMPLES / "skills"))
+REQUESTS = os.environ.get("SKILLYARD_BENCH_REQUESTS", "")
 LEAST = 0.95
 """Of what ``select`` (of what chooses) or ``rank`` (of what ranks) puts first."""
 
@@ -64,7 +69,7 @@ def measured(asked: Asked) -> Iterator[Row]:
         yield _row(name, _counts(requests, answers), choosing, nothing)
     with tempfile.TemporaryDirectory() as folder:
         environment = environment_in(folder)
-        with served(EXAMPLES / "skills", folder, environment) as server:
+        with served(SKILLS, folder, environment) as server:
             for name, answers in _served(server.port).items():
                 yield _row(name, _counts(requests, answers), choosing, nothing)
         hook = _counts(requests, _hook(environment))
@@ -72,11 +77,13 @@ def measured(asked: Asked) -> Iterator[Row]:
 
 
 def labelled() -> list[Labelled]:
-    """Return the requests of ``examples/``."""
+    """Return the requests that were named, else those of ``examples/``."""
+    requests = Path(REQUESTS) if REQUESTS else EXAMPLES / "requests.jsonl"
     found = [
-        Labelled(line["request"], frozenset(line["expect"]))
-        for line in _lines(EXAMPLES / "requests.jsonl")
+        Labelled(line["request"], frozenset(line["expect"])) for line in _lines(requests)
     ]
+    if REQUESTS:
+        return found
     for path in sorted((EXAMPLES / "evals" / "datasets" / "activation").glob("*.jsonl")):
         found += [
             Labelled(
@@ -132,7 +139,7 @@ def _row(name: str, counts: Counts, choosing: Counts, nothing: int) -> Bound:
 def _catalog() -> Any:
     import skillyard as sy
 
-    return sy.load_catalog(EXAMPLES / "skills")
+    return sy.load_catalog(SKILLS)
 
 
 def _select() -> Answers:
@@ -249,7 +256,7 @@ def _served(port: int) -> dict[str, Answers]:
 
 def _hook(environment: dict[str, str]) -> Answers:
     line = (sys.executable, "-m", "skillyard", "hook", "claude-code", "--budget-ms", "5000")
-    line += ("--root", str(EXAMPLES / "skills"))
+    line += ("--root", str(SKILLS))
 
     def first(text: str) -> str | None:
         payload = {"prompt": text, "cwd": os.sep, "hook_event_name": "UserPromptSubmit"}
