@@ -1,7 +1,7 @@
 """Every surface with its defaults, on the labelled requests of ``examples/``: who finds the skill?
 
-``SKILLYARD_BENCH_REQUESTS`` names other requests, a file in the form of ``examples/requests.jsonl``,
-and ``SKILLYARD_BENCH_SKILLS`` the folder of the skills that they ask for.
+``SKILLYARD_BENCH_REQUESTS`` names other requests, a file in the form of
+``examples/requests.jsonl``, and ``SKILLYARD_BENCH_SKILLS`` the folder of their skills.
 
 ``select`` and ``rank`` are the measure; all others are asked as their users ask them: over real
 HTTP, by the SDK's MCP client, and the prompt hook as a process of its own for each request. A
@@ -79,9 +79,7 @@ def measured(asked: Asked) -> Iterator[Row]:
 def labelled() -> list[Labelled]:
     """Return the requests that were named, else those of ``examples/``."""
     requests = Path(REQUESTS) if REQUESTS else EXAMPLES / "requests.jsonl"
-    found = [
-        Labelled(line["request"], frozenset(line["expect"])) for line in _lines(requests)
-    ]
+    found = [Labelled(line["request"], frozenset(line["expect"])) for line in _lines(requests)]
     if REQUESTS:
         return found
     for path in sorted((EXAMPLES / "evals" / "datasets" / "activation").glob("*.jsonl")):

@@ -54,7 +54,7 @@ def test_patterns_of_one_skill_cost_a_request_little_and_are_named(
         assert [each["skillName"] for each in shape["results"]] == ["honest"]
         assert "Not all file patterns of `evil` were compared" in shape["message"]
     else:
-        assert all(each["skill"]["name"] != "evil" for each in shape["selected"])
+        assert all(each["name"] != "evil" for each in shape["selected"])
 
 
 @requirement("safety:work:bounded")

@@ -13,7 +13,7 @@ from skillyard.index.table import bundled
 from skillyard.node.applying import apply_few, few_changes, rebuild
 from skillyard.node.catalog import NodeCatalog
 from skillyard.node.library import NodeLibrary
-from skillyard.node.records import path_of
+from skillyard.node.records import key_at, key_text, path_of
 from skillyard.node.state import NodeState, position_in
 from skillyard.ranking.match import rank
 from skillyard.resources import list_resources, read_resource
@@ -90,9 +90,18 @@ def touched_by(page: Changes) -> frozenset[str]:
     return frozenset(map(path_of, (*page.withdrawals, *(v.key for v in page.upserts))))
 
 
+class _Stored(Catalog):
+    """Skills of a store in memory. Equal scores go by the key in the store, as on a node."""
+
+    __slots__ = ()
+
+    def below(self, skill: Skill) -> str | None:
+        return key_text(key_at(skill.path))
+
+
 def in_memory(store: CatalogStore) -> Catalog:
     """Return the store's skills as a catalog in memory, with the paths that a node gives them."""
-    return Catalog.from_skills(v.skill.replace(path=path_of(v.key)) for v in store.snapshot())
+    return _Stored.from_skills(v.skill.replace(path=path_of(v.key)) for v in store.snapshot())
 
 
 def found(catalog: Catalog, name: str) -> object:
