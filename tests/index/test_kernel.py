@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import sys
 from array import array
@@ -391,3 +392,11 @@ def test_a_large_pass_lets_others_run_and_answers_the_same_alone_and_beside_othe
         with ThreadPoolExecutor(4) as pool:
             beside = [pool.submit(work) for _ in range(10) for work in (lexical, nearest)]
             assert [each.result() for each in beside] == list(alone) * 10
+
+
+def test_no_format_of_the_kernel_needs_the_headers_of_the_version_that_runs_it() -> None:
+    """The wheel is built on 3.13, whose headers no longer make `#` mean a size on 3.11 and 3.12."""
+    native = sorted((REPOSITORY / "src" / "skillyard" / "index" / "native").glob("*.c"))
+    assert native
+    calls = re.compile(r'(?:Parse\w*|BuildValue|CallFunction|CallMethod)\([^;]*?"([^"]*#[^"]*)"')
+    assert [path.name for path in native if calls.search(path.read_text())] == []

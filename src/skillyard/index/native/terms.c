@@ -210,7 +210,11 @@ static int64_t finish(Terms *self, const char *word, size_t length)
     if (map_find(&self->stops, word, length, map_hash(&self->stops, word, length)) < 0 &&
         !(all & DIGIT && length > 4)) {
         if (all & LOWER && length >= self->shortest_stemmed) {
-            PyObject *stem = PyObject_CallFunction(self->stem, "s#", word, (Py_ssize_t)length);
+            PyObject *text = PyUnicode_FromStringAndSize(word, (Py_ssize_t)length), *stem = NULL;
+            if (text != NULL) {
+                stem = PyObject_CallFunctionObjArgs(self->stem, text, NULL);
+                Py_DECREF(text);
+            }
             id = stem == NULL ? -2 : intern_str(self, stem);
             Py_XDECREF(stem);
         } else {
@@ -792,14 +796,16 @@ static int read_tables(Terms *self, PyObject *technical, PyObject *stops)
 
 static PyObject *terms_new(PyTypeObject *type, PyObject *arguments, PyObject *names)
 {
-    PyObject *chain, *stem, *page_of, *technical, *stops;
+    PyObject *chain, *stem, *page_of, *technical, *stops, *given;
     Py_ssize_t longest, whole, shortest, most;
-    const char *seed_bytes;
+    char *seed_bytes;
     Py_ssize_t seed_length;
     uint64_t seed[2];
-    if (!PyArg_ParseTuple(arguments, "OOOO!O!nnnny#", &chain, &stem, &page_of, &PyDict_Type,
+    /* No "y#": built with the headers of 3.13, it does not run on 3.11 and 3.12. */
+    if (!PyArg_ParseTuple(arguments, "OOOO!O!nnnnO", &chain, &stem, &page_of, &PyDict_Type,
                           &technical, &PyTuple_Type, &stops, &longest, &whole, &shortest, &most,
-                          &seed_bytes, &seed_length)) {
+                          &given) ||
+        PyBytes_AsStringAndSize(given, &seed_bytes, &seed_length) < 0) {
         return NULL;
     }
     if (longest < 1 || longest > LONGEST_WORD || whole < 0 || shortest < 0 || most < 1 ||
