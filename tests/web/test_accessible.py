@@ -96,10 +96,11 @@ def kept(tmp_path: Path) -> Path:
 
 
 FITS = "/?q=fill+in+a+pdf+form"
+MAYBE = "/?q=the+axis+starts+at+95+%25+and+the+press+office+says+we%27re+lying.+are+we%3F"
 STATES = {
     "home": ("served", "/"),
     "fits": ("served", FITS),
-    "maybe": ("served", "/?q=broken+csv"),
+    "maybe": ("served", MAYBE),
     "none": ("served", "/?q=walk+the+dog"),
     "nothing": ("served", "/?q=zzzz"),
     "open-scale": ("served", "/?q=fill+in+a+pdf+form&scorer=overlap"),
@@ -117,6 +118,9 @@ STATES = {
     "building": ("builds", "/"),
     "long": ("served", ""),
 }
+
+
+VERDICTS = {"fits": "Fits: ", "maybe": "Perhaps: ", "none": "No skill fits this request"}
 
 
 def show(window: Browser, name: str, request: pytest.FixtureRequest) -> None:
@@ -150,6 +154,8 @@ def test_axe_finds_nothing_wrong_and_nothing_is_wider_than_the_screen(
     window: Browser, kept: Path, name: str, request: pytest.FixtureRequest
 ) -> None:
     show(window, name, request)
+    if name in VERDICTS:
+        assert window.text("#verdict").startswith(VERDICTS[name])
     for device, (width, height) in (("desk", DESK), ("phone", PHONE)):
         window.resize(width, height, phone=device == "phone")
         for scheme in ("light", "dark"):
