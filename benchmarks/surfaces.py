@@ -1,7 +1,7 @@
 """Every surface with its defaults, on the labelled requests of ``examples/``: who finds the skill?
 
 ``SKILLYARD_BENCH_REQUESTS`` names other requests, a file in the form of
-``examples/requests.jsonl``, and ``SKILLYARD_BENCH_SKILLS`` the folder of their skills.
+``examples/requests.jsonl``, and ``SKILLYARD_BENCH_LIBRARY`` the folder of their skills.
 
 ``select`` and ``rank`` are the measure; all others are asked as their users ask them: over real
 HTTP, by the SDK's MCP client, and the prompt hook as a process of its own for each request. A
@@ -27,8 +27,10 @@ from benchmarks.service_process import check_machine, environment_in, served
 
 SUMMARY = "the right skill first, a wrong one, or none: each surface, on 206 labelled requests"
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-SKILLS = Path(os.environ.get("SKILLYARD_BENCH_SKILLS", EXAMPLES / "skills"))
+SKILLS = Path(os.environ.get("SKILLYARD_BENCH_LIBRARY", EXAMPLES / "skills"))
 REQUESTS = os.environ.get("SKILLYARD_BENCH_REQUESTS", "")
+DOCUMENTED = 200
+"""Characters of a request that GET /search takes, as Skyll's does; a client has to cut it."""
 LEAST = 0.95
 """Of what ``select`` (of what chooses) or ``rank`` (of what ranks) puts first."""
 
@@ -217,7 +219,8 @@ def _served(port: int) -> dict[str, Answers]:
     http = httpx2.Client(base_url=base, timeout=60)
 
     def search(text: str) -> str | None:
-        shape = http.get("/search", params={"q": text, "include_content": "false"}).json()
+        query = {"q": text[:DOCUMENTED], "include_content": "false"}
+        shape = http.get("/search", params=query).json()
         return None if shape["abstained"] else shape["skills"][0]["name"]
 
     def select(text: str) -> str | None:
