@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -169,11 +168,10 @@ def test_a_root_that_goes_and_comes_back_is_said_and_unsaid(tmp_path: Path) -> N
     run(work())
 
 
+@pytest.mark.parametrize("large", ["indexed"], indirect=True)
 def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if "SKILLYARD_INDEX" in os.environ:
-        pytest.skip("no index is made here")
     root = write_tree(tmp_path / "skills", LIBRARY)
     monkeypatch.setattr(live, "PATIENCE_S", 0.0)
     go_on = Event()

@@ -45,9 +45,9 @@ def hook_install(values: Values, console: Console) -> int:
     from skillyard.cli.progress import progress
     from skillyard.errors import SkillyardError
     from skillyard.hook.installing import install
-    from skillyard.hook.library import indexing_is_off, library_place
+    from skillyard.hook.library import library_place
     from skillyard.hook.trust import project_above
-    from skillyard.index.indexed import open_place
+    from skillyard.index.indexed import indexing_is_off, open_place
 
     options = _options(values)
     done = [install(host, file=values.file, options=options) for host in _hosts(values, there=True)]

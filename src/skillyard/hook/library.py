@@ -22,7 +22,6 @@ from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = [
     "LOOKED_AT_S",
-    "indexing_is_off",
     "library_place",
     "named_by",
     "open_library",
@@ -49,11 +48,6 @@ def named_by(place: Place) -> tuple[tuple[str, ...], str | None]:
     if isinstance(place.admission, ApprovedSkills):
         return place.admission.roots, place.admission.project
     return place.roots, None
-
-
-def indexing_is_off() -> bool:
-    """Return True where the user wants no index: then a hook has nothing to answer from."""
-    return os.environ.get("SKILLYARD_INDEX", "").lower() in ("off", "0", "no")
 
 
 def open_library(place: Place, *, refresh: bool = True) -> IndexedCatalog | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from skillyard.hook.library import indexing_is_off, library_place
+from skillyard.hook.library import library_place
 from skillyard.hook.refreshing import bring_up_to_date
 from skillyard.hook.trust import Project, project_above
+from skillyard.index.indexed import indexing_is_off
 from skillyard.index.place import Place, index_folder, real_root
 
 __all__ = ["prepare_hooks"]

@@ -263,7 +263,7 @@ class LiveCatalog:
     def _open(self) -> Catalog:
         loop = self._loop
 
-        def told(done: int, total: int) -> None:
+        def tell(done: int, total: int) -> None:
             loop.call_soon_threadsafe(self._indexed, done, total)
 
         return open_catalog(
@@ -271,7 +271,7 @@ class LiveCatalog:
             scopes=self._options.scopes,
             look=True,
             in_parts=False,
-            progress=told,
+            progress=tell,
         )
 
     def _indexed(self, done: int, total: int) -> None:

@@ -26,12 +26,12 @@ def begin_with(place: Place, other: Place) -> bool:
         return False
     folder, source = index_folder(place), index_folder(other)
     try:
-        found = read_manifest(source)
+        newest = read_manifest(source)
     except IndexDamaged:
         return False
-    if found is None or folder == source:
+    if newest is None or folder == source:
         return False
-    manifest, data = found
+    manifest, data = newest
     names = {part.file for part in manifest.parts if part.file}
     names |= {side.file for side in manifest.sides.values()}
     with locked(folder, 0.0):
@@ -51,10 +51,10 @@ def begin_with(place: Place, other: Place) -> bool:
 def _is_of(folder: str, settings: Mapping[str, str]) -> bool:
     """True for a folder with an index made with these settings."""
     try:
-        found = read_manifest(folder)
+        own = read_manifest(folder)
     except IndexDamaged:
         return False
-    return found is not None and found[0].settings == settings
+    return own is not None and own[0].settings == settings
 
 
 def _begins_with(place: Place, other: Place) -> bool:

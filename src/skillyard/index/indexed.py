@@ -36,7 +36,14 @@ if TYPE_CHECKING:
 
     from skillyard.catalog.reading import Progress as Reading
 
-__all__ = ["IndexedCatalog", "current", "load_catalog", "open_catalog", "open_place"]
+__all__ = [
+    "IndexedCatalog",
+    "current",
+    "indexing_is_off",
+    "load_catalog",
+    "open_catalog",
+    "open_place",
+]
 
 READ_UP_TO = 64
 """Files that :func:`load_catalog` reads each time: an index of so few would save no time."""
@@ -311,7 +318,7 @@ def load_catalog(
     """
     paths, named = named_roots(roots, scopes)
     place = Place(paths, named, limits)
-    if not index or _is_off():
+    if not index or indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
     try:
         if not _is_large(index_folder(place)):
@@ -323,7 +330,8 @@ def load_catalog(
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
 
 
-def _is_off() -> bool:
+def indexing_is_off() -> bool:
+    """Return True where the user wants no index."""
     return os.environ.get("SKILLYARD_INDEX", "").lower() in ("off", "0", "no")
 
 
@@ -354,7 +362,7 @@ def open_catalog(
     each time. Raises InvalidSkillsRoot, InvalidInput.
     """
     paths, named = named_roots(roots, scopes)
-    if _is_off():
+    if indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
     place = Place(paths, named, limits)
     try:

@@ -191,12 +191,12 @@ class Library:
         looking = self._live.look()
         while not looking.done():
             await asyncio.wait({looking}, timeout=PATIENCE_S)
-            found = self._live.building
-            if found is not None and found.total:
+            index = self._live.building
+            if index is not None and index.total:
                 if tell is None:
                     return
-                words = f"making the index: {found.done:,} of {found.total:,} files"
-                await tell(min(found.done / found.total, MOST_TOLD), 1.0, words)
+                words = f"making the index: {index.done:,} of {index.total:,} files"
+                await tell(min(index.done / index.total, MOST_TOLD), 1.0, words)
         await self._take_over()
 
     def _allowed(self) -> float:

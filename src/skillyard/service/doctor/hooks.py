@@ -12,9 +12,10 @@ from skillyard.errors import SkillyardError
 from skillyard.hook.approving import review_project
 from skillyard.hook.hosts import HOSTS, Host
 from skillyard.hook.installing import installed_commands
-from skillyard.hook.library import indexing_is_off, library_place
+from skillyard.hook.library import library_place
 from skillyard.hook.settings_file import SettingsRefused, read_settings
 from skillyard.hook.trust import project_above, projects, untrusted_skills
+from skillyard.index.indexed import indexing_is_off
 from skillyard.index.place import Place
 from skillyard.service.doctor.documents import read_document
 from skillyard.service.doctor.finding import ERROR, INFO, OK, WARNING, Finding

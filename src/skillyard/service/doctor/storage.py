@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from skillyard.decisions import LOG
 from skillyard.decisions.files import state_folder
 from skillyard.errors import InvalidSkillsRoot, SkillError
-from skillyard.hook.library import indexing_is_off
+from skillyard.index.indexed import indexing_is_off
 from skillyard.index.place import cache_folder
 from skillyard.service.doctor.finding import INFO, OK, WARNING, Finding
 from skillyard.service.doctor.programs import export_command, unset_command
