@@ -28,9 +28,10 @@ def for_each(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that runs a test for each row, named as ``parametrize`` names them.
 
-    A row is a value, or a tuple of values where there are several names, or a ``pytest.param``
-    without marks. Raises ValueError for a table without rows (such a test would protect nothing)
-    and for a row of another width.
+    A row is a value, or a tuple of values where there are several names, or a ``pytest.param``;
+    of its marks only ``skip`` is known, which stands for a table whose data is not here. Raises
+    ValueError for a table without rows (such a test would protect nothing), for a row of another
+    width and for one with another mark.
     """
     keys = [name.strip() for name in (names.split(",") if isinstance(names, str) else names)]
     keys = [key for key in keys if key]
@@ -39,7 +40,7 @@ def for_each(
     ids = ids if ids is None or callable(ids) else list(ids)
     if not table:
         raise ValueError(f"no rows for {names}")
-    labels = [_label(name, values, ids, number) for number, (name, values) in enumerate(table)]
+    labels = [_label(name, values, ids, number) for number, (name, values, _) in enumerate(table)]
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(test)
@@ -48,8 +49,10 @@ def for_each(
 
         @functools.wraps(test)
         def run(*args: Any, subtests: pytest.Subtests, **fixtures: Any) -> None:
-            for number, (label, (_, values)) in enumerate(zip(labels, table, strict=True)):
+            for number, (label, (_, values, absent)) in enumerate(zip(labels, table, strict=True)):
                 with subtests.test(label), _fresh(fixtures, number) as own:
+                    if absent:
+                        pytest.skip(absent)
                     if nested:
                         own["subtests"] = subtests
                     test(*args, **own, **dict(zip(keys, values, strict=True)))
@@ -75,17 +78,19 @@ def _fresh(fixtures: dict[str, Any], number: int) -> Iterator[dict[str, Any]]:
         yield own
 
 
-def _row(row: Any, single: bool, width: int) -> tuple[str | None, tuple[Any, ...]]:
-    """Return (id, values) of a row."""
-    name = None
+def _row(row: Any, single: bool, width: int) -> tuple[str | None, tuple[Any, ...], str]:
+    """Return (id, values, why it is skipped or nothing) of a row."""
+    name, reason = None, ""
     if hasattr(row, "values") and hasattr(row, "marks"):  # a pytest.param
-        if row.marks:
-            raise ValueError("a row with a mark needs pytest.mark.parametrize")
+        for mark in row.marks:
+            if mark.name != "skip":
+                raise ValueError("a row with a mark needs pytest.mark.parametrize")
+            reason = mark.kwargs["reason"]
         name, row = row.id, row.values[0] if single else row.values
     values = (row,) if single else tuple(row)
     if len(values) != width:
         raise ValueError(f"a row of {len(values)} values for {width} names: {row!r}")
-    return name, values
+    return name, values, reason
 
 
 def _label(

@@ -49,6 +49,11 @@ def test_tables_stand_on_each_other(left: int, right: int) -> None:
     assert left < right
 
 
+@for_each("number", [1, pytest.param(2, marks=pytest.mark.skip(reason="its data is not here"))])
+def test_a_row_without_its_data_is_not_run(number: int) -> None:
+    assert number == 1
+
+
 @for_each(
     ("names", "rows", "message"),
     [

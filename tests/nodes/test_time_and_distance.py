@@ -143,7 +143,8 @@ def test_a_slow_query_is_named_and_what_is_held_answers(
             until(lambda: (follower.following.age_s or 0.0) > before + 0.5)
         wanted = store.publish(AMBER.skills(2), tenant=TENANT, publisher="p").generation
         until(lambda: follower.following.generation == wanted)
-        assert follower.following.failure == ""
+        # Where much runs, one more statement may take those 0.2 seconds; the next does not.
+        until(lambda: follower.following.failure == "")
 
 
 class Asked:
