@@ -5,8 +5,7 @@ The door: public names only. Nothing is computed at import; each name loads its 
 
 from __future__ import annotations
 
-# As in :mod:`.value`: type checkers take the name for True.
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from typing import NoReturn
 
 from skillyard.cli import main
-
-TYPE_CHECKING = False  # as in :mod:`.value`
-if TYPE_CHECKING:
-    from typing import NoReturn
 
 __all__ = ["start"]
 

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from itertools import chain, repeat
 from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillyard.errors import InvalidInput
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, TypeVar
 
     _Target = TypeVar("_Target")
 

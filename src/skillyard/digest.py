@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-
-from skillyard.value import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 __all__ = ["sha256"]
 

@@ -36,8 +36,7 @@ never raises for one of them: it returns skills *and* :class:`Diagnostic` record
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from skillyard.value import NamedTuple
+from typing import NamedTuple
 
 __all__ = [
     "AmbiguousName",

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard import unicode_tables as tables
-from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

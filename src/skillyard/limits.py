@@ -6,8 +6,9 @@ far above the largest real value and far below what hurts.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from skillyard.arguments import check_arguments
-from skillyard.value import NamedTuple
 
 __all__ = ["DEFAULT_LIMITS", "Limits"]
 

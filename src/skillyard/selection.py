@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
@@ -12,11 +13,9 @@ from skillyard.ranking.query import Query, text_items
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import Ordered, Scored, floor_of, level_of, maybe_of
 from skillyard.skill import Skill
-from skillyard.value import TYPE_CHECKING, NamedTuple, Value, put
+from skillyard.value import Value, put
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from skillyard.ranking.protocol import Scorer
 
 __all__ = [

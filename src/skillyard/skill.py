@@ -6,15 +6,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
 from skillyard.text import normalised_name
-from skillyard.value import TYPE_CHECKING, NamedTuple, Value, put
-
-if TYPE_CHECKING:
-    from typing import Any
+from skillyard.value import Value, put
 
 __all__ = [
     "CONVENTION_TAG",

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Literal
 
 from skillyard.analysis.scripts import runs
 from skillyard.analysis.stopwords import ENGLISH
 from skillyard.analysis.technical import TECHNICAL
-from skillyard.value import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Literal
 
 __all__ = [
     "Filter",

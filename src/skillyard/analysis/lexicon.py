@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
+from typing import NamedTuple
 
 from skillyard.analysis.analyzer import STANDARD
 from skillyard.analysis.filters import fold
 from skillyard.analysis.language import FUNCTION_WORDS, language_of
 from skillyard.analysis.scripts import latin_share
-from skillyard.value import NamedTuple
 
 __all__ = ["Reading", "read_request", "translated"]
 

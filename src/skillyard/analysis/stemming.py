@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from _thread import allocate_lock  # threading itself costs more than a stem of every word here
-
-from skillyard.value import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 __all__ = ["stem", "stem_word"]
 

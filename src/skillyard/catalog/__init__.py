@@ -6,12 +6,11 @@ the next snapshot with what was added, changed and removed.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from skillyard.catalog.snapshot import Catalog, CatalogDiff, has_tag, read_catalog
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from skillyard.catalog.reading import Progress as Progress
     from skillyard.catalog.reading import refresh as refresh
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from skillyard.catalog.copies import is_copy
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
-from skillyard.value import NamedTuple
 
 __all__ = ["NO_SKILLS", "SkillCounts", "count_skills"]
 

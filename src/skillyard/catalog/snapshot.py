@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog.copies import have_one_content, is_copy
@@ -12,11 +13,8 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.reported import Reported
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
-from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from skillyard.catalog.counts import SkillCounts
     from skillyard.catalog.reading import Entry
     from skillyard.discovery import Root, Scan

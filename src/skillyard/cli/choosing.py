@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.cli.source import load, note_unloaded, policy_of, query_of, scorer_of, words_of
 from skillyard.errors import SkillNotFound
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.service import Evaluated, Ranked, Selected, Why

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from skillyard.text import clean, without_secrets
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import IO, Any, Protocol
-
     from skillyard.cli.blocks import Block
     from skillyard.cli.fancy import Screen
 

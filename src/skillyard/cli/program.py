@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING, Any
 
 from skillyard.cli.console import Console, complain
 from skillyard.cli.quick import Values, read
 from skillyard.errors import SkillError, SkillNotFound, SkillyardError
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from skillyard.cli.grammar import Command
 
 __all__ = ["run"]

@@ -8,16 +8,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from skillyard.cli.console import Console, is_terminal
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from skillyard.cli.pace import Rate
-else:
-    Protocol = object  # nobody asks at run time whether something is one
 
 __all__ = ["Told", "progress"]
 

@@ -7,11 +7,9 @@ holds the two equal.
 
 from __future__ import annotations
 
-from skillyard.cli.grammar import GLOBAL, OPEN, Command, Option, find
-from skillyard.value import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from typing import Any
+from skillyard.cli.grammar import GLOBAL, OPEN, Command, Option, find
 
 __all__ = ["READERS", "Values", "read"]
 

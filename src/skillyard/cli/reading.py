@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.cli.source import load, note_unloaded
 from skillyard.errors import InvalidInput
 from skillyard.text import plural
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.service import Checked

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.errors import InvalidInput
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog

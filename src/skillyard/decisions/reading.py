@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
-from skillyard.value import NamedTuple
 
 __all__ = ["Shown", "read_log"]
 

@@ -10,6 +10,7 @@ not matter where a project lies.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from skillyard.arguments import check_arguments
 from skillyard.discovery.candidate import Candidate, Scan, Stamp
@@ -26,7 +27,6 @@ from skillyard.discovery.layout import (
 from skillyard.discovery.walk import scan
 from skillyard.errors import InvalidInput
 from skillyard.skill import Origin
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

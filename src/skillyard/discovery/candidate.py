@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from skillyard.errors import Diagnostic
 from skillyard.skill import Reference
-from skillyard.value import NamedTuple
 
 __all__ = ["SETTLED_NS", "Candidate", "Scan", "Stamp", "Visited"]
 

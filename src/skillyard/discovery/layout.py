@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-
-from skillyard.value import NamedTuple
+from typing import NamedTuple
 
 __all__ = [
     "AGENT_FOLDERS",

@@ -6,6 +6,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from skillyard.discovery.candidate import SETTLED_NS, Candidate, Scan, Stamp, Visited
 from skillyard.discovery.entries import (
@@ -31,7 +32,6 @@ from skillyard.io.paths import slashes
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference
 from skillyard.text import clean, odd_file_name
-from skillyard.value import NamedTuple
 
 __all__ = ["Walk", "scan"]
 

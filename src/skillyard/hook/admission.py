@@ -8,14 +8,13 @@ outrank it.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import Diagnostic
 from skillyard.hook.trust import project_at
 from skillyard.index.place import real_root
 from skillyard.io.paths import is_below
 from skillyard.skill import Origin
-from skillyard.value import NamedTuple
 
 if TYPE_CHECKING:
     from skillyard.discovery import Scan

@@ -8,11 +8,10 @@ wrapper that a host puts around the answer either.
 from __future__ import annotations
 
 from json import dumps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.hook.hosts import EVENT, MOST_CONTEXT
 from skillyard.text import clean, clean_line, escape_frame, shorten
-from skillyard.value import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from json import dumps
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.digest import sha256
 from skillyard.errors import ResourceRefused, SkillError, SkillIoError
@@ -20,7 +21,6 @@ from skillyard.io.folders import open_real_file
 from skillyard.io.paths import is_below
 from skillyard.manifest import Entry, ManifestLimits, file_digest, manifest_of
 from skillyard.resources import safe_parts
-from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from skillyard.decisions import wanted
 from skillyard.digest import sha256
@@ -20,7 +20,6 @@ from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
 from skillyard.selection import Selection, SelectionPolicy, select
 from skillyard.text import clean_line
-from skillyard.value import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -253,8 +252,6 @@ def _log(
     refused: list[Match],
 ) -> None:
     """Log what was offered, not what was ranked first: skills not approved are runners-up."""
-    from typing import Any, cast
-
     from skillyard.decisions.recording import record
     from skillyard.service.choosing import bounds
 

@@ -8,9 +8,9 @@ input, and both take the same answer.
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from skillyard.errors import UnknownName
-from skillyard.value import NamedTuple
 
 __all__ = ["EVENT", "HOSTS", "MOST_CONTEXT", "Host", "host_of"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from typing import NamedTuple
 
 from skillyard.hook.hosts import EVENT
-from skillyard.value import NamedTuple
 
 __all__ = ["MOST_BYTES", "BadPayload", "Prompt", "asked", "read_payload"]
 

@@ -10,13 +10,12 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.digest import sha256
 from skillyard.errors import SkillIoError
 from skillyard.io.files import is_private, open_to_read
 from skillyard.io.user_folders import state_folder
-from skillyard.value import NamedTuple
 from skillyard.writing import write_whole
 
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from skillyard.skill import Skill
-from skillyard.value import TYPE_CHECKING, put
+from skillyard.value import put
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from skillyard.limits import Limits
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from skillyard.analysis.analyzer import VERSION as ANALYZER
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.index.table import Table

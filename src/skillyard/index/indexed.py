@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog.snapshot import (
@@ -29,11 +30,8 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.reported import Reported
 from skillyard.skill import Skill
 from skillyard.text import plural
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from skillyard.catalog.reading import Progress as Reading
 
 __all__ = [

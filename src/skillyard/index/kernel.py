@@ -6,11 +6,7 @@ It is built by the ordinary build where a compiler is there. ``SKILLYARD_KERNEL=
 from __future__ import annotations
 
 import os
-
-from skillyard.value import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 __all__ = ["KERNEL", "crc32"]
 

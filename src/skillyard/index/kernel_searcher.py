@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from struct import Struct
+from typing import Any
 
 from skillyard.index.kernel import KERNEL
 from skillyard.index.manifest import Manifest
 from skillyard.index.reader import MASK, SHIFT, SegmentSearcher
 from skillyard.index.searcher import CANDIDATES, MOST_TERMS, Weights, first_terms
-from skillyard.value import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = ["KernelSearcher"]
 

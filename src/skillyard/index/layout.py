@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import struct
 import sys
+from typing import NamedTuple
 
 from skillyard.index.kernel import crc32
-from skillyard.value import NamedTuple
 
 __all__ = ["HEADER_SIZE", "MAGIC", "MOST_DOCUMENTS", "PAGE", "SECTIONS", "Header", "pack", "unpack"]
 

@@ -12,15 +12,12 @@ import struct
 from collections.abc import Mapping
 from mmap import ACCESS_READ, mmap
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.kernel import crc32
 from skillyard.io.files import create_or_empty, replace_file
 from skillyard.io.platforms import MAPPED_FILES_CAN_BE_REPLACED
-from skillyard.value import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = [
     "NAME",

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
 from math import log, log1p
+from typing import TYPE_CHECKING
 
 from skillyard.analysis import STANDARD
 from skillyard.index.term_counts import term_counts
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.skill import Skill

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import time
 from json import dumps
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from skillyard.digest import sha256
 from skillyard.index.identity import settings_of
 from skillyard.index.manifest import NAME
 from skillyard.index.table import Table, bundled
 from skillyard.io.user_folders import cache_folder
-from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from skillyard.discovery import Scan
     from skillyard.index.reader import SegmentSearcher
     from skillyard.index.summary import Summary

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from skillyard.index.card import SkillCard
 from skillyard.skill import Reference, Skill
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from skillyard.discovery import Candidate
     from skillyard.index.spelling import Spelling
     from skillyard.limits import Limits

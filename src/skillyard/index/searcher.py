@@ -8,14 +8,9 @@ by a digest of the document's key, and the second pass adds doubles in the order
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from typing import Protocol
 
 from skillyard.digest import sha256
-from skillyard.value import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object  # nobody asks at run time whether something is one
 
 __all__ = [
     "CANDIDATES",

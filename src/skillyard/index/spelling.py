@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from json import dumps
+from typing import TYPE_CHECKING
 
 from skillyard.index.place import Place
 from skillyard.reported import Reported
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

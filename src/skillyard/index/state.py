@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.catalog.reading import Entry
 from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic
 from skillyard.index.records import candidate_fields, candidate_of
 from skillyard.skill import Skill, Triggers
-from skillyard.value import NamedTuple
 
 __all__ = ["Facts", "Known", "State", "entry_of", "load_state", "state_bytes"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import NamedTuple
 
 from skillyard.catalog.counts import SkillCounts
 from skillyard.reported import Reported
-from skillyard.value import NamedTuple
 
 __all__ = ["Summary", "load_summary", "summary_bytes"]
 

@@ -15,11 +15,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log, sqrt
 from mmap import ACCESS_READ, mmap
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import IndexDamaged
 from skillyard.index.kernel import KERNEL, crc32
 from skillyard.summing import added
-from skillyard.value import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     Buffer = bytes | mmap

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
+from typing import Any
 
 from skillyard.analysis import STANDARD
 from skillyard.analysis.filters import LONGEST_TERM, LONGEST_WHOLE
@@ -16,10 +17,6 @@ from skillyard.analysis.stemming import SHORTEST, stem_word
 from skillyard.analysis.stopwords import ENGLISH
 from skillyard.analysis.technical import TECHNICAL
 from skillyard.index.kernel import KERNEL
-from skillyard.value import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = ["kernel_terms", "term_counts"]
 

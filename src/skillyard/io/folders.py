@@ -14,6 +14,7 @@ import stat
 import sys
 from itertools import islice
 from types import TracebackType
+from typing import Self
 
 from skillyard.io.files import (
     is_link,
@@ -22,10 +23,6 @@ from skillyard.io.files import (
     same_file,
 )
 from skillyard.io.paths import same_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Self
 
 __all__ = [
     "Folder",

@@ -5,11 +5,9 @@ from __future__ import annotations
 import errno
 import os
 from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Self
-
     from filelock import BaseFileLock
 
 __all__ = ["HeldLock", "file_lock"]

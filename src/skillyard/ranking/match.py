@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
@@ -11,11 +12,8 @@ from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.ranking.scorer import Explanation, Ordered, Scored, level_of
 from skillyard.skill import Skill
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from skillyard.ranking.protocol import Scorer
 
 __all__ = ["Match", "Pair", "eligible", "in_order", "rank", "score_query"]

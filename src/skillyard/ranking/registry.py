@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.skill import Skill
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from skillyard.ranking.protocol import BoundScorer, Scorer
 
 __all__ = ["DEFAULT_SCORER", "bind", "check_scorer", "is_built_in", "resolve", "scorer_names"]

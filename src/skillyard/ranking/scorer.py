@@ -12,13 +12,10 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from skillyard.arguments import check_arguments
 from skillyard.skill import Skill
-from skillyard.value import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any, overload
 
 __all__ = [
     "DefaultPolicy",

@@ -7,11 +7,9 @@ it is used: a command pays for its own use case only.
 
 from __future__ import annotations
 
-from skillyard.value import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from skillyard.service.adding import Added, add_skill
     from skillyard.service.checking import Checked, check_paths, fix_paths
     from skillyard.service.choosing import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.errors import Diagnostic, SkillError
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.validation.config import CheckConfig

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from json import dumps
 from time import time_ns
+from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.catalog.counts import SkillCounts
@@ -18,10 +19,6 @@ from skillyard.reported import Reported
 from skillyard.selection import Selection, SelectionPolicy, floor, menu_text, select
 from skillyard.skill import Origin
 from skillyard.text import clean_line, escape_frame
-from skillyard.value import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = [
     "Evaluated",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from skillyard.errors import ResourceRefused
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import list_resources, read_resource
 from skillyard.skill import Skill
-from skillyard.value import NamedTuple
 
 __all__ = ["DifferingFile", "differing_file"]
 

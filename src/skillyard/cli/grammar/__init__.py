@@ -9,14 +9,12 @@ interrupted, 4 no remote could be asked.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from skillyard.cli.grammar.common import GLOBAL, LAYOUTS, OPEN, SCORERS, SOURCES
 from skillyard.cli.grammar.shapes import Command, Option
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     COMMANDS: tuple[Command, ...]
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.value import NamedTuple
+from typing import NamedTuple
 
 __all__ = [
     "CALIBRATION",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from skillyard.index.library import Library
 from skillyard.skill import Skill
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.embedding.protocol import Embedder

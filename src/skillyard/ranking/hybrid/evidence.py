@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from skillyard.index.table import UNIT
-from skillyard.value import NamedTuple
 
 __all__ = ["WHOLE", "Beside", "Cover", "Evidence", "Feedback", "Found", "span"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from skillyard.index.marks import AVOID, CALL, NAME, PRIOR, exact_mark, phrases_in, tag_mark
 from skillyard.index.searcher import Searcher, Weights
@@ -12,7 +13,6 @@ from skillyard.ranking.hybrid.feedback import follow, is_long
 from skillyard.ranking.hybrid.question import Question
 from skillyard.ranking.query import Query
 from skillyard.summing import added
-from skillyard.value import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skillyard.ranking.hybrid.dense import Dense

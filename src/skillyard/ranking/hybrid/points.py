@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from skillyard.index.searcher import Searcher, tie_of
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import Evidence, Found
-from skillyard.value import NamedTuple
 
 __all__ = ["Points", "first", "points", "shares", "stretch", "totals"]
 

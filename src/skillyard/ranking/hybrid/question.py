@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from math import log
 from operator import itemgetter
+from typing import NamedTuple
 
 from skillyard.analysis import STANDARD
 from skillyard.analysis.analyzer import Analyzer
@@ -14,7 +15,6 @@ from skillyard.index.marks import AVOID, IN_NAME, phrase_words
 from skillyard.index.searcher import Searcher
 from skillyard.index.table import Table
 from skillyard.ranking.query import Query
-from skillyard.value import NamedTuple
 
 __all__ = ["Question", "Term", "Vocabulary", "question", "spelling"]
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from math import isfinite
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
-from skillyard.value import NamedTuple
 
 __all__ = ["RERANKED", "Candidate", "Reranker", "opinions", "resolve_reranker"]
 

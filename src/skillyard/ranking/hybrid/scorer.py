@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from skillyard.index.library import Library
 from skillyard.index.searcher import tie_of
@@ -34,7 +35,7 @@ from skillyard.ranking.scorer import (
     maybe_of,
 )
 from skillyard.skill import Skill
-from skillyard.value import TYPE_CHECKING, Value, put
+from skillyard.value import Value, put
 
 if TYPE_CHECKING:
     from skillyard.embedding.protocol import Embedder
