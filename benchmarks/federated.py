@@ -28,8 +28,8 @@ from benchmarks.made_up import chosen
 from benchmarks.measure import Figure, Options, Sample, against
 
 if TYPE_CHECKING:
-    from skillyard.search import SearchService
-    from skillyard.sources.settings import Settings
+    from skillyard.remote.search import SearchService
+    from skillyard.remote.sources.settings import Settings
     from skillyard.standin import Answer, Upstreams
     from skillyard.standin import Asked as Request
 
@@ -170,7 +170,7 @@ def _repositories() -> list[str]:
 
 
 def _settings(up: Upstreams, case: Case) -> Settings:
-    from skillyard.sources.settings import Settings
+    from skillyard.remote.sources.settings import Settings
 
     return Settings(
         enabled=case.enabled,
@@ -185,7 +185,7 @@ def _settings(up: Upstreams, case: Case) -> Settings:
 @contextmanager
 def _service(up: Upstreams, case: Case, cache: Any) -> Iterator[tuple[SearchService, Any]]:
     """Give a search service that is open, and the loop that it lives on."""
-    from skillyard.search import SearchService
+    from skillyard.remote.search import SearchService
 
     with asyncio.Runner() as loop:
 
@@ -201,7 +201,7 @@ def _service(up: Upstreams, case: Case, cache: Any) -> Iterator[tuple[SearchServ
 
 
 def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator[Row]:
-    from skillyard.sources.responses import ResponseCache
+    from skillyard.remote.sources.responses import ResponseCache
 
     walls, processor, logs = [], [], []
     found = ""
@@ -241,7 +241,7 @@ def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
 
 
 def _warm(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator[Row]:
-    from skillyard.sources.responses import ResponseCache
+    from skillyard.remote.sources.responses import ResponseCache
 
     with upstreams(case, skills) as up, tempfile.TemporaryDirectory() as folder:
         caches = {"the cache on disk": ResponseCache(folder), "a cache in memory": False}

@@ -56,7 +56,7 @@ server.run("stdio")
 OURS = """
 import os, struct, sys, time
 from skillyard.__main__ import start
-from skillyard.mcp import choosing, loading
+from skillyard.serving.mcp import choosing, loading
 
 root, path = sys.argv[1:]
 took = os.open(path, os.O_WRONLY)

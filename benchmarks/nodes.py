@@ -206,8 +206,8 @@ def _queries(
     asked: Asked, url: str, folder: str, root: Path, skills: Sequence[Any]
 ) -> Iterator[Row]:
     from skillyard.index.indexed import open_catalog
-    from skillyard.node.following import Follower
     from skillyard.ranking.match import rank
+    from skillyard.store.node.following import Follower
 
     rounds = 3 if asked.quick else asked.rounds or ROUNDS
     embedded = open_catalog(root)

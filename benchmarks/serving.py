@@ -261,9 +261,9 @@ class Search:
 
     def __init__(self, root: Path) -> None:
         from skillyard.index.indexed import open_catalog
-        from skillyard.search import SearchService
-        from skillyard.sources.local import LocalSource
-        from skillyard.sources.settings import Settings
+        from skillyard.remote.search import SearchService
+        from skillyard.remote.sources.local import LocalSource
+        from skillyard.remote.sources.settings import Settings
 
         settings = Settings(enabled=(), shipped_registry=False)
         self._service = SearchService(

@@ -20,7 +20,7 @@ LONG = frozenset(
         "evals/models/test_measured_behaviour.py",
         "evals/statistics/test_simulations.py",
         "hostile",
-        "ingest/test_processes.py",
+        "store/ingest/test_processes.py",
         "nodes",
     )
 )

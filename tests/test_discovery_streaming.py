@@ -13,7 +13,7 @@ from skillyard.discovery.walk import Walk
 from skillyard.errors import Diagnostic, InvalidSkillsRoot
 from skillyard.limits import DEFAULT_LIMITS
 from tests.cli.making import hostile_library, library, write
-from tests.ingest.making import document
+from tests.store.ingest.making import document
 from tests.tables import for_each
 
 

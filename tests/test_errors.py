@@ -20,7 +20,7 @@ from skillyard.errors import (
     StoreSchema,
     StoreUnavailable,
 )
-from skillyard.sources.protocol import SourceFailed
+from skillyard.remote.sources.protocol import SourceFailed
 from tests.tables import for_each
 
 KINDS = [

@@ -17,7 +17,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.cli.grammar import COMMANDS, GLOBAL, find
-from skillyard.sources.settings import _KEYS
+from skillyard.remote.sources.settings import _KEYS
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
 
@@ -104,15 +104,15 @@ def test_every_setting_of_a_hint_is_one() -> None:
 def test_every_route_and_tool_of_a_hint_is_there() -> None:
     pytest.importorskip("starlette")
     pytest.importorskip("mcp")
-    from skillyard.http.routes.table import ROUTES
-    from skillyard.mcp.tools import TOOLS
+    from skillyard.serving.http.routes.table import ROUTES
+    from skillyard.serving.mcp.tools import TOOLS
 
     pattern = r"(?:GET |POST |\bsee |^)(/[a-z]*)(?=$|[ ?;,])"
-    routes = [*named(pattern, "hosting"), *named(pattern, "http")]
+    routes = [*named(pattern, "serving/runtime"), *named(pattern, "serving/http")]
     assert len(routes) >= 5
     known = {route.path for route in ROUTES}
     assert [each for each in routes if each[1] not in known] == []
-    tools = list(named(r"\b([a-z]+_skills?)\b", "mcp/failures"))
+    tools = list(named(r"\b([a-z]+_skills?)\b", "serving/mcp/failures"))
     assert len(tools) == 2
     assert [each for each in tools if each[1] not in TOOLS] == []
 

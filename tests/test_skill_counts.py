@@ -13,14 +13,14 @@ import pytest
 import skillyard as sy
 from skillyard.cli import main
 from skillyard.index.indexed import open_catalog
-from skillyard.service.syncing import store_sync
-from tests.http.running import running
-from tests.ingest.making import publish
-from tests.mcp.running import in_process, shows
-from tests.node.making import store_in
+from skillyard.usecases.syncing import store_sync
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
+from tests.serving.http.running import running
+from tests.serving.mcp.running import in_process, shows
 from tests.shared_data import REPOSITORY
+from tests.store.ingest.making import publish
+from tests.store.node.making import store_in
 from tests.worked_examples.making import document
 
 EXAMPLES = REPOSITORY / "examples" / "skills"

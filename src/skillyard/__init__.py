@@ -64,9 +64,9 @@ _ROOMS = {
     "PatternMatcher": "ranking.confidence",
     "evaluate": "ranking.confidence",
     "ScorerRanker": "ranking.as_ranker",
-    "SearchResult": "search",
-    "SearchService": "search",
-    "SourceFailed": "sources.protocol",
+    "SearchResult": "remote.search",
+    "SearchService": "remote.search",
+    "SourceFailed": "remote.sources.protocol",
     "Selection": "selection",
     "SelectionPolicy": "selection",
     "menu_text": "selection",
@@ -311,14 +311,15 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.ranking.searching import (
         Index as Index,
     )
+    from skillyard.remote.search import SearchResult as SearchResult
+    from skillyard.remote.search import SearchService as SearchService
+    from skillyard.remote.sources.protocol import SourceFailed as SourceFailed
     from skillyard.resources import (
         list_resources as list_resources,
     )
     from skillyard.resources import (
         read_resource as read_resource,
     )
-    from skillyard.search import SearchResult as SearchResult
-    from skillyard.search import SearchService as SearchService
     from skillyard.selection import (
         Selection as Selection,
     )
@@ -343,7 +344,6 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.skill import (
         Triggers as Triggers,
     )
-    from skillyard.sources.protocol import SourceFailed as SourceFailed
     from skillyard.validation import (
         validate as validate,
     )

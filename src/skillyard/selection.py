@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Selection",
     "SelectionPolicy",
+    "bounds",
     "fallback",
     "floor",
     "menu_text",
@@ -242,6 +243,15 @@ def floor(policy: SelectionPolicy, scorer: Scorer) -> float:
             )
         return floor_of(policy.wrong_cost)
     return scorer.default_policy.min_score if policy.min_score is None else policy.min_score
+
+
+def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:
+    """Return (floor, top_k) that a policy means under a scorer. Raises InvalidInput."""
+    from skillyard.ranking.registry import resolve
+
+    resolved = resolve(scorer)
+    top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
+    return floor(policy, resolved), top_k
 
 
 def _least_maybe(policy: SelectionPolicy, scorer: Scorer) -> float:

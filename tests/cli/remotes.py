@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.sources.settings import GITHUB_TOKENS
+from skillyard.remote.sources.settings import GITHUB_TOKENS
 from skillyard.standin import Upstreams
 
 __all__ = ["remotes", "text", "tree_of"]

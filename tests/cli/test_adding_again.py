@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from skillyard.install import placing
-from skillyard.install.folder_hash import folder_hash
-from skillyard.install.locks import read_project_lock
-from skillyard.install.placing import InstallRefused, place
+from skillyard.remote.install import placing
+from skillyard.remote.install.folder_hash import folder_hash
+from skillyard.remote.install.locks import read_project_lock
+from skillyard.remote.install.placing import InstallRefused, place
 from skillyard.standin import Upstreams
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
@@ -209,7 +209,7 @@ def test_a_run_killed_between_rename_and_lock_is_completed_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("skillyard.service.adding._note", killed)
+        patch.setattr("skillyard.usecases.adding._note", killed)
         run("add", "pdf", "--into", str(into))
     assert (into / "pdf" / "SKILL.md").read_text() == NEWER
     remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "The third.")})
@@ -226,9 +226,9 @@ VERSIONS = [{"SKILL.md": f"---\nname: a\ndescription: v{n}\n---\n".encode(), f"f
 
 _ADDING = """
 import sys
-from skillyard.install.placing import place
+from skillyard.remote.install.placing import place
 from tests.cli.test_adding_again import VERSIONS
-from skillyard.install.folder_hash import folder_hash
+from skillyard.remote.install.folder_hash import folder_hash
 print(flush=True)
 place(VERSIONS[1], sys.argv[1], "a", installed_hash=folder_hash(VERSIONS[0]))
 """

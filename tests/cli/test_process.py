@@ -121,7 +121,7 @@ UNWANTED = (
     *("tempfile", "unittest", "urllib.request"),
     *("skillyard.cli.blocks", "skillyard.cli.cards", "skillyard.cli.completion"),
     *("skillyard.cli.fancy", "skillyard.cli.plain", "skillyard.cli.views"),
-    *("skillyard.service.reading", "skillyard.service.reasons", "skillyard.validation"),
+    *("skillyard.usecases.reading", "skillyard.usecases.reasons", "skillyard.validation"),
     *("skillyard.ranking.relevance", "skillyard.ranking.confidence"),
 )
 

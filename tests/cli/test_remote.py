@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from skillyard.install.locks import read_project_lock
-from skillyard.service import add_skill
+from skillyard.remote.install.locks import read_project_lock
 from skillyard.skill import Skill
 from skillyard.standin import Upstreams, faults
+from skillyard.usecases import add_skill
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
-from tests.search.memory import Memory, hit
+from tests.remote.search.memory import Memory, hit
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -263,7 +263,7 @@ class TestAdd:
     ) -> None:
         skill = Skill("kit", "Kit.", "Steps.", slug="kit", source="acme/skills")
         source = Memory([hit("kit", skill=skill)], {"kit": text("kit", "Kit.")})
-        monkeypatch.setattr("skillyard.search.service.build_sources", lambda *_: [source])
+        monkeypatch.setattr("skillyard.remote.search.service.build_sources", lambda *_: [source])
         assert run("add", "kit").out == text("kit", "Kit.")
 
     @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from skillyard.cli import main
-from skillyard.http import ServiceOptions
-from skillyard.node.state import NodeState, state_folder
+from skillyard.serving.http import ServiceOptions
+from skillyard.store.node.state import NodeState, state_folder
 
 pytest.importorskip("uvicorn")
 
@@ -17,8 +17,8 @@ pytest.importorskip("uvicorn")
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[ServiceOptions]:
     """What the service would have been started with; its catalog is made and ended."""
-    from skillyard.hosting.followed import FollowedCatalog
-    from skillyard.hosting.logging import Log
+    from skillyard.serving.runtime.followed import FollowedCatalog
+    from skillyard.serving.runtime.logging import Log
 
     found: list[ServiceOptions] = []
 
@@ -28,8 +28,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ServiceOptions]:
             FollowedCatalog(options, Log("none"))._follower.close()
         found.append(options)
 
-    monkeypatch.setattr("skillyard.http.serve", serve, raising=False)
-    monkeypatch.setattr("skillyard.mcp.serve_stdio", serve, raising=False)
+    monkeypatch.setattr("skillyard.serving.http.serve", serve, raising=False)
+    monkeypatch.setattr("skillyard.serving.mcp.serve_stdio", serve, raising=False)
     monkeypatch.delenv("SKILLYARD_HTTP_TOKEN", raising=False)
     return found
 

@@ -13,8 +13,8 @@ from skillyard.errors import InvalidInput
 from skillyard.store.opening import open_store
 from tests.cli.conftest import Run
 from tests.cli.making import write
-from tests.ingest.making import document, jsonl
 from tests.store.conftest import database, postgres_url, server
+from tests.store.ingest.making import document, jsonl
 from tests.store.servers import PASSWORD
 
 __all__ = ["database", "postgres_url", "server"]
@@ -269,7 +269,7 @@ def test_a_publish_that_breaks_off_says_what_stands(
         return real(self, rows, **words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kind, "publish", going)
-    monkeypatch.setattr("skillyard.ingest.running.AT_ONCE", 10)
+    monkeypatch.setattr("skillyard.store.ingest.running.AT_ONCE", 10)
     words = ("--tenant", "acme", "--batch", "10", "--jobs", "1")
     answer = run("store", "publish", "--jsonl", path, *words)
     assert answer.code == 2

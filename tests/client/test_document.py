@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from skillyard.client import calls
 from skillyard.client.call import Call
 from skillyard.client.document import Mismatch, Node, document_of
-from skillyard.search import SearchResult
-from tests.http.running import Running
+from skillyard.remote.search import SearchResult
+from tests.serving.http.running import Running
 from tests.tables import for_each
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skillyard.client.keeping import TAG_CHARS, Kept, KeptAnswers
 from skillyard.errors import BadAnswer
 from tests.client.asking import Way, answer, lying, raised
-from tests.http.running import Running, until
+from tests.serving.http.running import Running, until
 
 FIGURES = {"openapi": "3.1.0"}
 

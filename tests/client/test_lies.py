@@ -11,7 +11,7 @@ import pytest
 
 from skillyard.errors import BadAnswer, ServiceFailed, ServiceUnavailable
 from tests.client.asking import HANG, Way, answer, lying, raised
-from tests.http.running import Running
+from tests.serving.http.running import Running
 from tests.tables import for_each
 
 TOKEN = "s3cret-token"

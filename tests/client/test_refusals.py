@@ -25,13 +25,13 @@ from skillyard.errors import (
     ServiceUnavailable,
     SkillyardError,
 )
-from skillyard.hosting.errors import Fault, Refused, failed, unavailable, wrong_field
-from skillyard.hosting.guards import busy
-from skillyard.sources.settings import Settings
+from skillyard.remote.sources.settings import Settings
+from skillyard.serving.runtime.errors import Fault, Refused, failed, unavailable, wrong_field
+from skillyard.serving.runtime.guards import busy
 from skillyard.standin import Upstreams, faults
 from skillyard.text import clean
 from tests.client.asking import Question, Way, answer, lying, raised
-from tests.http.running import Running, running
+from tests.serving.http.running import Running, running
 
 TOKEN = "s3cret-token"
 NOT_AGAIN = {"sleep": lambda seconds: pytest.fail("it waited")}

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from skillyard.client import Retries
 from skillyard.client.retrying import after_s
 from skillyard.errors import InvalidInput, ServiceFailed, ServiceUnavailable
-from skillyard.hosting.errors import unavailable
-from skillyard.hosting.guards import Places, busy
-from skillyard.hosting.options import ServiceLimits
+from skillyard.serving.runtime.errors import unavailable
+from skillyard.serving.runtime.guards import Places, busy
+from skillyard.serving.runtime.options import ServiceLimits
 from tests.client.asking import Way, answer, lying, raised
-from tests.http.running import Running, running, until
+from tests.serving.http.running import Running, running, until
 from tests.tables import for_each
 
 GOOD = answer({"openapi": "3.1.0"})

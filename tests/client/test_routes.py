@@ -14,15 +14,15 @@ import skillyard as sy
 from skillyard.client import AsyncClient, Card, Client, calls
 from skillyard.digest import sha256
 from skillyard.errors import BadAnswer
-from skillyard.http.routes.table import ROUTES
-from skillyard.search import SearchService
-from skillyard.service import evaluate_skills, rank_skills, select_skills, why_skill
-from skillyard.sources.settings import Settings
+from skillyard.remote.search import SearchService
+from skillyard.remote.sources.settings import Settings
+from skillyard.serving.http.routes.table import ROUTES
 from skillyard.standin import Upstreams
+from skillyard.usecases import evaluate_skills, rank_skills, select_skills, why_skill
 from tests.client.asking import Question, Way, waiting
-from tests.http.running import LIBRARY, Running, running
-from tests.http.shapes import conforms
-from tests.http.test_search import fill
+from tests.serving.http.running import LIBRARY, Running, running
+from tests.serving.http.shapes import conforms
+from tests.serving.http.test_search import fill
 from tests.tables import for_each
 
 WORDS = "extract the tables of a PDF"

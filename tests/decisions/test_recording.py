@@ -18,7 +18,7 @@ from skillyard.decisions import wanted
 from skillyard.decisions.entry import RUNNERS_UP, TEXT_KEPT, entry, text_digest
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import scorer_names
-from skillyard.service import inject_prompt, select_skills
+from skillyard.usecases import inject_prompt, select_skills
 from tests.shared_data import PACKAGES
 
 SKILLS = [
@@ -148,7 +148,7 @@ def test_a_log_that_cannot_be_written_is_said_and_the_answer_comes(
 def test_nothing_is_loaded_and_nothing_written_when_nobody_listens() -> None:
     code = (
         "import sys, skillyard as sy\n"
-        "from skillyard.service import select_skills\n"
+        "from skillyard.usecases import select_skills\n"
         "from skillyard.ranking.query import Query\n"
         "select_skills(sy.Catalog.from_skills([sy.Skill('a', 'b', 'c')]), Query('b'))\n"
         "print([n for n in sys.modules if n.startswith('skillyard.decisions.')])\n"

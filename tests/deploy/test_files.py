@@ -12,7 +12,7 @@ import pytest
 
 from skillyard import __version__
 from skillyard.cli.parsing import parse
-from skillyard.hosting.probes import PATHS
+from skillyard.serving.runtime.probes import PATHS
 from tests.deploy.files import (
     CONTAINERFILE,
     DEPLOY,

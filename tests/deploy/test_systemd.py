@@ -12,8 +12,8 @@ import pytest
 
 from skillyard.cli.parsing import parse
 from skillyard.errors import InvalidInput
-from skillyard.hosting.options import TOKEN as SECRET
-from skillyard.hosting.options import TOKEN_FILE, ServiceOptions
+from skillyard.serving.runtime.options import TOKEN as SECRET
+from skillyard.serving.runtime.options import TOKEN_FILE, ServiceOptions
 from tests.deploy.files import DEPLOY, unit
 from tests.deploy.serving import TOKEN, asked, need, running, until
 from tests.shared_data import PACKAGES, REPOSITORY

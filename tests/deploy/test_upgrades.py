@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from skillyard.errors import StoreSchema
-from skillyard.node.following import Follower as Node
 from skillyard.store import migrating
 from skillyard.store.migrating import Migration, migrations
+from skillyard.store.node.following import Follower as Node
 from skillyard.store.opening import open_store
 from tests.deploy.catalogs import fill_with_grants
 from tests.store.conftest import need_server

@@ -14,7 +14,7 @@ from skillyard.index.copying import begin_with
 from skillyard.index.indexed import current, open_place
 from skillyard.index.place import Place, index_folder
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.service.indexing import index_build, index_verify
+from skillyard.usecases.indexing import index_build, index_verify
 from tests.hook.conftest import Hook, add_skill, payload
 
 

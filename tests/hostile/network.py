@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from skillyard.sources.settings import GITHUB_TOKENS
-from skillyard.sources.transport import Transport
+from skillyard.remote.sources.settings import GITHUB_TOKENS
+from skillyard.remote.sources.transport import Transport
 from skillyard.standin import Upstreams, faults
 from skillyard.standin.answers import json_answer
 from tests.shared_data import PACKAGES

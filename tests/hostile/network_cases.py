@@ -1,6 +1,7 @@
 """Hostile answers of a server (12), and where a search can meet them.
 
-Addresses (43) stand in ``tests/sources/test_addresses.py``, archives in ``archive_cases.py``.
+Addresses (43) stand in ``tests/remote/sources/test_addresses.py``, archives in
+``archive_cases.py``.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import pytest
 
 from tests.hostile.case import SECRET
-from tests.http.running import LIBRARY, raw, until
-from tests.http.test_hostile import HEALTH, TELLING
 from tests.parity.trees import write_tree
+from tests.serving.http.running import LIBRARY, raw, until
+from tests.serving.http.test_hostile import HEALTH, TELLING
 from tests.shared_data import PACKAGES
 from tests.tables import for_each
 
@@ -30,7 +30,7 @@ REQUESTS = (
     "a name bound to this address", "no Host", "two Hosts", "another's origin",
     "an encoded way up", "a way up", "another protocol", "a length and chunks",
 )  # fmt: skip
-"""Names in ``tests/http/test_hostile.py`` whose status hangs on no limit of that test's own."""
+"""Names in ``tests/serving/http/test_hostile.py`` that no limit of its own decides."""
 
 
 class Process(NamedTuple):

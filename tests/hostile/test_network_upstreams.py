@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.sources.transport import AT_ONCE, Transport
+from skillyard.remote.sources.transport import AT_ONCE, Transport
 from skillyard.standin import Answer, Budget, faults
 from tests.hostile.network import EVERY, Done, World, skill, world
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.mcp.messages import INITIALIZE, INITIALIZED
 from tests.requirements import requirement
+from tests.serving.mcp.messages import INITIALIZE, INITIALIZED
 from tests.shared_data import REPOSITORY
 
 if not Path("/proc/self/fd").is_dir():

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.node import following
-from skillyard.node.applying import rebuild
-from skillyard.node.following import Follower
-from skillyard.node.state import NodeState
 from skillyard.skill import Skill
+from skillyard.store.node import following
+from skillyard.store.node.applying import rebuild
+from skillyard.store.node.following import Follower
+from skillyard.store.node.state import NodeState
 from skillyard.store.protocol import CatalogStore
 from tests.nodes.journal import FAMILIES, TENANT, crowd
 from tests.nodes.nodes import Node, alive_children, is_alive, node, until

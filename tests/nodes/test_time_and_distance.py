@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from skillyard.index.table import bundled
-from skillyard.node import following
-from skillyard.node.applying import PAGE, rebuild
-from skillyard.node.catalog import NodeCatalog
-from skillyard.node.following import Follower
-from skillyard.node.library import NodeLibrary
-from skillyard.node.state import NodeState, position_in
+from skillyard.store.node import following
+from skillyard.store.node.applying import PAGE, rebuild
+from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.following import Follower
+from skillyard.store.node.library import NodeLibrary
+from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import START, Changes, Position

@@ -12,30 +12,23 @@ import skillyard
 from skillyard.validation import PROFILES, RULES
 
 _SOURCE = Path(skillyard.__file__).parent
-_OTHERS = frozenset(
-    {
-        "client",
-        "embedding",
-        "evals",
-        "hosting",
-        "http",
-        "ingest",
-        "install",
-        "mcp",
-        "node",
-        "search",
-        "sources",
-        "standin",
-    }
+_OTHERS = (
+    "client/",
+    "embedding/",
+    "evals/",
+    "remote/",
+    "serving/",
+    "standin/",
+    "store/ingest/",
+    "store/node/",
 )
 """Rooms whose codes are of what comes from elsewhere: `check` looks at none of it."""
-_ALONE = frozenset({"service/adding.py", "manifest.py"})
+_ALONE = frozenset({"usecases/adding.py", "manifest.py"})
 """Modules beside them: what installing and approving look through."""
 _MODULES = sorted(
     path
     for path in _SOURCE.rglob("*.py")
-    if path.relative_to(_SOURCE).parts[0] not in _OTHERS
-    and path.relative_to(_SOURCE).as_posix() not in _ALONE
+    if not (name := path.relative_to(_SOURCE).as_posix()).startswith(_OTHERS) and name not in _ALONE
 )
 
 

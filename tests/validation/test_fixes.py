@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.errors import SkillError
 from skillyard.formats.agentskills import Document, parse_document
-from skillyard.service import check_paths, fix_paths
 from skillyard.skill import Skill
+from skillyard.usecases import check_paths, fix_paths
 from skillyard.validation.config import CheckConfig
 from skillyard.validation.fix_plan import plan_fixes, write_plan
 from skillyard.validation.fixes import FIXABLE, Place, fix_document

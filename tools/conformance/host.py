@@ -12,7 +12,7 @@ import sys
 
 from mcp import Client
 
-from skillyard.mcp.host import Approvals, SkillHost, Unverified
+from skillyard.serving.mcp.host import Approvals, SkillHost, Unverified
 
 NO_READS = "sep-2640-client-no-prefetch"
 

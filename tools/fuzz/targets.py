@@ -20,12 +20,12 @@ from skillyard.formats.agentskills import parse_skill
 from skillyard.formats.frontmatter import decode
 from skillyard.hook.approving import approve_project
 from skillyard.hook.running import Wishes, answer
-from skillyard.install.archives import ArchiveRefused, read_archive
-from skillyard.install.file_paths import checked_path
+from skillyard.remote.install.archives import ArchiveRefused, read_archive
+from skillyard.remote.install.file_paths import checked_path
 from skillyard.text import find_hidden
 from tests.hostile.archive_cases import CASES
 from tests.hostile.test_fuzz import _made as document
-from tests.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES
+from tests.serving.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES
 
 __all__ = ["TARGETS", "Target"]
 

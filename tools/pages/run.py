@@ -21,6 +21,8 @@ from pinned_npm import install, missing  # noqa: E402 - a script beside this fol
 
 NODE = 18
 
+PAGES = "tests/serving/web/test_accessible.py"
+
 
 def main() -> int:
     """Install axe-core and run the tests; return the exit status."""
@@ -36,7 +38,14 @@ def main() -> int:
     return os.spawnv(
         os.P_WAIT,
         sys.executable,
-        [sys.executable, "-m", "pytest", "--all", "tests/web/test_accessible.py", *sys.argv[1:]],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--all",
+            PAGES,
+            *sys.argv[1:],
+        ],
     )
 
 

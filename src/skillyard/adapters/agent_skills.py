@@ -35,11 +35,11 @@ from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.resources import list_resources, read_resource
 from skillyard.selection import SelectionPolicy
-from skillyard.service.choosing import rank_skills, select_skills
-from skillyard.service.prompting import summary_of
-from skillyard.service.reasons import Why, why_skill
 from skillyard.skill import Skill
 from skillyard.text import clean_line, escape_frame, plural, shorten
+from skillyard.usecases.choosing import rank_skills, select_skills
+from skillyard.usecases.prompting import summary_of
+from skillyard.usecases.reasons import Why, why_skill
 
 __all__ = ["AgentSkills", "Offer", "SkillOptions"]
 

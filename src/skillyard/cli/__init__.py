@@ -1,4 +1,4 @@
-"""The command line: reads its input, calls one use case of ``skillyard.service``, prints."""
+"""The command line: reads its input, calls one use case of ``skillyard.usecases``, prints."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from skillyard.text import clean_line, plural
 if TYPE_CHECKING:
     from skillyard.errors import Diagnostic
     from skillyard.resources import Resource
-    from skillyard.service import Card, Heading, Listing, Shown
+    from skillyard.usecases import Card, Heading, Listing, Shown
 
 __all__ = ["listing", "shown"]
 

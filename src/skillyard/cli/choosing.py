@@ -10,7 +10,7 @@ from skillyard.cli.source import load, note_unloaded, policy_of, query_of, score
 from skillyard.errors import SkillNotFound
 
 if TYPE_CHECKING:
-    from skillyard.service import Evaluated, Ranked, Selected, Why
+    from skillyard.usecases import Evaluated, Ranked, Selected, Why
 
 __all__ = ["evaluate", "rank", "select", "why"]
 
@@ -19,7 +19,7 @@ NEGATIVE = 1
 
 def rank(values: Values, console: Console) -> int:
     """Print a ranking; 1 when no skill has a score."""
-    from skillyard.service import rank_skills
+    from skillyard.usecases import rank_skills
 
     query, scorer = query_of(values), scorer_of(values)
     catalog = load(values, console, indexed=scorer.partition("+")[0] == "hybrid")
@@ -38,7 +38,7 @@ def rank(values: Values, console: Console) -> int:
 
 def select(values: Values, console: Console) -> int:
     """Print a choice; 1 when it abstains."""
-    from skillyard.service import select_skills
+    from skillyard.usecases import select_skills
 
     query, scorer, policy = query_of(values), scorer_of(values), policy_of(values)
     catalog = load(values, console, indexed=scorer.partition("+")[0] == "hybrid")
@@ -57,7 +57,7 @@ def select(values: Values, console: Console) -> int:
 
 def evaluate(values: Values, console: Console) -> int:
     """Print the documented evaluation; 1 when no skill reaches the threshold."""
-    from skillyard.service import evaluate_skills
+    from skillyard.usecases import evaluate_skills
 
     catalog = load(values, console)
     chooser = load(values, console, indexed=True)
@@ -81,7 +81,7 @@ def evaluate(values: Values, console: Console) -> int:
 
 def why(values: Values, console: Console) -> int:
     """Print why one skill stands where it stands."""
-    from skillyard.service import why_skill
+    from skillyard.usecases import why_skill
 
     query, scorer = query_of(values), scorer_of(values)
     catalog = load(values, console, indexed=scorer.partition("+")[0] == "hybrid")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values, read
-from skillyard.service.doctor import Diagnosis, Finding, diagnose
-from skillyard.service.doctor.finding import STATUSES
 from skillyard.text import plural
+from skillyard.usecases.doctor import Diagnosis, Finding, diagnose
+from skillyard.usecases.doctor.finding import STATUSES
 
 __all__ = ["doctor"]
 

@@ -10,10 +10,10 @@ from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import Scaffolded
-    from skillyard.evals.cases.suggesting import Suggestions, WordAdvice
     from skillyard.evals.layers.planning import Plan
     from skillyard.evals.layers.running import Evaluated
-    from skillyard.service.eval_results import EvalBaselines, EvalCompared, RubricsChecked
+    from skillyard.usecases.eval_results import EvalBaselines, EvalCompared, RubricsChecked
+    from skillyard.usecases.suggesting import Suggestions, WordAdvice
 
 __all__ = [
     "baseline_blocks",

@@ -12,7 +12,7 @@ from skillyard.cli.stopping import stopping
 
 if TYPE_CHECKING:
     from skillyard.evals.layers.running import Evaluated
-    from skillyard.service.evaluating import EvalOptions
+    from skillyard.usecases.evaluating import EvalOptions
 
 __all__ = [
     "activation",
@@ -62,7 +62,7 @@ def size_impact(values: Values, console: Console) -> int:
 
 def _layer(eval_type: str, values: Values, console: Console) -> int:
     """Run a layer; 3 when it was stopped or entries were missing, 4 when nothing came of it."""
-    from skillyard.service.evaluating import eval_plan
+    from skillyard.usecases.evaluating import eval_plan
 
     catalog = load(values, console)
     options = _options(values)
@@ -91,7 +91,7 @@ def _run(
 ) -> Evaluated:
     from skillyard import __version__
     from skillyard.cli.eval_progress import eval_progress
-    from skillyard.service.evaluating import eval_run
+    from skillyard.usecases.evaluating import eval_run
 
     stop = threading.Event()
     with stopping(stop), eval_progress(console) as step:
@@ -107,7 +107,7 @@ def _run(
 
 
 def _options(values: Values) -> EvalOptions:
-    from skillyard.service.evaluating import EvalOptions
+    from skillyard.usecases.evaluating import EvalOptions
 
     return EvalOptions(
         evals_dir=values.evals_dir,
@@ -124,7 +124,7 @@ def _options(values: Values) -> EvalOptions:
 
 
 def _reports(done: Evaluated, values: Values) -> list[str]:
-    from skillyard.service.eval_results import eval_report
+    from skillyard.usecases.eval_results import eval_report
 
     return [
         eval_report(
@@ -169,7 +169,7 @@ def _code(done: Evaluated, values: Values, console: Console) -> int:
 
 
 def _gate(values: Values, console: Console, eval_type: str | None) -> int:
-    from skillyard.service.eval_results import eval_compare
+    from skillyard.usecases.eval_results import eval_compare
 
     found = eval_compare(
         values.evals_dir,
@@ -187,7 +187,7 @@ def _gate(values: Values, console: Console, eval_type: str | None) -> int:
 
 def compare(values: Values, console: Console) -> int:
     """Print what changed against the baselines; 1 for a regression with ``--gate``."""
-    from skillyard.service.eval_results import eval_compare, eval_report
+    from skillyard.usecases.eval_results import eval_compare, eval_report
 
     found = eval_compare(
         values.evals_dir,
@@ -222,7 +222,7 @@ def _to_github(summary: str, paths: list[str], values: Values, console: Console)
     """Print workflow commands; the step's summary goes to the file that GitHub names."""
     import os
 
-    from skillyard.service.eval_results import github_warnings
+    from skillyard.usecases.eval_results import github_warnings
 
     commands = github_warnings(values.evals_dir, paths, baselines=values.baselines_dir)
     if commands:
@@ -235,7 +235,7 @@ def _to_github(summary: str, paths: list[str], values: Values, console: Console)
 
 def report(values: Values, console: Console) -> int:
     """Write the report, and name it."""
-    from skillyard.service.eval_results import eval_report
+    from skillyard.usecases.eval_results import eval_report
 
     text, out = eval_report(
         values.evals_dir,
@@ -258,7 +258,7 @@ def report(values: Values, console: Console) -> int:
 
 def validate_rubrics(values: Values, console: Console) -> int:
     """Print every fault of the rubrics; 1 when one is an error."""
-    from skillyard.service.eval_results import check_rubrics
+    from skillyard.usecases.eval_results import check_rubrics
 
     found = check_rubrics(values.evals_dir, values.rubrics_dir, load(values, console))
     if console.json:
@@ -272,7 +272,7 @@ def validate_rubrics(values: Values, console: Console) -> int:
 
 def baseline(values: Values, console: Console) -> int:
     """Keep baselines, or show them."""
-    from skillyard.service.eval_results import baselines_kept, baselines_saved
+    from skillyard.usecases.eval_results import baselines_kept, baselines_saved
 
     if values.action == "save":
         found = baselines_saved(
@@ -317,7 +317,7 @@ def init(values: Values, console: Console) -> int:
 
 def suggest(values: Values, console: Console) -> int:
     """Print what would change when a skill is activated."""
-    from skillyard.service.evaluating import eval_suggest
+    from skillyard.usecases.evaluating import eval_suggest
 
     found = eval_suggest(load(values, console), values.name, values.evals_dir, tuple(values.path))
     if console.json:

@@ -6,7 +6,7 @@ import sys
 
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
-from skillyard.service import indexing
+from skillyard.usecases import indexing
 
 __all__ = ["index_build", "index_status", "index_verify"]
 

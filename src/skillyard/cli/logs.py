@@ -97,8 +97,8 @@ def _named(match: object) -> str:
 def log_replay(values: Values, console: Console) -> int:
     """Print what moved; 1 when anything did."""
     from skillyard.cli.source import load, note_unloaded
-    from skillyard.service.measuring import bench_replay
     from skillyard.text import plural
+    from skillyard.usecases.measuring import bench_replay
 
     path = _path(values)
     catalog = load(values, console)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.cli.source import scorer_of
-from skillyard.service import measuring
+from skillyard.usecases import measuring
 
 __all__ = ["bench_compare", "bench_replay", "bench_report", "bench_run", "bench_score"]
 

@@ -117,7 +117,8 @@ def _refused(error: SkillyardError) -> int:
         complain(f"skillyard: {message}" + (f"; {hint}" if hint else ""))
     else:
         complain(f"skillyard: {error}")
-    remote = sys.modules.get("skillyard.sources.protocol")  # where nobody asked one, none failed
+    # Where the module is not loaded, no source was asked, so none failed.
+    remote = sys.modules.get("skillyard.remote.sources.protocol")
     if remote is not None and isinstance(error, remote.SourceFailed):
         return BAD if error.code == "not_found" else UNREACHED
     return BAD

@@ -18,7 +18,7 @@ __all__ = ["inject", "summary"]
 def summary(values: Values, console: Console) -> int:
     """Print the catalogue for a system prompt, or what a host makes of it."""
     from skillyard.ranking.query import Query
-    from skillyard.service import summary_of
+    from skillyard.usecases import summary_of
 
     query = None if values.query is None else Query(words_of([values.query]) or "")
     if values.host is not None:
@@ -47,8 +47,8 @@ def summary(values: Values, console: Console) -> int:
 def _host_summary(values: Values, console: Console, query: Query | None) -> int:
     """Print what a host lists, or the listing rewritten to fit."""
     from skillyard.cli.listing_views import host_head, host_table
-    from skillyard.service import host_summary_of
     from skillyard.text import plural
+    from skillyard.usecases import host_summary_of
 
     if values.budget_tokens is not None:
         raise InvalidInput("--budget-tokens does not go with --host; --budget replaces its own")
@@ -79,7 +79,7 @@ def inject(values: Values, console: Console) -> int:
     """Print the prompt with the block of the best skill before it, or as it is."""
     from skillyard.context.fence import random_fence
     from skillyard.ranking.query import Query
-    from skillyard.service import inject_prompt
+    from skillyard.usecases import inject_prompt
 
     words = words_of(values.query)
     if values.file is None and words is None:

@@ -11,7 +11,7 @@ from skillyard.errors import InvalidInput
 from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.service import Checked
+    from skillyard.usecases import Checked
     from skillyard.validation.config import CheckConfig
 
 __all__ = ["check", "list_", "show"]
@@ -21,7 +21,7 @@ NEGATIVE = 1
 
 def list_(values: Values, console: Console) -> int:
     """Print every skill found."""
-    from skillyard.service import list_skills
+    from skillyard.usecases import list_skills
 
     catalog = load(values, console, values.place)
     found = list_skills(catalog, tags=tuple(values.tag), layout=values.layout)
@@ -40,7 +40,7 @@ def list_(values: Values, console: Console) -> int:
 
 def check(values: Values, console: Console) -> int:
     """Print the findings; 1 when one of them fails the check. ``--fix`` mends files before that."""
-    from skillyard.service import check_paths, fix_paths
+    from skillyard.usecases import check_paths, fix_paths
 
     _no_contradiction(values, console)
     paths = values.path or values.root or ["."]
@@ -94,7 +94,7 @@ def _diff(found: Checked, console: Console) -> int:
 
 def show(values: Values, console: Console) -> int:
     """Print one skill, or the part of it that was asked for."""
-    from skillyard.service import show_skill
+    from skillyard.usecases import show_skill
 
     catalog = load(values, console)
     found = show_skill(catalog, values.name, section=values.section, references=values.references)

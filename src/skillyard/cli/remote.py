@@ -14,7 +14,7 @@ UNREACHED = 4
 def search(values: Values, console: Console) -> int:
     """Print what the sources found; 1 when that is nothing, 4 when every one of them failed."""
     from skillyard.cli.source import load, words_of
-    from skillyard.service import search_skills
+    from skillyard.usecases import search_skills
 
     catalog = load(values, console, indexed=True) if "local" in values.source else None
     found = search_skills(
@@ -44,7 +44,7 @@ def search(values: Values, console: Console) -> int:
 
 def add(values: Values, console: Console) -> int:
     """Print one skill, or write it to a folder and say what was written."""
-    from skillyard.service import add_skill
+    from skillyard.usecases import add_skill
 
     added = add_skill(values.name, into=values.into, accept_look_alike=values.yes)
     if console.json:
@@ -60,7 +60,7 @@ def add(values: Values, console: Console) -> int:
 
 def cache_stats(values: Values, console: Console) -> int:
     """Print what the cache holds."""
-    from skillyard.service import cache_stats as stats
+    from skillyard.usecases import cache_stats as stats
 
     found = stats()
     if console.json:
@@ -74,7 +74,7 @@ def cache_stats(values: Values, console: Console) -> int:
 
 def cache_clear(values: Values, console: Console) -> int:
     """Forget every remote answer, and say how many there were."""
-    from skillyard.service import cache_clear as clear
+    from skillyard.usecases import cache_clear as clear
 
     done = clear()
     if console.json:

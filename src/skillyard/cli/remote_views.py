@@ -11,8 +11,8 @@ from skillyard.cli.views import tree
 from skillyard.text import clean_line, plural, shorten
 
 if TYPE_CHECKING:
-    from skillyard.search import FoundSkill, SearchResult
-    from skillyard.service import Added, CacheCleared, CacheState
+    from skillyard.remote.search import FoundSkill, SearchResult
+    from skillyard.usecases import Added, CacheCleared, CacheState
 
 __all__ = ["added_skill", "cache_line", "cleared_line", "found_skills"]
 

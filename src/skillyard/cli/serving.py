@@ -19,7 +19,7 @@ def serve(values: Values, console: Console) -> int:
     if missing:
         command = install_command("serve", "remote")
         raise InvalidInput(f"serve needs {', '.join(missing)}, which is not installed: {command}")
-    from skillyard.http import ServiceOptions
+    from skillyard.serving.http import ServiceOptions
 
     named = [values.place] if values.place is not None else []
     if values.store and (named or values.root or values.scope):
@@ -42,11 +42,11 @@ def serve(values: Values, console: Console) -> int:
         log_format=log_format(values, console),
     )
     if values.mcp == "stdio":
-        from skillyard.mcp import serve_stdio as run
+        from skillyard.serving.mcp import serve_stdio as run
     elif values.mcp == "http":
-        from skillyard.mcp import serve_http as run
+        from skillyard.serving.mcp import serve_http as run
     else:
-        from skillyard.http import serve as run
+        from skillyard.serving.http import serve as run
     run(options)
     return 0
 

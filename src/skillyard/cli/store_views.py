@@ -11,7 +11,8 @@ from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.errors import Diagnostic
-    from skillyard.service.storing import (
+    from skillyard.store.values import Grant
+    from skillyard.usecases.storing import (
         StoreChanged,
         StoreGranted,
         StoreGrants,
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
         StorePublished,
         StoreStatus,
     )
-    from skillyard.service.syncing import StoreSynced
-    from skillyard.store.values import Grant
+    from skillyard.usecases.syncing import StoreSynced
 
 __all__ = [
     "changed_line",

@@ -10,10 +10,10 @@ from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.cli.stopping import stopping
 from skillyard.errors import InvalidInput, SkillyardError
-from skillyard.service import storing
+from skillyard.usecases import storing
 
 if TYPE_CHECKING:
-    from skillyard.ingest.work import Options, Step
+    from skillyard.store.ingest.work import Options, Step
     from skillyard.store.values import Grant
 
 __all__ = [
@@ -126,9 +126,9 @@ def publish(values: Values, console: Console) -> int:
 
 
 def _options(values: Values) -> Options:
-    from skillyard.ingest.partition import Partition
-    from skillyard.ingest.pool import processors
-    from skillyard.ingest.work import Options
+    from skillyard.store.ingest.partition import Partition
+    from skillyard.store.ingest.pool import processors
+    from skillyard.store.ingest.work import Options
 
     return Options(
         values.tenant,

@@ -7,7 +7,7 @@ import sys
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.cli.storing import address_of_store
-from skillyard.service import syncing
+from skillyard.usecases import syncing
 
 __all__ = ["store_sync"]
 

@@ -11,7 +11,7 @@ from skillyard.text import clean_line, plural, shorten
 if TYPE_CHECKING:
     from skillyard.ranking.match import Match
     from skillyard.ranking.scorer import Explanation
-    from skillyard.service import (
+    from skillyard.usecases import (
         BenchCompare,
         BenchReplay,
         BenchRun,
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
         Selected,
         Why,
     )
-    from skillyard.service.indexing import IndexBuilt, IndexStatus, IndexVerified
-    from skillyard.service.reasons import Ahead
+    from skillyard.usecases.indexing import IndexBuilt, IndexStatus, IndexVerified
+    from skillyard.usecases.reasons import Ahead
 
 __all__ = [
     "bench_line",

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from skillyard import __version__
 from skillyard.errors import InvalidInput
-from skillyard.sources.transport import origin_of
+from skillyard.remote.sources.transport import origin_of
 
 __all__ = ["ANSWER_BYTES", "DEFAULT_URL", "TOKEN", "URL", "Service"]
 

@@ -29,9 +29,9 @@ from skillyard.client.state import Health, WellKnownIndex, health_of, index_of
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query, text_items
 from skillyard.ranking.registry import DEFAULT_SCORER
-from skillyard.search import FoundSkill, SearchResult
+from skillyard.remote.search import FoundSkill, SearchResult
+from skillyard.remote.sources.well_known import digest_of
 from skillyard.selection import SelectionPolicy, policy_with
-from skillyard.sources.well_known import digest_of
 
 __all__ = [
     "evaluate",

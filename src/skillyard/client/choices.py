@@ -1,6 +1,6 @@
 """What a service says about its own catalog: rankings, choices, evaluations, reasons.
 
-The values have the members of those that :mod:`skillyard.service` gives, but for one thing: a
+The values have the members of those that :mod:`skillyard.usecases` gives, but for one thing: a
 skill is not here, only its card. ``client.skill(card.id)`` fetches it. ``to_dict()`` is the
 document that came.
 """
@@ -15,8 +15,8 @@ from skillyard.errors import Diagnostic
 from skillyard.ranking.confidence import Evaluation
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import Explanation
-from skillyard.service.choosing import query_dict
-from skillyard.service.reasons import Signal
+from skillyard.usecases.choosing import query_dict
+from skillyard.usecases.reasons import Signal
 
 __all__ = [
     "Ahead",

@@ -12,9 +12,9 @@ from skillyard.client.document import Mismatch, Node
 from skillyard.errors import Diagnostic
 from skillyard.ranking.match import Match
 from skillyard.ranking.scorer import Explanation, Scored
-from skillyard.search import FoundSkill, SearchResult, SourceStatus
+from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
+from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.skill import Reference, Skill
-from skillyard.sources.protocol import Hit, Package, SourceFailed
 
 __all__ = [
     "diagnostic_of",

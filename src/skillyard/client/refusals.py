@@ -18,8 +18,8 @@ from skillyard.errors import (
     SkillNotFound,
     SkillyardError,
 )
-from skillyard.search import SourceStatus
-from skillyard.sources.protocol import SourceFailed
+from skillyard.remote.search import SourceStatus
+from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.text import clean_line, shorten
 
 __all__ = ["SourcesFailed", "bad_answer", "gone_silent", "refusal_of", "unreachable"]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from skillyard.client.document import Node
 from skillyard.index.progress import Progress
-from skillyard.sources.well_known import SCHEMA
+from skillyard.remote.sources.well_known import SCHEMA
 
 __all__ = [
     "CacheState",

@@ -253,7 +253,7 @@ def _log(
 ) -> None:
     """Log what was offered, not what was ranked first: skills not approved are runners-up."""
     from skillyard.decisions.recording import record
-    from skillyard.service.choosing import bounds
+    from skillyard.selection import bounds
 
     best = () if chosen is None or chosen.perhaps else (chosen.match,)
     first = [

@@ -10,9 +10,9 @@ import pytest
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import SkillNotFound
 from skillyard.evals.cases.activation import ActivationCase, read_activation
-from skillyard.evals.cases.suggesting import Suggestions, suggest
 from skillyard.ranking.match import rank
 from skillyard.skill import Skill
+from skillyard.usecases.suggesting import Suggestions, suggest
 from tests.shared_data import REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples"

@@ -14,8 +14,8 @@ import pytest
 from skillyard.evals.reporting.html import render
 from tests.evals.reporting import making
 from tests.evals.reporting.making import CHANGES, HOSTILE, every, hostile, text_of
-from tests.web.audits import CONTRAST, LEVELS, SMALL
-from tests.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
+from tests.serving.web.audits import CONTRAST, LEVELS, SMALL
+from tests.serving.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
 
 pytestmark = [
     pytest.mark.browser,

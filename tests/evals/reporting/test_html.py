@@ -24,8 +24,8 @@ from skillyard.evals.reporting.markup import shown_line
 from skillyard.evals.reporting.texts import RAW_LIMIT, TEXT_LIMITS, Texts
 from tests.evals.reporting import making
 from tests.evals.reporting.making import CHANGES, HOSTILE, every, hostile, small, text_of
+from tests.serving.web.reading import Page, harm, read
 from tests.tables import for_each
-from tests.web.reading import Page, harm, read
 
 POLICY = re.compile(
     r"default-src 'none'; style-src 'sha256-([A-Za-z0-9+/=]+)'; base-uri 'none'; form-action 'none'"

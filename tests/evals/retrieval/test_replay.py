@@ -9,7 +9,7 @@ import pytest
 import skillyard as sy
 from skillyard.errors import InvalidInput
 from skillyard.evals.retrieval.replay import parse_log, replay
-from skillyard.service import select_skills
+from skillyard.usecases import select_skills
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 

@@ -1,5 +1,0 @@
-"""What a running service is made of, whatever it speaks: catalog, searches, threads, guards.
-
-:class:`~skillyard.hosting.service.Service` holds the parts, :mod:`.live` follows the files, and
-:mod:`.searching` asks remotes. The surfaces ``http`` and ``mcp`` answer from it.
-"""

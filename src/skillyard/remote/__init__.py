@@ -1,0 +1,1 @@
+"""Skills that come from elsewhere: sources that are asked, searches over them, and installing."""

@@ -1,0 +1,32 @@
+"""Archives of a skill's files: the same bytes for the same files, at any time on any machine."""
+
+from __future__ import annotations
+
+import io
+import stat
+from collections.abc import Iterable
+
+from skillyard.remote.install.archives import ArchiveFile
+
+__all__ = ["write_zip"]
+
+_UNIX = 3
+"""The system whose permissions the entries carry (APPNOTE 6.3, section 4.4.2)."""
+
+
+def write_zip(files: Iterable[ArchiveFile]) -> bytes:
+    """Return a zip archive of the files, sorted by path, with the owner's execute bit.
+
+    The files are stored uncompressed and dated 1980: what deflate makes of them differs between
+    versions of zlib, and the digest of an archive must not. HTTP compresses it on its way.
+    """
+    import zipfile
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
+        for file in sorted(files):
+            entry = zipfile.ZipInfo(file.path)
+            entry.create_system = _UNIX
+            entry.external_attr = (stat.S_IFREG | (0o755 if file.executable else 0o644)) << 16
+            archive.writestr(entry, file.data)
+    return out.getvalue()

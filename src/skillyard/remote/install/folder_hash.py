@@ -1,0 +1,196 @@
+"""The hash that the common installer writes of a skill's folder, so that both agree on a change.
+
+SHA-256 over each file's path relative to the folder, with ``/``, and then its bytes, files in the
+order of ``collation.compare_key``. Folders named ``.git`` and ``node_modules`` are left out, at any
+depth, and so is everything that is neither a plain file nor a folder: a link is not followed.
+
+Paths and contents follow one another without a mark between them, so two folders can be made that
+have one hash (``a`` with ``bc``, ``ab`` with ``c``): it shows that a folder changed, and it proves
+nothing against who wants two folders to look alike. For that a lock entry has ``digest``.
+
+What the installer leaves to chance is settled here: files whose paths compare as equal stand in the
+order of their code units, where it takes the order in which the system listed them. And what the
+lock holds was hashed, in some versions of the installer, before the files were copied. The copy
+leaves out ``metadata.json`` and ``__pycache__`` and holds links as the files that they lead to, so
+that for some skills the hash of the installed folder is another one than the lock's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from skillyard.errors import SkillIoError
+from skillyard.io.folders import Folder, entry_is_link, open_folder
+from skillyard.remote.install.collation import CompareKey, compare_key
+
+__all__ = ["FOLDERS_LEFT_OUT", "MAX_BYTES", "MAX_DEPTH", "MAX_FILES", "folder_hash"]
+__all__ += ["folder_hash_of"]
+
+FOLDERS_LEFT_OUT = frozenset({".git", "node_modules"})
+MAX_FILES = 20_000
+"""Files and folders of one folder that is hashed. The most in a real skill is 1,104."""
+MAX_BYTES = 1 << 30
+"""Bytes of all files together: what is read in a few seconds."""
+MAX_DEPTH = 64
+"""Folders below the one that is hashed. The deepest real skill has 12."""
+
+_PIECE = 1 << 20
+
+
+class _Found(NamedTuple):
+    """One file: where it is, and the path that is hashed."""
+
+    parts: tuple[str, ...]
+    path: str
+
+
+def folder_hash(files: Mapping[str, bytes]) -> str:
+    """Return the 64 hexadecimal digits for files by relative path with ``/``.
+
+    Files below a folder named ``.git`` or ``node_modules`` do not count.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(files, key=lambda path: _order(_hashed_path(path))):
+        if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1]):
+            digest.update(_encoded(_hashed_path(path)))
+            digest.update(files[path])
+    return digest.hexdigest()
+
+
+def folder_hash_of(path: str) -> str:
+    """Return the 64 hexadecimal digits for a folder as it is now; the folder may be a link itself.
+
+    Raises SkillIoError when the folder or a file in it cannot be read, when a name is no UTF-8
+    (the installer cannot read such a file), or when it is larger than the limits of this module.
+    """
+    digest = hashlib.sha256()
+    left = MAX_BYTES
+    with _opened(path) as root:
+        for found in sorted(_listed(root, path), key=lambda found: _order(found.path)):
+            digest.update(_encoded(found.path))
+            for piece in _pieces(root, found, path):
+                left -= len(piece)
+                if left < 0:
+                    raise _too_large(path, f"more than {MAX_BYTES:,} bytes")
+                digest.update(piece)
+    return digest.hexdigest()
+
+
+def _order(path: str) -> tuple[CompareKey, bytes]:
+    return compare_key(path), path.encode("utf-16-be", "surrogatepass")
+
+
+def _hashed_path(path: str) -> str:
+    """Return the path as the installer hashes it: it takes every backslash for a separator."""
+    return path.replace("\\", "/")
+
+
+def _encoded(path: str) -> bytes:
+    """Return UTF-8 as Node writes it, where half a surrogate pair becomes U+FFFD."""
+    return path.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _opened(path: str) -> Folder:
+    try:
+        return open_folder(os.path.realpath(path), follow=True)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _listed(root: Folder, shown: str) -> Iterator[_Found]:
+    """Yield the plain files below an open folder, in no order."""
+    pending: list[tuple[str, ...]] = [()]
+    seen = 0
+    while pending:
+        parts = pending.pop()
+        if len(parts) > MAX_DEPTH:
+            raise _too_large(shown, f"folders more than {MAX_DEPTH} levels deep")
+        for name, mode in _entries(root, parts, shown):
+            seen += 1
+            if seen > MAX_FILES:
+                raise _too_large(shown, f"more than {MAX_FILES:,} files and folders")
+            if stat.S_ISDIR(mode) and name not in FOLDERS_LEFT_OUT:
+                pending.append((*parts, name))
+            elif stat.S_ISREG(mode):
+                yield _Found((*parts, name), _checked(parts, name, shown))
+
+
+def _entries(root: Folder, parts: tuple[str, ...], shown: str) -> list[tuple[str, int]]:
+    """Return name and mode of what lies in one folder; a link has the mode 0."""
+    try:
+        with _descend(root, parts) as folder:
+            return [
+                (
+                    entry.name,
+                    0 if entry_is_link(entry) else entry.stat(follow_symlinks=False).st_mode,
+                )
+                for entry in folder.entries(most=MAX_FILES + 1)
+            ]
+    except OSError as error:
+        raise _unreadable(os.path.join(shown, *parts), error) from None
+
+
+def _checked(parts: tuple[str, ...], name: str, shown: str) -> str:
+    path = "/".join((*parts, name))
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise SkillIoError(
+            f"the file name {path!a} is no UTF-8",
+            path=shown,
+            code="file_name_not_utf8",
+            hint="rename the file; the installer cannot read it either",
+        ) from None
+    return _hashed_path(path)
+
+
+def _pieces(root: Folder, found: _Found, shown: str) -> Iterator[bytes]:
+    shown = os.path.join(shown, *found.parts)
+    try:
+        with _descend(root, found.parts[:-1]) as folder:
+            descriptor = folder.file(found.parts[-1])
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError("it is no plain file any more")
+            if status.st_size > MAX_BYTES:  # before a byte of it is read
+                raise _too_large(shown, f"more than {MAX_BYTES:,} bytes")
+            while piece := os.read(descriptor, _PIECE):
+                yield piece
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _unreadable(shown, error) from None
+
+
+def _descend(root: Folder, parts: tuple[str, ...]) -> Folder:
+    """Open a folder below an open one, name by name: a name that became a link is an OSError."""
+    folder = root.again()
+    for name in parts:
+        with folder:
+            below = folder.folder(name)
+        folder = below
+    return folder
+
+
+def _unreadable(path: str, error: OSError | ValueError) -> SkillIoError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return SkillIoError(
+        f"cannot hash: {reason}",
+        path=path,
+        code="folder_unreadable",
+        hint="check that the folder exists and that its files may be read",
+    )
+
+
+def _too_large(path: str, what: str) -> SkillIoError:
+    return SkillIoError(
+        f"the folder has {what}",
+        path=path,
+        code="folder_too_large",
+        hint="move what is no part of the skill elsewhere",
+    )

@@ -1,0 +1,72 @@
+"""What a run that replaces a folder is doing, kept beside the folder until it is done."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import NamedTuple
+
+from skillyard.errors import InvalidInput
+from skillyard.remote.install.locked import FIELDS, LockedSkill
+from skillyard.writing import write_whole
+
+__all__ = ["Journal", "is_unfinished_journal", "read_journal", "remove_journal", "write_journal"]
+
+PREFIX = ".skillyard-journal-"
+MAX_BYTES = 1 << 20
+
+
+class Journal(NamedTuple):
+    """One replacement."""
+
+    old: str
+    """Digest of the manifest of what is replaced; empty where nothing was there."""
+    new: str
+    """Digest of the manifest of what takes its place."""
+    entry: LockedSkill | None
+    """What the lock file says once it is done."""
+
+
+def write_journal(into: str, name: str, journal: Journal) -> None:
+    """Keep what is about to be done with the folder ``name`` in ``into``. Raises OSError."""
+    entry = journal.entry
+    shape = {
+        "old": journal.old,
+        "new": journal.new,
+        "entry": None if entry is None else {"name": entry.name, **entry.to_json()},
+    }
+    write_whole(_path(into, name), json.dumps(shape).encode("ascii"))
+
+
+def read_journal(into: str, name: str) -> Journal | None:
+    """Return what a stopped run was doing; None where there is nothing that can be read."""
+    try:
+        with open(_path(into, name), "rb") as file:
+            shape = json.loads(file.read(MAX_BYTES))
+        entry = shape["entry"]
+        return Journal(str(shape["old"]), str(shape["new"]), entry and _entry(entry))
+    except (OSError, ValueError, KeyError, TypeError, InvalidInput):
+        return None
+
+
+def _entry(shape: dict[str, object]) -> LockedSkill:
+    named = {FIELDS[key]: value for key, value in shape.items() if key in FIELDS}
+    extra = [(k, json.dumps(v)) for k, v in shape.items() if k not in FIELDS and k != "name"]
+    return LockedSkill(shape["name"], extra=extra, **named)  # type: ignore[arg-type]
+
+
+def remove_journal(into: str, name: str) -> None:
+    """Forget the journal; nothing happens where there is none. Raises OSError."""
+    try:
+        os.unlink(_path(into, name))
+    except FileNotFoundError:
+        pass
+
+
+def is_unfinished_journal(file: str, name: str) -> bool:
+    """Return True for the name of a file that a run left which was stopped while it wrote one."""
+    return file.startswith(f".{PREFIX}{name}.") and file.endswith(".tmp")
+
+
+def _path(into: str, name: str) -> str:
+    return os.path.join(into, f"{PREFIX}{name}")

@@ -1,0 +1,211 @@
+"""What a lock file says, as values: :class:`Lock` and its :class:`LockedSkill`. No I/O here.
+
+What the keys of a file mean, and which of them are skillyard's own, stands in ``locks.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from skillyard.errors import InvalidInput
+from skillyard.remote.install.javascript_json import Json, key_order, parse, stringify
+from skillyard.value import Value, put
+
+__all__ = ["FIELDS", "KEYS", "Lock", "LockedSkill", "folder_name"]
+
+KEYS: Mapping[str, str] = MappingProxyType(
+    {
+        "source": "source",
+        "source_url": "sourceUrl",
+        "ref": "ref",
+        "source_type": "sourceType",
+        "skill_path": "skillPath",
+        "computed_hash": "computedHash",
+        "well_known_digest": "wellKnownDigest",
+        "commit": "commit",
+        "digest": "digest",
+        "folder_hash": "skillFolderHash",
+        "plugin_name": "pluginName",
+        "installed_at": "installedAt",
+        "updated_at": "updatedAt",
+    }
+)
+"""Fields of a locked skill and their keys in a file, in the order in which new ones are written."""
+FIELDS: Mapping[str, str] = MappingProxyType({key: field for field, key in KEYS.items()})
+"""The same the other way round."""
+_OWN = ("commit", "digest")
+"""Keys that the installer does not know."""
+
+
+class LockedSkill(Value):
+    """One skill as a lock has it. Raises InvalidInput for a field of the wrong type.
+
+    ``name`` is what stands in the lock, any text: :func:`folder_name` makes a folder's name of it.
+    """
+
+    __slots__ = ("name", *KEYS, "extra", "order")
+
+    name: str
+    source: str
+    """``owner/repo``, an address, a package, or for ``source_type`` local a folder."""
+    source_type: str
+    """``github``, ``git``, ``local``, ``node_modules``, ``well-known`` …"""
+    source_url: str | None
+    ref: str | None
+    """The branch or tag that was asked for."""
+    skill_path: str | None
+    """Path of the SKILL.md inside the source."""
+    computed_hash: str | None
+    """A project's lock: ``folder_hash`` of the skill's files."""
+    well_known_digest: str | None
+    commit: str | None
+    """skillyard's own: the commit that was fetched."""
+    digest: str | None
+    """skillyard's own: a digest of the content."""
+    folder_hash: str | None
+    """The user's lock: the SHA-1 of a tree on GitHub, or a ``folder_hash``, or empty."""
+    plugin_name: str | None
+    installed_at: str | None
+    updated_at: str | None
+    extra: tuple[tuple[str, str], ...]
+    """Every other key and its value as JSON text, by key; kept and written back."""
+    order: tuple[str, ...]
+    """The keys in the order of the file they were read from; empty for the documented order."""
+
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        source_type: str,
+        *,
+        source_url: str | None = None,
+        ref: str | None = None,
+        skill_path: str | None = None,
+        computed_hash: str | None = None,
+        well_known_digest: str | None = None,
+        commit: str | None = None,
+        digest: str | None = None,
+        folder_hash: str | None = None,
+        plugin_name: str | None = None,
+        installed_at: str | None = None,
+        updated_at: str | None = None,
+        extra: Iterable[tuple[str, str]] = (),
+        order: Iterable[str] = (),
+    ) -> None:
+        given = locals()
+        for field in ("name", "source", "source_type"):
+            if not isinstance(given[field], str):
+                raise InvalidInput(f"{field} must be text, not {type(given[field]).__name__}")
+        put(self, "name", name)
+        for field in KEYS:
+            if given[field] is not None and not isinstance(given[field], str):
+                raise InvalidInput(f"{field} must be text or None")
+            put(self, field, given[field])
+        put(self, "extra", _checked_extra(extra, FIELDS))
+        put(self, "order", self._settled(tuple(order)))
+
+    def _settled(self, order: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the order of all keys that there are, or () where it is the documented one."""
+        documented = self._documented()
+        known = frozenset(documented)
+        first = [key for key in order if key in known]
+        settled = key_order(dict.fromkeys([*first, *documented]))
+        return () if settled == documented else tuple(settled)
+
+    def _documented(self) -> list[str]:
+        """Return the keys that there are, as a new entry has them: skillyard's own come last."""
+        there = [key for field, key in KEYS.items() if getattr(self, field) is not None]
+        installers = [key for key in there if key not in _OWN]
+        own = [key for key in there if key in _OWN]
+        return key_order([*installers, *(key for key, _ in self.extra), *own])
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the entry as it stands in a file, keys in its order."""
+        extra = dict(self.extra)
+        return {
+            key: parse(extra[key]) if key in extra else getattr(self, FIELDS[key])
+            for key in self.order or self._documented()
+        }
+
+
+class Lock(Value):
+    """The skills of one lock file, each name once, sorted as the installer sorts them.
+
+    Raises InvalidInput for two skills of one name.
+    """
+
+    __slots__ = ("extra", "skills", "version")
+
+    version: int
+    skills: tuple[LockedSkill, ...]
+    extra: tuple[tuple[str, str], ...]
+    """Keys beside ``version`` and ``skills`` with their values as JSON text, by key."""
+
+    def __init__(
+        self,
+        skills: Iterable[LockedSkill] = (),
+        *,
+        version: int = 1,
+        extra: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        by_name: dict[str, LockedSkill] = {}
+        for skill in skills:
+            if skill.name in by_name:
+                raise InvalidInput(f"two locked skills have the name {skill.name[:80]!a}")
+            by_name[skill.name] = skill
+        # Sorted by UTF-16 code units, as JavaScript does; then names such as "7" come first,
+        # because an object of JavaScript lists array indexes first.
+        names = key_order(
+            sorted(by_name, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+        )
+        put(self, "version", version)
+        put(self, "skills", tuple(by_name[name] for name in names))
+        put(self, "extra", _checked_extra(extra, ("version", "skills")))
+
+    def get(self, name: str) -> LockedSkill | None:
+        """Return the skill of that name, or None."""
+        return next((skill for skill in self.skills if skill.name == name), None)
+
+    def in_folder(self, folder: str) -> LockedSkill | None:
+        """Return the skill that lies in a folder of that name: the one called so, else the first.
+
+        Names are any text, and several may make one folder's name.
+        """
+        named = (skill for skill in self.skills if folder_name(skill.name) == folder)
+        return self.get(folder) or next(named, None)
+
+    def with_skill(self, skill: LockedSkill) -> Lock:
+        """Return a lock in which the skill stands in place of one of the same name."""
+        others = self.without(skill.name)
+        return others.replace(skills=(*others.skills, skill))
+
+    def without(self, name: str) -> Lock:
+        """Return a lock without the skill of that name."""
+        return self.replace(skills=[skill for skill in self.skills if skill.name != name])
+
+
+def _checked_extra(
+    extra: Iterable[tuple[str, str]], taken: Iterable[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return extra fields by key, texts in one form. Raises InvalidInput."""
+    found: dict[str, str] = {}
+    for key, text in extra:
+        if key in found or key in taken:
+            raise InvalidInput(f"the key {key[:80]!a} is taken")
+        try:
+            found[key] = stringify(parse(text))
+        except ValueError as error:
+            raise InvalidInput(f"the value of {key[:80]!a} is no JSON text: {error}") from None
+    return tuple(sorted(found.items()))
+
+
+def folder_name(name: str) -> str:
+    """Return the name of the folder that the installer gives a skill: safe for any text.
+
+    Lower case; what is no ASCII letter, digit, dot or underscore becomes one hyphen; no dots or
+    hyphens at either end; at most 255 characters; ``unnamed-skill`` when nothing is left.
+    """
+    plain = re.sub("[^a-z0-9._]+", "-", name.lower())
+    return plain.strip(".-")[:255] or "unnamed-skill"

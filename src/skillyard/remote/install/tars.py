@@ -1,0 +1,242 @@
+"""Tar archives inside gzip, read strictly: one possible meaning, or a refusal.
+
+The standard library's ``tarfile`` takes a damaged header for the end of the archive, reads on in
+sparse maps and global headers, and decodes all before it can be stopped. So the headers are read
+here: 512 bytes each, plain files and folders only, and of the extended headers (PAX, GNU long
+name) nothing but the name. What passes, ``tarfile`` reads the same (a test holds the two together).
+
+Layout: POSIX.1-2017, "pax", sections "ustar Interchange Format" and "pax Extended Header".
+"""
+
+from __future__ import annotations
+
+import stat
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from skillyard.remote.install.archives import Contents, refused
+
+__all__ = ["unpack_tar_gz"]
+
+_GZIP_SIGN = b"\x1f\x8b"
+_GZIP_BITS = 16 + zlib.MAX_WBITS
+_STEP = 65_536
+
+_BLOCK = 512
+_HEADER_SHARE = 2 * _BLOCK
+"""What an entry takes beside its content, at most: its header, and padding to a whole block."""
+_TAIL = 1 << 20
+"""Zeros behind the end: writers fill up to their record size, which is rarely over 10 KiB."""
+_ZEROS = bytes(_BLOCK)
+_POSIX = b"ustar\x0000"
+_GNU = b"ustar  \x00"
+_NAME_BYTES = 100
+"""A name of more bytes does not fit the header and needs an extended one."""
+
+_FILES, _FOLDER, _PAX, _PAX_GLOBAL, _LONG_NAME = (b"0", b"\0"), b"5", b"x", b"g", b"L"
+_REFUSED_TYPES = {
+    b"1": "archive_hard_link",
+    b"2": "archive_symlink",
+    b"3": "archive_device",
+    b"4": "archive_device",
+    b"6": "archive_fifo",
+    b"K": "archive_symlink",  # a long name of a link's goal
+}
+
+# Records about times, owners and remarks, which are dropped with the header's own.
+_DROPPED_RECORDS = frozenset(
+    [b"atime", b"ctime", b"mtime", b"uid", b"gid", b"uname", b"gname", b"comment"]
+)
+_SPARSE_RECORDS = (b"GNU.sparse", b"SCHILY.realsize", b"SCHILY.offset")
+
+
+_DROPPED_NUMBERS = ((108, 116), (116, 124), (136, 148), (329, 337), (337, 345))
+"""Owner, group, time and the two numbers of a device: where each stands in a header."""
+
+
+class _Header(NamedTuple):
+    """One header block."""
+
+    name: bytes
+    mode: int
+    size: int
+    type: bytes
+
+
+def unpack_tar_gz(data: bytes, contents: Contents) -> None:
+    """Put the files of a gzipped tar into ``contents``. Raises ArchiveRefused."""
+    stream = _gunzipped(data, contents)
+    position = 0
+    renamed: bytes | None = None
+    while (block := stream[position : position + _BLOCK]) != _ZEROS:
+        contents.count()
+        header = _header(block)
+        body = stream[position + _BLOCK : position + _BLOCK + header.size]
+        position += _BLOCK + -(-header.size // _BLOCK) * _BLOCK
+        if position > len(stream):
+            raise refused("archive_truncated", _shown(header.name))
+        if header.type in (_PAX, _PAX_GLOBAL, _LONG_NAME):
+            renamed = _extended(header, body, renamed, contents)
+        else:
+            _unpack(header, body, renamed, contents)
+            renamed = None
+    _check_end(stream, position, renamed)
+
+
+def _gunzipped(data: bytes, contents: Contents) -> bytes:
+    """Return the tar inside one gzip member, held to the limits while it is unpacked."""
+    if not data.startswith(_GZIP_SIGN):
+        raise refused("archive_not_gzip")
+    limits = contents.limits
+    most = limits.total_bytes + limits.entries * _HEADER_SHARE + _TAIL
+    stream = bytearray()
+    for taken, chunk in _chunks(data):
+        stream += chunk
+        contents.check_ratio(len(stream), taken)
+        if len(stream) > most:
+            raise refused("archive_total_too_large", limit=limits.total_bytes)
+    return bytes(stream)
+
+
+def _chunks(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield (packed bytes used so far, what came out in this step), to the member's end."""
+    inflater = zlib.decompressobj(_GZIP_BITS)
+    position = 0
+    pending = b""
+    try:
+        while not inflater.eof:
+            if not pending:
+                pending = data[position : position + _STEP]
+                position += len(pending)
+            chunk = inflater.decompress(pending, _STEP)
+            pending = inflater.unconsumed_tail
+            if not chunk and not pending and position == len(data):
+                raise refused("archive_truncated")
+            yield position - len(pending), chunk
+    except zlib.error as error:
+        # zlib tells a wrong checksum or length from other damage by its words only.
+        wrong_sum = "data check" in str(error) or "length check" in str(error)
+        raise refused("archive_crc" if wrong_sum else "archive_damaged") from None
+    if inflater.unused_data or position < len(data):
+        raise refused("archive_data_after")
+
+
+def _header(block: bytes) -> _Header:
+    """Return what one header block says. Raises ArchiveRefused."""
+    if len(block) < _BLOCK:
+        raise refused("archive_truncated")
+    name = _text(block[:100])
+    magic, prefix = block[257:265], block[345:500]
+    if magic not in (_POSIX, _GNU) or (magic == _GNU and prefix.strip(b"\0")):
+        raise refused("archive_feature", _shown(name))  # GNU has no prefix; some readers use it
+    if sum(block) - sum(block[148:156]) + 8 * ord(" ") != _number(block[148:156], name):
+        raise refused("archive_crc", _shown(name))
+    if _text(prefix):
+        name = _text(prefix) + b"/" + name
+    for start, end in _DROPPED_NUMBERS:
+        _check_dropped(block[start:end], name)
+    size = _number(block[124:136], name)
+    return _Header(name, _number(block[100:108], name), size, block[156:157])
+
+
+def _text(field: bytes) -> bytes:
+    return field.split(b"\0", 1)[0]
+
+
+def _number(field: bytes, name: bytes) -> int:
+    """Return an octal number; the binary form of large ones is refused, as no skill needs it."""
+    if field[0] & 0x80:
+        raise refused("archive_feature", _shown(name))
+    digits = field.rstrip(b" \0").lstrip(b" ")
+    if not digits or digits.strip(b"01234567"):
+        raise refused("archive_damaged", _shown(name))
+    return int(digits, 8)
+
+
+def _check_dropped(field: bytes, name: bytes) -> None:
+    """Refuse a number that other readers stumble over, although it is dropped here.
+
+    Blank is none, and the binary form is what writers use for large owners and early dates.
+    """
+    if field.strip(b" \0") and field[0] not in (0x80, 0xFF):
+        _number(field, name)
+
+
+def _shown(name: bytes) -> str:
+    return name.decode("utf-8", "replace") or "(no name)"
+
+
+def _extended(
+    header: _Header, body: bytes, renamed: bytes | None, contents: Contents
+) -> bytes | None:
+    """Return the name that an extended header gives the next entry, or the one it has already."""
+    shown = _shown(header.name)
+    if header.size > contents.limits.extension_bytes:
+        raise refused("archive_pax", shown, limit=contents.limits.extension_bytes)
+    if header.type == _LONG_NAME:
+        name: bytes | None = body.removesuffix(b"\0")
+    else:
+        name = _path_record(body, shown)
+    if name is not None and (renamed is not None or header.type == _PAX_GLOBAL):
+        raise refused("archive_pax", shown)  # two names for one entry, or one for all
+    return renamed if name is None else name
+
+
+def _path_record(body: bytes, shown: str) -> bytes | None:
+    """Return the path in a PAX header, or None; refuse records that change anything else."""
+    path = None
+    for key, value in _records(body, shown):
+        if key == b"path" and path is None:
+            path = value
+        elif key not in _DROPPED_RECORDS and (b"." not in key or key.startswith(_SPARSE_RECORDS)):
+            raise refused("archive_pax", shown)
+    return path
+
+
+def _records(body: bytes, shown: str) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the pairs of a PAX header, each written as ``length key=value`` and a line feed."""
+    at = 0
+    while at < len(body):
+        digits = body[at : at + 8].split(b" ", 1)[0]
+        if not digits.isdigit():
+            raise refused("archive_damaged", shown)
+        record = body[at : at + int(digits)]
+        key, equals, value = record[len(digits) + 1 : -1].partition(b"=")
+        if len(record) != int(digits) or not record.endswith(b"\n") or not key or not equals:
+            raise refused("archive_damaged", shown)
+        yield key, value
+        at += len(record)
+
+
+def _unpack(header: _Header, body: bytes, renamed: bytes | None, contents: Contents) -> None:
+    """Put one entry into ``contents``; ``renamed`` is its name by an extended header."""
+    raw = header.name if renamed is None else renamed
+    if renamed is not None and renamed != header.name and _fits(renamed):
+        raise refused("archive_renamed", f"{_shown(header.name)} → {_shown(renamed)}")
+    if header.type not in (*_FILES, _FOLDER):
+        raise refused(_REFUSED_TYPES.get(header.type, "archive_special"), _shown(raw))
+    try:
+        name = raw.decode()
+    except UnicodeDecodeError:
+        raise refused("archive_name_not_utf8", raw.decode("latin-1")) from None
+    if header.type == _FOLDER:
+        if header.size:
+            raise refused("archive_folder_data", name)
+        contents.admit_folder(name)
+    else:
+        path = contents.admit_file(name, header.size)
+        contents.keep(path, body, executable=bool(header.mode & stat.S_IXUSR))
+
+
+def _fits(name: bytes) -> bool:
+    """True for a name that needs no extended header: no honest writer gives it another there."""
+    return name.isascii() and len(name) <= _NAME_BYTES
+
+
+def _check_end(stream: bytes, position: int, renamed: bytes | None) -> None:
+    """Two blocks of zeros end a tar; what follows them is zeros too."""
+    if renamed is not None or len(stream) < position + 2 * _BLOCK:
+        raise refused("archive_truncated")
+    if stream[position:].strip(b"\0"):
+        raise refused("archive_data_after")

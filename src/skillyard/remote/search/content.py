@@ -1,0 +1,175 @@
+"""From the files of a skill to the skill. A body is never lost, whatever stands before it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.errors import Diagnostic, SkillError
+from skillyard.formats.agentskills import Document, parse_document
+from skillyard.formats.frontmatter import decode, split, unify_lines
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.remote.sources.protocol import Hit, Package
+from skillyard.skill import Origin, Reference, Skill
+
+if TYPE_CHECKING:
+    from skillyard.remote.sources.remembering import Parsed
+
+__all__ = [
+    "SKILL_BYTES",
+    "Content",
+    "is_plain",
+    "own",
+    "pointer",
+    "read_again",
+    "read_package",
+    "shown",
+    "size_of",
+]
+
+SKILL_BYTES = 8_192
+"""What a skill takes in memory beside its texts: its fields, and how they are found again."""
+
+
+class Content(NamedTuple):
+    """A skill that was read, and what was noticed on the way."""
+
+    skill: Skill
+    raw: str
+    """The text of its SKILL.md as it came."""
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def pointer(hit: Hit) -> Skill:
+    """Return a skill without content: what the sources say of it."""
+    return Skill(
+        hit.name or hit.id,
+        hit.description,
+        None,
+        slug=hit.id,
+        source=hit.source,
+        install_count=hit.install_count,
+        curated=hit.curated,
+        tags=(hit.category,) if hit.category and hit.curated else (),
+    )
+
+
+def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) -> Content:
+    """Return the skill of a package. Never raises: what cannot be read is said.
+
+    Where the frontmatter cannot be read, the name and description are what the sources say, and
+    the body is kept.
+    """
+    shown = f"{hit.source}/{hit.id}/SKILL.md"
+    diagnostics: list[Diagnostic] = []
+    data = package.files.get("SKILL.md", b"")
+    try:
+        text = decode(data, shown)
+    except SkillError as error:
+        diagnostics.append(_said(error, shown))
+        text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
+    try:
+        document = Document(shown, hit.id, Origin.AGENTSKILLS)
+        parsed = parse_document(document, text, strict=False, limits=limits)
+        skill = parsed.skill
+        diagnostics += parsed.diagnostics
+    except SkillError as error:
+        diagnostics.append(_said(error, shown))
+        skill = Skill(hit.name or hit.id, hit.description, _body(text, shown, limits))
+    skill = skill.replace(
+        path="",
+        slug=hit.id,
+        source=hit.source,
+        origin=None,
+        description=skill.description or hit.description,
+        install_count=hit.install_count,
+        curated=hit.curated,
+        references=_references(package, limits),
+    )
+    return Content(skill, text, tuple(diagnostics))
+
+
+def read_again(hit: Hit, package: Package, known: Parsed) -> Content:
+    """Return :func:`read_package` of the two, from what is known where nothing has changed."""
+    texts = tuple(
+        (path, package.files.get(path, b"")) for path in ("SKILL.md", *_markdown(package))
+    )
+    said = (hit.source, hit.id, hit.name, hit.description, hit.install_count, hit.curated)
+    key = ("content", said, texts)
+    content = known.get(key)
+    if not isinstance(content, Content):
+        content = read_package(hit, package)
+        taken = sum(len(data) for _, data in texts) + sys.getsizeof(content.raw)
+        known.put(key, content, taken + sum(map(sys.getsizeof, said)) + size_of(content.skill))
+    return content._replace(skill=own(content.skill))
+
+
+def shown(skill: Skill, known: Parsed) -> Skill:
+    """Return a skill as whoever looks for it sees it: nothing is hidden from them."""
+    key = ("shown", skill)
+    found = known.get(key)
+    if not isinstance(found, Skill):
+        found = skill.replace(trigger=False, disable_model_invocation=False)
+        known.put(key, found, 2 * size_of(skill))
+    return own(found)
+
+
+def own(skill: Skill) -> Skill:
+    """Return the skill, or a copy of one in which somebody could change something."""
+    return skill if is_plain(skill) else type(skill)(**skill.fields())  # metadata is copied
+
+
+def is_plain(skill: Skill) -> bool:
+    """True for a skill in which nobody can change anything."""
+    metadata = skill.metadata
+    return not metadata or all(isinstance(value, _PLAIN) for value in metadata.values())
+
+
+_PLAIN = (str, int, float, type(None))
+"""Values that nobody can change."""
+
+
+def size_of(skill: Skill) -> int:
+    """Return about how many bytes a skill takes in memory."""
+    texts = sys.getsizeof(skill.body) + 4 * sys.getsizeof(skill.frontmatter)
+    texts += sum(map(sys.getsizeof, (part for each in skill.references for part in each)))
+    return texts + sys.getsizeof(skill.description) + SKILL_BYTES
+
+
+def _body(text: str, shown: str, limits: Limits) -> str:
+    unified = unify_lines(text)
+    try:
+        return split(unified, shown, limits).body
+    except SkillError:
+        return unified.strip()
+
+
+def _said(error: SkillError, path: str) -> Diagnostic:
+    return Diagnostic(
+        error.code or "unreadable",
+        "warning",
+        path,
+        error.message,
+        error.hint,
+        error.line,
+        error.column,
+    )
+
+
+def _references(package: Package, limits: Limits) -> tuple[Reference, ...]:
+    return tuple(
+        Reference(
+            path.rpartition("/")[2],
+            path,
+            package.files[path][: limits.resource_bytes].decode("utf-8", "replace"),
+        )
+        for path in _markdown(package)
+    )
+
+
+def _markdown(package: Package) -> Iterator[str]:
+    """Yield the paths of a package's references, sorted."""
+    for path in sorted(package.files):
+        if path != "SKILL.md" and path.lower().endswith((".md", ".markdown", ".mdx")):
+            yield path

@@ -1,0 +1,451 @@
+"""The five steps: over-fetch from every source, merge, fetch contents, rank, trim."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self, TypeGuard
+
+from skillyard.arguments import check_arguments
+from skillyard.catalog import Catalog
+from skillyard.errors import InvalidInput, SkillError, SkillNotFound
+from skillyard.ranking.match import Match, eligible, in_order
+from skillyard.ranking.protocol import Scorer
+from skillyard.ranking.query import Query
+from skillyard.ranking.registry import DEFAULT_SCORER, bind, check_scorer, resolve
+from skillyard.ranking.scorer import level_of
+from skillyard.remote.search.content import is_plain, own, pointer, read_again, shown
+from skillyard.remote.search.gathering import Asked, Gathered, KeptGathered, Others
+from skillyard.remote.search.merging import Candidate, merged
+from skillyard.remote.search.noting import Noting, refuse
+from skillyard.remote.search.result import FoundSkill, SearchResult, SourceStatus
+from skillyard.remote.sources.local import LocalSource
+from skillyard.remote.sources.protocol import (
+    Hit,
+    Hits,
+    Package,
+    RankingSource,
+    Source,
+    SourceFailed,
+)
+from skillyard.remote.sources.registry import build_sources, build_transport, response_cache
+from skillyard.remote.sources.responses import ResponseCache
+from skillyard.remote.sources.settings import Settings, load_settings
+from skillyard.remote.sources.transport import Transport
+from skillyard.skill import Skill
+
+__all__ = ["SearchService"]
+
+MOST = 100
+"""Skills of one answer."""
+AT_ONCE = 32
+"""Skills that are fetched at a time."""
+MOST_CHARACTERS = 2_000
+"""Of a query that leaves this machine."""
+
+
+@check_arguments
+class SearchService:
+    """Searches sources. An asynchronous context; safe for many searches at once.
+
+    ``sources`` are names or :class:`~skillyard.remote.sources.protocol.Source` objects (default:
+    those that the settings enable), ``ranker`` a scorer, its name or a documented ``Ranker``
+    (default: the settings', which is ``hybrid``). ``cache=False`` keeps nothing on disk.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[str | Source] | None = None,
+        ranker: str | Scorer | Any | None = None,
+        *,
+        settings: Settings | None = None,
+        catalog: Catalog | None = None,
+        cache: ResponseCache | bool = True,
+        transport: Transport | None = None,
+        kept: KeptGathered | None = None,
+    ) -> None:
+        """Raises UnknownName, InvalidInput, SkillIoError for settings that cannot be used.
+
+        ``kept`` is what several services have in common, over ``transport``; then every source
+        asks through ``kept.transport``.
+        """
+        if ranker is not None:
+            check_scorer(ranker, "ranker")
+        self.settings = load_settings() if settings is None else settings
+        self.ranker: Scorer = resolve(self.settings.ranker if ranker is None else ranker)
+        if transport is None:
+            answers = response_cache(self.settings) if cache is True else cache or None
+            transport = build_transport(self.settings, answers)
+        self.transport = transport
+        self.kept = KeptGathered(Noting(transport)) if kept is None else kept
+        """What was gathered for the last requests."""
+        self.sources, ours = self._built(sources, catalog, self.kept.transport)
+        self._noted = self.sources if ours or kept is not None else None
+        """The sources that ask through the transport of what is kept; None where one does not."""
+        self._ranking = tuple(each for each in self.sources if isinstance(each, RankingSource))
+        """The sources that rank their skills themselves, as the default scorer says."""
+        self._room = asyncio.Semaphore(AT_ONCE)
+
+    def _built(
+        self,
+        sources: Iterable[str | Source] | None,
+        catalog: Catalog | None,
+        transport: Transport,
+    ) -> tuple[tuple[Source, ...], bool]:
+        """Return the sources, and whether all of them ask through ``transport``."""
+        if sources is None:
+            return tuple(build_sources(self.settings, transport, None, catalog)), True
+        found: list[Source] = []
+        ours = True
+        for source in sources:
+            if isinstance(source, str):
+                found += build_sources(self.settings, transport, [source], catalog)
+            elif isinstance(source, Source):
+                found.append(source)
+                ours = False
+            else:
+                raise InvalidInput("a source is a name, or an object with name, search and fetch")
+        return tuple(found), ours
+
+    async def __aenter__(self) -> Self:
+        await self.transport.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.transport.__aexit__(*error)
+
+    @check_arguments
+    async def search(
+        self,
+        query: str,
+        limit: int = 10,
+        include_content: bool = True,
+        include_references: bool = False,
+    ) -> SearchResult:
+        """Return up to ``limit`` skills (1..100) for the query, best first.
+
+        Without content nothing is fetched, and every skill is ranked as one that has none. A source
+        that fails is named in the answer, which holds what the others found. Raises InvalidInput.
+        """
+        text = _checked(query, limit)
+        asked = Asked(text, self.per_source(limit), include_content, include_references)
+        if self.sources is self._noted:
+            gathered = await self.kept.of(asked, self.sources, lambda: self._gathered(asked))
+        else:
+            gathered = await self._gathered(asked)
+        ranked = self._ranked(asked, gathered, limit)
+        return SearchResult(
+            text,
+            tuple(ranked),
+            gathered.statuses,
+            self.ranker.name,
+            gathered.considered,
+            self.ranker.default_policy.min_score,
+        )
+
+    async def _gathered(self, asked: Asked) -> Gathered:
+        """Return what all sources have on a request, with its contents."""
+        answers = await asyncio.gather(
+            *(self._ask(source, asked.text, asked.per_source) for source in self.sources)
+        )
+        candidates = merged(hits for hits, _ in answers)
+        found = await self._contents(candidates, asked.include_content, asked.include_references)
+        statuses = tuple(status for _, status in answers)
+        return self._as_one(found, statuses, len(candidates))
+
+    def _as_one(
+        self,
+        found: Iterable[FoundSkill],
+        statuses: Sequence[SourceStatus] = (),
+        considered: int = 0,
+    ) -> Gathered:
+        once = tuple(_once_each(found))
+        skills = tuple(shown(each.skill, self.transport.parsed) for each in once)
+        plain = all(is_plain(each.skill) for each in once)
+        ranking = {source.name for source in self._ranking}
+        places = tuple(at for at, each in enumerate(once) if ranking.isdisjoint(each.found_by))
+        others = Others(skills[at] for at in places)
+        return Gathered(once, skills, tuple(statuses), considered, plain, others, places)
+
+    @check_arguments
+    def per_source(self, limit: int) -> int:
+        """Return for how many skills each source is asked: twice the limit, or the floor."""
+        return max(2 * limit, self.settings.over_fetch_floor)
+
+    @check_arguments
+    async def get(self, source: str, skill_id: str, *, references: bool = False) -> FoundSkill:
+        """Return one skill of ``owner/repo`` (or a domain) by its id.
+
+        Raises SourceFailed with the reason of the last source that was asked for it.
+        """
+        if (
+            not source.strip()
+            or skill_id in ("", ".", "..")
+            or _ODD.search(source + skill_id)
+            or "/" in skill_id
+        ):
+            raise SourceFailed("refused", f"{skill_id!r} of {source!r} names no skill")
+        hits = [Hit(source, skill_id, each.name, name=skill_id) for each in self.sources]
+        if not hits:
+            raise SourceFailed("not_found", "no source is switched on")
+        candidate = Candidate(hits[0], tuple(hits))
+        found = await self._content(candidate, True, references)
+        if found.failure is not None:
+            raise found.failure
+        return found
+
+    @check_arguments
+    async def find(self, name: str, *, references: bool = False) -> FoundSkill:
+        """Return the skill that is called so, or has that id; of several, the best ranked one.
+
+        ``owner/repo/id`` is fetched without a search. Raises SkillNotFound, with the nearest names,
+        and SourceFailed when every source failed.
+        """
+        parts = name.strip().strip("/").split("/")
+        if len(parts) > 2:
+            return await self.get("/".join(parts[:-1]), parts[-1], references=references)
+        text = _checked(name, MOST)
+        answers = await asyncio.gather(*(self._ask(each, text, MOST) for each in self.sources))
+        candidates = merged(hits for hits, _ in answers)
+        wanted = _folded(text)
+        exact = [c for c in candidates if wanted in (_folded(c.hit.id), _folded(c.hit.name))]
+        if exact:
+            found = await asyncio.gather(*(self._content(c, True, references) for c in exact))
+            asked = Asked(text, MOST, include_content=True, include_references=references)
+            return self._ranked(asked, self._as_one(found), 1)[0]
+        for found_one in (await self.search(text, include_references=references)).skills:
+            if wanted == _folded(found_one.skill.name):  # its folder is called something else
+                return found_one
+        statuses = [status for _, status in answers]
+        if statuses and all(status.state == "failed" for status in statuses):
+            told = min(statuses, key=lambda status: _GRAVITY.get(status.code, len(_GRAVITY)))
+            raise SourceFailed(told.code, told.message, retry_after_s=told.retry_after_s)
+        raise SkillNotFound(name, [c.hit.key for c in candidates[:3]])
+
+    async def _ask(
+        self, source: Source, text: str, limit: int
+    ) -> tuple[Sequence[Hit], SourceStatus]:
+        try:
+            async with asyncio.timeout(self.settings.source_timeout_s):
+                # One that ranks is a catalog on this machine: it gets all of the request.
+                here = isinstance(source, RankingSource)
+                answer = await source.search(text if here else text[:MOST_CHARACTERS], limit)
+                hits = list(answer)[:limit]
+            if not all(isinstance(hit, Hit) for hit in hits):
+                raise SourceFailed("bad_answer", f"{source.name} gave something else than hits")
+        except TimeoutError:
+            message = f"no answer in {self.settings.source_timeout_s:g} s"
+            return (), SourceStatus(source.name, "failed", 0, "timeout", message)
+        except SourceFailed as error:
+            failed = (error.code, str(error), error.retry_after_s)
+            return (), SourceStatus(source.name, "failed", 0, *failed)
+        except Exception as error:  # noqa: BLE001 - somebody else's source must not cost the rest
+            message = f"{type(error).__name__}: {error}"
+            return (), SourceStatus(source.name, "failed", 0, "bad_answer", message)
+        failures = answer.failures if isinstance(answer, Hits) else ()
+        if failures:
+            first = failures[0]
+            message = "; ".join(str(failure) for failure in failures)
+            told = (first.code, message, first.retry_after_s)
+            return hits, SourceStatus(source.name, "partial", len(hits), *told)
+        return hits, SourceStatus(source.name, "ok", len(hits))
+
+    async def _contents(
+        self, candidates: Sequence[Candidate], include_content: bool, references: bool
+    ) -> list[FoundSkill]:
+        """Return the candidates with their contents; what is at hand takes no task."""
+        found = [_without_asking(each, include_content, references) for each in candidates]
+        fetched = iter(
+            await asyncio.gather(
+                *(
+                    self._content(candidate, include_content, references)
+                    for candidate, each in zip(candidates, found, strict=True)
+                    if each is None
+                )
+            )
+        )
+        return [next(fetched) if each is None else each for each in found]
+
+    async def _content(
+        self, candidate: Candidate, include_content: bool, references: bool
+    ) -> FoundSkill:
+        """Return the candidate with its content, from the first source that has it."""
+        at_hand = _without_asking(candidate, include_content, references)
+        if at_hand is not None:
+            return at_hand
+        hit, found_by = candidate.hit, candidate.found_by
+        failure: SourceFailed | None = None
+        for record in candidate.hits:
+            if not references and _has_body(record.skill):
+                return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
+            asked = record._replace(path=record.path if record.path is not None else hit.path)
+            try:
+                package = await self.fetch(asked, references=references)
+            except SourceFailed as error:
+                failure = _worse(failure, error)
+                if _has_body(record.skill):
+                    return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
+                continue
+            content = read_again(hit, package, self.transport.parsed)
+            return FoundSkill(
+                content.skill,
+                hit,
+                found_by,
+                package=package,
+                raw=content.raw,
+                diagnostics=content.diagnostics,
+            )
+        return FoundSkill(pointer(hit), hit, found_by, failure=failure)
+
+    async def fetch(self, hit: Hit, *, references: bool = False) -> Package:
+        """Return what the source that found a skill has of it. Raises SourceFailed."""
+        source = next(source for source in self.sources if source.name == hit.found_by)
+        if isinstance(source, LocalSource):
+            refuse()  # its files may change, whatever the catalog says
+        try:
+            async with self._room:
+                package = await source.fetch(hit, references=references)
+        except SourceFailed:
+            raise
+        except Exception as error:  # noqa: BLE001 - one body must not cost the others
+            what = f"{hit.key}: {type(error).__name__}: {error}"
+            raise SourceFailed("bad_answer", what) from None
+        if "SKILL.md" not in package.files:
+            raise SourceFailed("not_found", f"{hit.key}: what came holds no SKILL.md")
+        return package
+
+    def _ranked(self, asked: Asked, gathered: Gathered, limit: int) -> list[FoundSkill]:
+        """Return the best skills in order: those with content first, then as the ranker says."""
+        query = Query(asked.text, include_references=asked.include_references)
+        if self.ranker == resolve(DEFAULT_SCORER):
+            return self._by_default(query, asked.per_source, gathered, limit)
+        skills = gathered.ranked()
+        scored = bind(skills, self.ranker).prepare(query)
+        pairs = in_order(eligible(skills, query, zeros=True, scored=scored), scored)
+        place = {id(skill): number for number, (skill, _) in enumerate(pairs)}
+        found, last = gathered.found, len(pairs)
+        places = [place.get(id(skill), last) for skill in skills]
+        order = sorted(
+            range(len(found)),
+            key=lambda number: (
+                not found[number].skill.body,
+                places[number],
+                found[number].hit.key if places[number] == last else "",
+            ),
+        )
+        levels = self.ranker.levels
+        answer = []
+        for number in order[:limit]:
+            match = None
+            if places[number] != last:
+                skill, score = pairs[places[number]]
+                match = Match(skill, score, level_of(levels, score), scored)
+            answer.append(gathered.given(number, match))
+        return answer
+
+    def _by_default(
+        self, query: Query, per_source: int, gathered: Gathered, limit: int
+    ) -> list[FoundSkill]:
+        """Return the best skills as the default scorer says, those with content first.
+
+        What a source has ranked among all of its skills keeps the score that it has there; the
+        others are ranked among themselves. Scores are probabilities, so the two can be compared.
+        """
+        found = gathered.found
+        known: dict[str, Match] = {}
+        for source in self._ranking if len(gathered.places) < len(found) else ():
+            known |= source.matches(query.text, per_source)
+        matches = [known.get(each.hit.key) for each in found]
+        others = gathered.others if gathered.plain else Others(map(own, gathered.others))
+        if others:
+            scored = bind(others, self.ranker).prepare(query)
+            scores = {id(skill): score for skill, score in scored.scores()}
+            for at, skill in zip(gathered.places, others, strict=True):
+                score = scores.get(id(skill), 0.0)
+                matches[at] = Match(skill, score, level_of(self.ranker.levels, score), scored)
+        order = sorted(
+            range(len(found)),
+            key=lambda at: (
+                not found[at].skill.body,
+                -(match.score if (match := matches[at]) else 0.0),
+                found[at].skill.key,
+                found[at].hit.key,
+            ),
+        )
+        return [gathered.given(at, matches[at]) for at in order[:limit]]
+
+
+_ODD = re.compile(r"[\x00-\x1f\x7f\\]|\.\.|//")
+"""What stands in no name of a source or a skill."""
+_GRAVITY: Mapping[str, int] = {"rate_limited": 0, "denied": 1, "timeout": 2, "unreachable": 3}
+"""Of two failures the one that a person can do something about is told."""
+
+
+def _worse(one: SourceFailed | None, other: SourceFailed) -> SourceFailed:
+    if one is None:
+        return other
+    most = len(_GRAVITY)
+    return min(one, other, key=lambda error: _GRAVITY.get(error.code, most))
+
+
+def _without_asking(
+    candidate: Candidate, include_content: bool, references: bool
+) -> FoundSkill | None:
+    """Return a candidate that no source has to be asked for; None where one has."""
+    hit, record = candidate.hit, candidate.hits[0]
+    if not include_content:
+        return FoundSkill(pointer(hit), hit, candidate.found_by)
+    if references or not _has_body(record.skill):
+        return None
+    return FoundSkill(_at_hand(record.skill, hit), hit, candidate.found_by)
+
+
+def _has_body(skill: Skill | None) -> TypeGuard[Skill]:
+    """True for a skill with a body at hand; the file of an indexed one may be gone by now."""
+    try:
+        return skill is not None and bool(skill.body)
+    except SkillError:
+        return False
+
+
+def _at_hand(skill: Skill, hit: Hit) -> Skill:
+    """Return a skill that a source holds itself, with what all of them say of it."""
+    said = (hit.source, hit.id, hit.install_count, hit.curated)
+    if (skill.source, skill.slug, skill.install_count, skill.curated) == said:
+        return own(skill)
+    return skill.replace(
+        source=hit.source, slug=hit.id, install_count=hit.install_count, curated=hit.curated
+    )
+
+
+def _once_each(found: Iterable[FoundSkill]) -> list[FoundSkill]:
+    """Return the skills without those that turned out to be one: the same folder of one source."""
+    kept: dict[tuple[str, str], FoundSkill] = {}
+    for each in found:
+        path = each.package.path if each.package is not None else ""
+        key = (each.hit.source.lower(), f"/{path}" if path else each.hit.id.lower())
+        kept[key] = _joined(kept[key], each) if key in kept else each
+    return list(kept.values())
+
+
+def _joined(one: FoundSkill, other: FoundSkill) -> FoundSkill:
+    """Return two records of one skill as one: the more installed, with both their marks."""
+    best, second = (other, one) if other.hit.install_count > one.hit.install_count else (one, other)
+    curated = one.hit.curated or other.hit.curated
+    hit = best.hit._replace(curated=curated)
+    skill: Skill = best.skill.replace(curated=curated)
+    found_by = tuple(dict.fromkeys((*best.found_by, *second.found_by)))
+    return best._replace(hit=hit, skill=skill, found_by=found_by)
+
+
+def _checked(query: str, limit: int) -> str:
+    if not isinstance(query, str) or not query.strip():
+        raise InvalidInput("the query is empty: say what is looked for")
+    if type(limit) is not int or not 1 <= limit <= MOST:
+        raise InvalidInput(f"limit must be an integer of 1 to {MOST}")
+    return query.strip()
+
+
+def _folded(text: str) -> str:
+    return "-".join(text.casefold().replace("_", "-").split())

@@ -1,0 +1,59 @@
+"""Reading the body of an answer without trusting how long it says it is, or how well packed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from skillyard.io.gunzip import Gunzip, TooMuch
+from skillyard.remote.sources.protocol import SourceFailed
+
+__all__ = ["json_of", "read_body"]
+
+CHUNK = 65_536
+LONGEST_NUMBER = 40
+
+
+async def read_body(url: str, response: Any, most_bytes: int) -> bytes:
+    """Return the body, unpacked. Raises SourceFailed: too large, packed badly, cut off."""
+    said = response.headers.get("content-length", "")
+    if said.isdigit() and int(said) > most_bytes:
+        raise _too_large(url, most_bytes)
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("identity", "", "gzip"):
+        raise SourceFailed("bad_answer", f"{url}: packed as {packing[:40]!r}")
+    gunzip = Gunzip(most_bytes) if packing == "gzip" else None
+    body = bytearray()
+    async for chunk in response.aiter_raw(CHUNK):
+        try:
+            body += chunk if gunzip is None else gunzip.add(chunk)
+        except TooMuch:
+            raise _too_large(url, most_bytes) from None
+        except ValueError as error:
+            raise SourceFailed("bad_answer", f"{url}: {error}") from None
+        if len(body) > most_bytes:
+            raise _too_large(url, most_bytes)
+    if gunzip is not None and not gunzip.ended:
+        raise SourceFailed("bad_answer", f"{url}: the answer is cut off")
+    return bytes(body)
+
+
+def _too_large(url: str, most_bytes: int) -> SourceFailed:
+    return SourceFailed("too_large", f"{url}: more than {most_bytes:,} bytes")
+
+
+def _whole(digits: str) -> int:
+    """Return a whole number; 0 for one so long that nothing counts so far."""
+    return int(digits) if len(digits) < LONGEST_NUMBER else 0
+
+
+def json_of(headers: Mapping[str, str], body: bytes, what: str) -> Any:
+    """Return the JSON of an answer. Raises SourceFailed, saying so when a page came instead."""
+    try:
+        return json.loads(body, parse_int=_whole)
+    except (ValueError, RecursionError):
+        kind = headers.get("content-type", "").partition(";")[0]
+        page = kind == "text/html" or body.lstrip()[:1] == b"<"
+        came = "a web page" if page else "something else"
+        raise SourceFailed("bad_answer", f"{what}: {came} came instead of JSON") from None

@@ -1,0 +1,376 @@
+"""GitHub: the tree of a repository in one request, its files from the raw host.
+
+A repository is asked for once, at ``HEAD``, whatever its default branch is called; what is fetched
+then is pinned to the commit or tree that was seen.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from asyncio import gather
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from skillyard.remote.install.file_paths import shown_path
+from skillyard.remote.sources.bodies import json_of
+from skillyard.remote.sources.paths import is_inside
+from skillyard.remote.sources.protocol import Hit, Hits, Package, SourceFailed
+from skillyard.remote.sources.repository import (
+    REFERENCES,
+    WHOLE,
+    Blob,
+    Most,
+    files_beside,
+    reference_paths,
+    skill_folder,
+    skill_folders,
+)
+from skillyard.remote.sources.transport import Transport
+
+__all__ = ["GitHub", "GitHubSource", "is_repository"]
+
+TREE_BYTES = 32 * 1024 * 1024
+"""A tree of 100,000 entries, where GitHub cuts off, takes about twenty million bytes."""
+TREE_FRESH_S = 300.0
+FILE_FRESH_S = 3_600.0
+FILE_BYTES = 1_048_576
+ENTRY_BYTES = 256
+"""What a path takes in memory beside its characters: its places, and its size."""
+LFS = b"version https://git-lfs.github.com/spec/"
+
+_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
+REPOSITORY_PATTERN = rf"(?!.*\.\.){_PART}/[._]?{_PART}"
+_REPOSITORY = re.compile(REPOSITORY_PATTERN)
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
+
+
+def is_repository(text: str) -> bool:
+    """True for ``owner/repo``, matched whole."""
+    return _REPOSITORY.fullmatch(text) is not None
+
+
+class Tree(NamedTuple):
+    """The regular files of a repository at one moment."""
+
+    blobs: Mapping[str, int]
+    """Sizes by path, in the order of the paths."""
+    executable: frozenset[str]
+    """Those of them that may be run."""
+    links: frozenset[str]
+    """Paths that are links or other repositories: never followed."""
+    ref: str
+    """What files are read at: the commit where it is known."""
+    truncated: bool
+    age_s: float
+    paths: tuple[str, ...] = ()
+    """Those of the blobs, sorted."""
+    folders: tuple[str, ...] = ()
+    """Those that hold a SKILL.md, sorted; ``""`` is the root itself."""
+
+    def below(self, folder: str) -> Mapping[str, int]:
+        """Return the files below a folder, by path; all of them below the root."""
+        if not folder:
+            return self.blobs
+        start = bisect_left(self.paths, f"{folder}/")
+        end = bisect_left(self.paths, f"{folder}0", start)  # the character after the slash
+        return {path: self.blobs[path] for path in self.paths[start:end]}
+
+
+class GitHub:
+    """Trees and files of repositories."""
+
+    def __init__(self, transport: Transport) -> None:
+        """``transport`` knows the hosts ``github-api`` and ``github-raw``."""
+        self.transport = transport
+
+    async def tree(self, repository: str, ref: str = "HEAD") -> Tree:
+        """Return the files of a repository. Raises SourceFailed."""
+        if not is_repository(repository):
+            raise SourceFailed("refused", f"{repository!r} is no owner/repo")
+        if not _REF.fullmatch(ref) or ".." in ref:
+            raise SourceFailed("refused", f"{ref!r} is no branch, tag or commit")
+        path = f"/repos/{repository}/git/trees/{quote(ref, safe='')}?recursive=1"
+        reply = await self.transport.get(
+            "github-api",
+            path,
+            fresh_s=TREE_FRESH_S,
+            accept="application/vnd.github+json",
+            most_bytes=TREE_BYTES,
+            check=_is_tree,
+        )
+        if reply.status != 200:
+            raise self._no_repository(repository, ref, reply.status)
+        tree = self.transport.parsed.of("tree", reply.body)
+        if not isinstance(tree, Tree):
+            tree = _tree(json_of(reply.headers, reply.body, repository))
+            self.transport.parsed.keep("tree", reply.body, tree, _size(tree))
+        return tree._replace(ref=ref, age_s=reply.age_s)
+
+    async def commit(self, repository: str, ref: str = "HEAD") -> str:
+        """Return the commit that a branch or tag stands for now. Raises SourceFailed."""
+        if not is_repository(repository):
+            raise SourceFailed("refused", f"{repository!r} is no owner/repo")
+        reply = await self.transport.get(
+            "github-api",
+            f"/repos/{repository}/commits/{quote(ref, safe='')}",
+            accept="application/vnd.github.sha",
+        )
+        if reply.status != 200:
+            raise self._no_repository(repository, ref, reply.status)
+        found = reply.body.decode("ascii", "replace").strip()
+        if not _COMMIT.fullmatch(found):
+            what = f"GitHub: the answer names no commit of {repository} for {ref}"
+            raise SourceFailed("bad_answer", what)
+        return found
+
+    def _no_repository(self, repository: str, ref: str, status: int) -> SourceFailed:
+        """Return the failure of a repository that is missing, or hidden from who asks."""
+        host = self.transport.hosts["github-api"]
+        hint = "check the spelling"
+        if host.token_variables and not host.token:
+            hint += f"; a private repository needs a token in {host.token_variables[0]}"
+        branch = "" if ref == "HEAD" else f" with {ref}"
+        what = f"GitHub has no repository {repository}{branch}"
+        return SourceFailed("not_found", what, hint=hint, status=status)
+
+    async def file(self, repository: str, ref: str, path: str) -> bytes:
+        """Return one file. Raises SourceFailed, also for a pointer to where the file really is."""
+        address = f"/{repository}/{quote(ref, safe='')}/{quote(path)}"
+        reply = await self.transport.get(
+            "github-raw",
+            address,
+            fresh_s=FILE_FRESH_S,
+            accept="text/plain, */*;q=0.5",
+            most_bytes=FILE_BYTES,
+            check=_is_file,
+        )
+        if reply.status != 200:
+            raise SourceFailed("not_found", f"{repository} has no {path}", status=reply.status)
+        return reply.body
+
+    async def package(
+        self, hit: Hit, *, ref: str = "HEAD", references: bool = False, whole: bool = False
+    ) -> Package:
+        """Return a skill's files. Raises SourceFailed.
+
+        ``whole`` reads every file of its folder, at a commit: nothing can change between two.
+        """
+        if whole and not _COMMIT.fullmatch(ref):
+            ref = await self.commit(hit.source, ref)
+        tree = await self.tree(hit.source, ref)
+        folder = skill_folder(tree.folders, hit.source, hit.id, hit.path)
+        if folder is None:
+            raise SourceFailed("not_found", _not_there(hit, tree))
+        main = f"{folder}/SKILL.md" if folder else "SKILL.md"
+        blobs: list[Blob] = []
+        if whole:
+            beside = files_beside(tree.below(folder), folder)
+            blobs = [blob for blob in beside if blob.path != main]
+        elif references:
+            blobs = reference_paths(tree.below(folder), folder)
+        files, skipped = await self._files(hit.source, tree, folder, blobs, whole=whole)
+        inside = f"{folder}/" if folder else ""
+        return Package(
+            files,
+            hit.source,
+            folder,
+            tree.ref if _COMMIT.fullmatch(tree.ref) else "",
+            f"https://github.com/{hit.source}/tree/{tree.ref}/{quote(folder)}".rstrip("/"),
+            f"{self.transport.hosts['github-raw'].url}/{hit.source}/{tree.ref}/{quote(main)}",
+            tree.age_s,
+            skipped,
+            frozenset(path for path in files if inside + path in tree.executable),
+        )
+
+    async def _files(
+        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], *, whole: bool
+    ) -> tuple[dict[str, bytes], list[str]]:
+        """Return SKILL.md and the files beside it, and what was left out. Raises SourceFailed."""
+        main = self.file(repository, tree.ref, f"{folder}/SKILL.md" if folder else "SKILL.md")
+        if not blobs:
+            return {"SKILL.md": await main}, []
+        most = WHOLE if whole else REFERENCES
+        text, (beside, skipped) = await gather(
+            main, self._beside(repository, tree, folder, blobs, most)
+        )
+        return {"SKILL.md": text, **beside}, skipped
+
+    async def _beside(
+        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: Most
+    ) -> tuple[dict[str, bytes], list[str]]:
+        inside = f"{folder}/" if folder else ""
+        wanted: list[str] = []
+        skipped: list[str] = []
+        total = 0
+        for blob in blobs:
+            below = blob.path.removeprefix(inside)
+            total += blob.size
+            if len(wanted) >= most.files or total > most.bytes or blob.size > FILE_BYTES:
+                skipped.append(f"{below}: over the limits")
+            elif not is_inside(below):
+                skipped.append(f"{shown_path(below)}: a path that not every system can hold")
+            else:
+                wanted.append(blob.path)
+        answers = await gather(
+            *(self.file(repository, tree.ref, path) for path in wanted), return_exceptions=True
+        )
+        found = {}
+        for path, answer in zip(wanted, answers, strict=True):
+            if isinstance(answer, SourceFailed):
+                skipped.append(f"{path.removeprefix(inside)}: {answer.what}")
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                found[path.removeprefix(inside)] = answer
+        return found, skipped
+
+
+def _cut_off(repository: str) -> SourceFailed:
+    return SourceFailed("too_large", f"{repository}: its list of files is cut off")
+
+
+def _not_there(hit: Hit, tree: Tree) -> str:
+    folders = tree.folders
+    some = ", ".join(folder.rpartition("/")[2] or "(its root)" for folder in folders[:5])
+    cut = (
+        "; its list of files is cut off, so it may be there all the same" if tree.truncated else ""
+    )
+    if not folders:
+        return f"{hit.source} holds no SKILL.md{cut}"
+    more = ", …" if len(folders) > 5 else ""
+    return f"{hit.source} holds no skill {hit.id!r}; it holds {some}{more}{cut}"
+
+
+def _is_tree(headers: Mapping[str, str], body: bytes) -> None:
+    found = json_of(headers, body, "GitHub")
+    if not isinstance(found, dict) or not isinstance(found.get("tree"), list):
+        raise SourceFailed("bad_answer", "GitHub: the answer is no tree")
+
+
+def _is_file(headers: Mapping[str, str], body: bytes) -> None:
+    if body.startswith(LFS):
+        raise SourceFailed("bad_answer", "the file is kept in Git LFS, and only a pointer is here")
+    if headers.get("content-type", "").startswith("text/html"):
+        raise SourceFailed("bad_answer", "a web page came instead of the file")
+
+
+def _tree(answer: Any) -> Tree:
+    """Return what an answer lists: what it was asked for, and its age, are not in it."""
+    blobs: dict[str, int] = {}
+    executable: set[str] = set()
+    links: set[str] = set()
+    for entry in answer["tree"]:
+        if not isinstance(entry, dict) or not isinstance(entry.get("path"), str):
+            continue
+        path = entry["path"]
+        size = entry.get("size")
+        if entry.get("type") == "blob" and entry.get("mode") in ("100644", "100755", "100664"):
+            blobs[path] = size if type(size) is int and size >= 0 else 0
+            if entry["mode"] == "100755":
+                executable.add(path)
+        elif entry.get("type") in ("blob", "commit"):
+            links.add(path)
+    paths = tuple(sorted(blobs))
+    return Tree(
+        MappingProxyType({path: blobs[path] for path in paths}),
+        frozenset(executable),
+        frozenset(links),
+        "",
+        answer.get("truncated") is True,
+        0.0,
+        paths,
+        tuple(skill_folders(paths)),
+    )
+
+
+def _size(tree: Tree) -> int:
+    """Return about how many bytes a tree takes in memory."""
+    texts = sum(map(sys.getsizeof, (*tree.paths, *tree.links, *tree.folders)))
+    return texts + ENTRY_BYTES * (len(tree.paths) + len(tree.links) + 1)
+
+
+class GitHubSource:
+    """The repositories that the settings name, each listed with one request."""
+
+    name = "github"
+
+    def __init__(self, github: GitHub, repositories: Sequence[str]) -> None:
+        self.github = github
+        self.repositories = tuple(repositories)
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the skills whose folder shares a word with the query, of all the repositories.
+
+        Their descriptions are not known before they are fetched. Raises SourceFailed when no
+        repository could be listed.
+        """
+        answers = await gather(
+            *(self.github.tree(repository) for repository in self.repositories),
+            return_exceptions=True,
+        )
+        hits: list[tuple[float, Hit]] = []
+        failures = []
+        for repository, answer in zip(self.repositories, answers, strict=True):
+            if isinstance(answer, SourceFailed):
+                failures.append(answer)
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                hits += self._matching(repository, answer, query)
+                if answer.truncated:
+                    failures.append(_cut_off(repository))
+        if failures and len(failures) == len(self.repositories) and not hits:
+            raise failures[0]
+        hits.sort(key=lambda pair: (-pair[0], pair[1].key))
+        return Hits([hit for _, hit in hits[:limit]], failures)
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's files. Raises SourceFailed."""
+        return await self.github.package(hit, references=references, whole=whole)
+
+    def _matching(self, repository: str, tree: Tree, query: str) -> list[tuple[float, Hit]]:
+        from skillyard.analysis import STANDARD
+
+        asked = set(STANDARD.terms(query))
+        found = []
+        for folder, name, terms in self._named(repository, tree):
+            shared = len(asked.intersection(terms))
+            if shared:
+                hit = Hit(repository, name, self.name, name=name, path=folder)
+                found.append((shared / max(1, len(asked)), hit))
+        return found
+
+    def _named(self, repository: str, tree: Tree) -> tuple[_Named, ...]:
+        """Return the folders of skills with the words of their names."""
+        key = ("named", repository, tree.folders)
+        named = self.github.transport.parsed.get(key)
+        if not isinstance(named, tuple):
+            named = tuple(_named(repository, folder) for folder in tree.folders)
+            size = sum(2 * sys.getsizeof(each.folder) + each.size() for each in named)
+            self.github.transport.parsed.put(key, named, size + ENTRY_BYTES)
+        return named
+
+
+class _Named(NamedTuple):
+    """A skill's folder."""
+
+    folder: str
+    name: str
+    terms: frozenset[str]
+
+    def size(self) -> int:
+        """Return about how many bytes this takes in memory."""
+        texts = sum(map(sys.getsizeof, (self.folder, self.name, self.terms, *self.terms)))
+        return texts + ENTRY_BYTES
+
+
+def _named(repository: str, folder: str) -> _Named:
+    from skillyard.analysis import STANDARD
+
+    name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
+    return _Named(folder, name, frozenset(STANDARD.terms(name)))

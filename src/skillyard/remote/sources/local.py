@@ -1,0 +1,114 @@
+"""A catalog on this machine as a source: what is here already is found like everything else."""
+
+from __future__ import annotations
+
+import os
+
+from skillyard.catalog import Catalog
+from skillyard.errors import SkillError
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.ranking.match import Match, rank
+from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.skill import Skill
+
+__all__ = ["LocalSource"]
+
+REFERENCES = 64
+"""Markdown files of one skill that are brought with it."""
+
+
+class LocalSource:
+    """The skills of a catalog, found by ``hybrid``."""
+
+    name = "local"
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self._last: tuple[Catalog, str, int, list[Match]] | None = None
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the best skills for the query."""
+        return [
+            Hit(
+                skill.source or self.name,
+                skill.slug,
+                self.name,
+                name=skill.name,
+                description=skill.description,
+                install_count=skill.install_count,
+                curated=skill.curated,
+                skill=skill,
+            )
+            for skill in (match.skill for match in self._ranked(query, limit))
+        ]
+
+    def matches(self, query: str, limit: int) -> dict[str, Match]:
+        """Return how the same skills rank in the whole catalog, by the keys of their hits."""
+        return {
+            f"{match.skill.source or self.name}/{match.skill.slug}".lower(): match
+            for match in reversed(self._ranked(query, limit))  # of one key the best stays
+        }
+
+    def _ranked(self, query: str, limit: int) -> list[Match]:
+        catalog, last = self.catalog, self._last
+        if last is None or last[0] is not catalog or last[1:3] != (query, limit):
+            last = self._last = (catalog, query, limit, rank(catalog, query, limit=limit))
+        return last[3]
+
+    def _named(self, hit: Hit) -> Skill | None:
+        for skill in self.catalog.candidates:
+            if (skill.source or self.name) == hit.source and hit.id in (skill.slug, skill.name):
+                return skill
+        return None
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed.
+
+        Files are read as when the catalog was made: regular ones inside the skill's real folder,
+        whatever became of them since.
+        """
+        skill = hit.skill or self._named(hit)
+        if skill is None or not skill.path:
+            raise SourceFailed("not_found", f"{hit.key} has no file here")
+        files = {"SKILL.md": _main_file(skill)}
+        skipped: list[str] = []
+        if (references or whole) and _has_folder(skill):
+            beside, skipped = _beside(skill, whole=whole)
+            files |= beside
+        return Package(files, hit.source, url=skill.path, raw_url=skill.path, skipped=skipped)
+
+
+def _has_folder(skill: Skill) -> bool:
+    """True for a skill with a folder of its own; other documents stand alone."""
+    return os.path.basename(skill.path).lower() == "skill.md"
+
+
+def _main_file(skill: Skill) -> bytes:
+    from skillyard.resources import read_file, read_resource
+
+    try:
+        if _has_folder(skill):
+            return read_resource(skill, os.path.basename(skill.path))
+        return read_file(skill.path, DEFAULT_LIMITS.resource_bytes).data
+    except SkillError as error:
+        gone = not os.path.lexists(skill.path)
+        code = "not_found" if gone else "refused"
+        raise SourceFailed(code, f"{skill.path} cannot be read: {error.message}") from None
+
+
+def _beside(skill: Skill, *, whole: bool) -> tuple[dict[str, bytes], list[str]]:
+    """Return (the files beside SKILL.md, what was left out and why)."""
+    from skillyard.resources import list_resources, read_resource
+
+    listed = [resource.path for resource in list_resources(skill)]
+    if not whole:
+        listed = [path for path in listed if path.lower().endswith(".md")]
+    most = len(listed) if whole else REFERENCES
+    files: dict[str, bytes] = {}
+    skipped = [f"{path}: over the limits" for path in listed[most:]]
+    for path in listed[:most]:
+        try:
+            files[path] = read_resource(skill, path)
+        except SkillError as error:
+            skipped.append(f"{path}: {error.message}")
+    return files, skipped

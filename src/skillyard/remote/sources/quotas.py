@@ -1,0 +1,97 @@
+"""What remotes say of their quotas: who is left alone, and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
+
+from skillyard.remote.sources.protocol import SourceFailed
+
+__all__ = ["Quotas", "rate_limited"]
+
+EPOCH = 1e9
+"""A reset above this is a time, below it a number of seconds: both are in use."""
+LONGEST_WAIT_S = 3_600.0
+UNSAID_WAIT_S = 60.0
+"""How long a remote is left alone that says "too many" and not for how long."""
+
+
+class Quotas:
+    """When each origin may be asked again."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._spent_until: dict[str, float] = {}
+
+    def check(self, origin: str, remedy: str = "") -> None:
+        """Raise SourceFailed for an origin whose rate limit is reached.
+
+        ``remedy`` is what a user can do beside waiting.
+        """
+        left = self._spent_until.get(origin, 0.0) - self._clock()
+        if left > 0:
+            raise rate_limited(origin, left, remedy)
+
+    def note(self, origin: str, headers: Mapping[str, str]) -> None:
+        """Remember when a quota that has just been spent comes back."""
+        if headers.get("x-ratelimit-remaining") == "0":
+            reset = _number(headers.get("x-ratelimit-reset"))
+            if reset is not None:
+                until = reset if reset > EPOCH else self._clock() + reset
+                self._spent_until[origin] = min(until, self._clock() + LONGEST_WAIT_S)
+
+    def wait(
+        self, origin: str, status: int, headers: Mapping[str, str], said: bytes
+    ) -> float | None:
+        """Return how long a remote wants to be left alone, and leave it alone.
+
+        ``said`` is what it gave as its reason. None for an answer that is about no quota.
+        """
+        after = self._after(headers.get("retry-after"))
+        limited = (
+            status == 429
+            or (status in (403, 503) and after is not None)
+            or (status == 403 and headers.get("x-ratelimit-remaining") == "0")
+            or (status == 403 and b"rate limit" in said.lower())
+        )
+        if not limited:
+            return None
+        until = self._spent_until.get(origin, 0.0)
+        if after is not None:
+            until = max(until, self._clock() + min(after, LONGEST_WAIT_S))
+        elif until <= self._clock():
+            until = self._clock() + UNSAID_WAIT_S
+        self._spent_until[origin] = until
+        return until - self._clock()
+
+    def _after(self, text: str | None) -> float | None:
+        """Return the seconds of a Retry-After: a number, or a date."""
+        seconds = _number(text)
+        if seconds is None and text:
+            try:
+                seconds = max(0.0, parsedate_to_datetime(text).timestamp() - self._clock())
+            except (ValueError, TypeError, OverflowError):
+                return None
+        return seconds
+
+
+def rate_limited(
+    origin: str, wait_s: float, remedy: str = "", status: int | None = None
+) -> SourceFailed:
+    """Return the failure of an origin that takes no more requests for so many seconds."""
+    answered = f" ({status})" if status is not None else ""
+    return SourceFailed(
+        "rate_limited",
+        f"{origin}: rate limit reached{answered}",
+        hint=" or ".join(filter(None, (f"wait {wait_s:.0f} s", remedy))),
+        retry_after_s=wait_s,
+        status=status,
+    )
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e11 else None

@@ -1,0 +1,337 @@
+"""What remotes answered, kept on disk: by address, with bodies by content.
+
+A small SQLite file says what was answered when; bodies lie beside it in files that are named by
+their digest, which is checked when one is read. Any number of processes may use it at once, and
+it can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from math import inf
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.digest import sha256
+from skillyard.io.files import open_to_read, replace_file
+from skillyard.remote.sources.database import Database, State
+from skillyard.remote.sources.remembering import Remembered
+
+if TYPE_CHECKING:
+    import sqlite3
+
+__all__ = ["CacheStats", "MemoryCache", "ResponseCache", "Stored"]
+
+MOST_BYTES = 256 * 1024 * 1024
+"""What the bodies may take together; then the ones not asked for longest go."""
+OLDEST_S = 30 * 24 * 3600.0
+"""Answers that nobody confirmed for so long are no answers any more."""
+KEPT_SHARE = 0.8
+"""What is left of the most after a clearing, so that one is not due at once."""
+MEMORY_BYTES = 32 * 1024 * 1024
+"""What of the answers on disk one process also keeps in memory."""
+ENTRY_BYTES = 1_024
+"""What an answer takes in memory beside its body and headers."""
+
+
+class Stored(NamedTuple):
+    """One answer as it was kept."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case; only those that are asked again."""
+    body: bytes
+    fetched: float
+    """Seconds since the epoch when the body came."""
+    checked: float
+    """When the remote last said that it is still this."""
+
+
+class CacheStats(NamedTuple):
+    """What the cache holds."""
+
+    path: str
+    entries: int
+    bytes: int
+    """Of the distinct bodies."""
+    oldest: float | None
+    """Seconds since the epoch of the answer that was confirmed longest ago."""
+
+
+class MemoryCache:
+    """Answers by key for as long as the process lives, where nothing is kept on disk."""
+
+    oldest_s = inf
+    """Nothing grows too old here; the process ends."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES // 4) -> None:
+        self.most_bytes = most_bytes
+        self._kept: dict[bytes, Stored] = {}
+        self._bytes = 0
+        self._changes = 0
+
+    def state(self) -> Hashable:
+        """Return what is another one after every change."""
+        return self._changes
+
+    def get(self, key: bytes, now: float) -> Stored | None:
+        """Return what is kept."""
+        return self._kept.get(key)
+
+    def put(self, key: bytes, stored: Stored) -> None:
+        """Keep an answer; the oldest ones go when they take too much."""
+        self._changes += 1
+        stored = stored._replace(headers=MappingProxyType(dict(stored.headers)))
+        before = self._kept.pop(key, None)
+        self._bytes += len(stored.body) - (len(before.body) if before is not None else 0)
+        self._kept[key] = stored
+        while self._bytes > self.most_bytes and len(self._kept) > 1:
+            oldest = next(iter(self._kept))
+            self._bytes -= len(self._kept.pop(oldest).body)
+
+    def confirm(self, key: bytes, now: float) -> None:
+        """Note that the remote still says what is kept."""
+        if key in self._kept:
+            self._changes += 1
+            self._kept[key] = self._kept[key]._replace(checked=now)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Known(NamedTuple):
+    """An answer that was read from disk and found sound, and the row that it was found by."""
+
+    row: tuple[object, ...]
+    stored: Stored
+    state: State | None
+    """The list's state before that row was read: while it is this, the row is this too."""
+
+
+class ResponseCache:
+    """Answers by key. Reading and writing never raise for the sake of the cache.
+
+    What other processes write, or clear, is seen at once: the list is asked whenever its file has
+    changed. A body is read and checked again only when its row is another. Safe for many threads.
+    """
+
+    def __init__(
+        self, folder: str, *, most_bytes: int = MOST_BYTES, oldest_s: float = OLDEST_S
+    ) -> None:
+        self.folder = folder
+        self.most_bytes = most_bytes
+        self.oldest_s = oldest_s
+        self._database = Database(folder)
+        self._known: Remembered[bytes, _Known] = Remembered(min(MEMORY_BYTES, most_bytes))
+
+    def close(self) -> None:
+        """Close the file; it is opened again when it is asked."""
+        self._database.close()
+
+    def state(self) -> Hashable:
+        """Return what is another one after every change, by any process.
+
+        None where that cannot be told: nothing is kept yet, or something was a moment ago.
+        """
+        return self._database.state()
+
+    def get(self, key: bytes, now: float) -> Stored | None:
+        """Return what is kept and sound; an entry whose body is damaged is forgotten."""
+        known = self._known.get(key)
+        state = self._database.state()
+        if known is None or state is None or known.state != state:
+            row = self._database.row(key)
+            if row is None:
+                self._known.drop(key)
+                return None
+            stored = self._read_again(key, row, known, state)
+        else:
+            row, stored = known.row, known.stored
+        if stored is None or now - stored.checked > self.oldest_s:
+            self._delete(key, row)
+            return None
+        return stored
+
+    def _read_again(
+        self, key: bytes, row: tuple[object, ...], known: _Known | None, state: State | None
+    ) -> Stored | None:
+        """Return what a row says, which is known from then on; None for a damaged one."""
+        same = known is not None and known.row == row
+        stored = known.stored if known is not None and same else self._read(key, row, known)
+        if stored is not None:
+            taken = len(stored.body) + sum(map(sys.getsizeof, row)) + ENTRY_BYTES
+            self._known.put(key, _Known(row, stored, state), taken)
+        return stored
+
+    def _read(self, key: bytes, row: tuple[object, ...], known: _Known | None) -> Stored | None:
+        """Return what a row says with its body, both checked; None for a damaged one."""
+        if row[-1] != _seal(key, row[:-1]):
+            return None
+        url, status, headers, digest, size, fetched, checked, _ = row
+        if not isinstance(digest, str) or not isinstance(status, int) or not isinstance(size, int):
+            return None
+        if not isinstance(fetched, float) or not isinstance(checked, float):
+            return None
+        same = known is not None and known.row[3:5] == (digest, size)
+        body = known.stored.body if known is not None and same else self._body(digest, size)
+        if body is None:
+            return None
+        try:
+            listed = json.loads(str(headers))
+        except ValueError:
+            return None
+        if not isinstance(listed, dict):
+            return None
+        named = MappingProxyType({str(name): str(value) for name, value in listed.items()})
+        return Stored(str(url), status, named, body, fetched, checked)
+
+    def _delete(self, key: bytes, row: tuple[object, ...]) -> None:
+        """Forget an answer, unless another process has written a new one meanwhile."""
+        self._known.drop(key)
+        with self._database.used() as database:
+            if database is not None:
+                database.execute(
+                    "delete from responses where key = ? and seal is ?", (key, row[-1])
+                )
+
+    def _body(self, digest: str, size: int) -> bytes | None:
+        """Return a body of that digest and size, from a regular file alone."""
+        if len(digest) != 64 or not digest.isalnum():
+            return None
+        try:
+            with open(open_to_read(self._place(digest)), "rb") as file:
+                found = os.fstat(file.fileno())
+                if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+                    return None
+                body = file.read()
+        except OSError:
+            return None
+        return body if sha256(body).hex() == digest else None
+
+    def put(self, key: bytes, stored: Stored) -> None:
+        """Keep an answer. A cache that cannot be written is left as it is."""
+        digest = sha256(stored.body).hex()
+        with suppress(OSError), self._database.used() as database:
+            if database is None:
+                return
+            self._write(digest, stored.body)
+            before = database.execute(
+                "select digest from responses where key = ?", (key,)
+            ).fetchone()
+            fields = (
+                *(stored.url, stored.status, json.dumps(dict(stored.headers))),
+                *(digest, len(stored.body), stored.fetched, stored.checked),
+            )
+            database.execute(
+                "insert or replace into responses values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (key, *fields, _seal(key, fields)),
+            )
+            if before is not None and before[0] != digest:
+                self._forget(database, str(before[0]))
+            self._trim(database)
+
+    def confirm(self, key: bytes, now: float) -> None:
+        """Note that the remote still says what is kept."""
+        with self._database.used() as database:
+            if database is None:
+                return
+            row = database.execute(
+                "select url, status, headers, digest, size, fetched from responses where key = ?",
+                (key,),
+            ).fetchone()
+            if row is not None:
+                database.execute(
+                    "update responses set checked = ?, seal = ? where key = ?",
+                    (now, _seal(key, (*row, now)), key),
+                )
+
+    def stats(self) -> CacheStats:
+        """Return what is kept."""
+        with self._database.used() as database:
+            if database is None:
+                return CacheStats(self.folder, 0, 0, None)
+            entries, oldest = database.execute(
+                "select count(*), min(checked) from responses"
+            ).fetchone()
+            return CacheStats(self.folder, entries, _bytes(database), oldest)
+        return CacheStats(self.folder, 0, 0, None)
+
+    def clear(self) -> int:
+        """Forget everything; return how many answers there were."""
+        count = self.stats().entries
+        self._known.clear()
+        with self._database.used() as database:
+            if database is not None:
+                database.execute("delete from responses")
+                self._sweep(database)
+        return count
+
+    def _forget(self, database: sqlite3.Connection, digest: str) -> None:
+        """Remove a body that no answer names any more."""
+        named = "select 1 from responses where digest = ? limit 1"
+        if len(digest) != 64 or not digest.isalnum():
+            return
+        if database.execute(named, (digest,)).fetchone() is None:
+            with suppress(OSError):
+                os.unlink(self._place(digest))
+
+    def _trim(self, database: sqlite3.Connection) -> None:
+        """Drop the answers not confirmed for longest when the bodies take too much."""
+        if _bytes(database) <= self.most_bytes:
+            return
+        listed = database.execute(
+            "select key, size from responses order by checked, key"
+        ).fetchall()
+        for key, _ in listed:
+            database.execute("delete from responses where key = ?", (key,))
+            if _bytes(database) <= self.most_bytes * KEPT_SHARE:
+                break
+        self._sweep(database)
+
+    def _sweep(self, database: sqlite3.Connection) -> None:
+        """Remove the bodies that no answer names."""
+        named = {row[0] for row in database.execute("select digest from responses")}
+        with suppress(OSError):
+            for name in sorted(os.listdir(os.path.join(self.folder, "content"))):
+                for file in sorted(os.listdir(os.path.join(self.folder, "content", name))):
+                    if file not in named:
+                        with suppress(OSError):
+                            os.unlink(os.path.join(self.folder, "content", name, file))
+
+    def _place(self, digest: str) -> str:
+        return os.path.join(self.folder, "content", digest[:2], digest)
+
+    def _write(self, digest: str, body: bytes) -> None:
+        place = self._place(digest)
+        if self._body(digest, len(body)) is not None:
+            return
+        folder = os.path.dirname(place)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
+        try:
+            with open(handle, "wb") as file:
+                file.write(body)
+            replace_file(temporary, place)
+        except OSError:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+
+def _seal(key: bytes, fields: Sequence[object]) -> bytes:
+    """Return a digest of one row: what was flipped in the file is not believed."""
+    return sha256(repr((key, *fields)).encode("utf-8", "surrogatepass"))
+
+
+def _bytes(database: sqlite3.Connection) -> int:
+    (total,) = database.execute(
+        "select coalesce(sum(size), 0) from (select distinct digest, size from responses)"
+    ).fetchone()
+    return int(total)

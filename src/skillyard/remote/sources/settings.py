@@ -1,0 +1,192 @@
+"""What is asked, and where: one TOML file, and environment variables over it.
+
+The file is ``$SKILLYARD_CONFIG``, else ``skillyard/config.toml`` in the user's configuration
+folder. Tokens come from the environment alone, and are sent to the host that they are for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.io.user_folders import config_folder
+
+__all__ = ["Settings", "config_path", "load_settings"]
+
+GITHUB_TOKENS = ("SKILLYARD_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
+SKILLS_SH_TOKEN = "SKILLYARD_SKILLS_SH_TOKEN"
+LONGEST_S = 1e9
+"""Above every limit in seconds or days that means something; so no infinity, no NaN."""
+BUILT_IN = ("registry", "skills.sh", "github", "well-known", "local", "servers")
+
+
+class Settings(NamedTuple):
+    """How remote skills are found."""
+
+    enabled: tuple[str, ...] = ("registry", "skills.sh", "github", "well-known", "servers")
+    """Sources that are asked where a search names none; those with nothing to ask are silent."""
+    skills_sh_url: str = "https://skills.sh"
+    skills_sh_token: str = ""
+    github_api_url: str = "https://api.github.com"
+    github_raw_url: str = "https://raw.githubusercontent.com"
+    github_token: str = ""
+    repositories: tuple[str, ...] = ()
+    """``owner/repo``, listed and searched."""
+    registry_files: tuple[str, ...] = ()
+    """The user's own, beside the one that comes with the package."""
+    shipped_registry: bool = True
+    sites: tuple[str, ...] = ()
+    """Sites with a well-known index."""
+    servers: tuple[str, ...] = ()
+    """Other skillyard servers."""
+    over_fetch_floor: int = 15
+    """Each source is asked for twice the limit, and for this many at least."""
+    source_timeout_s: float = 10.0
+    """What one source may take to search."""
+    ranker: str = "hybrid"
+    cache_bytes: int = 256 * 1024 * 1024
+    cache_days: float = 30.0
+    offline: bool = False
+
+
+_KEYS: Mapping[tuple[str, ...], tuple[str, type | tuple[type, ...]]] = {
+    ("sources", "enabled"): ("enabled", list),
+    ("sources", "skills_sh", "url"): ("skills_sh_url", str),
+    ("sources", "github", "api_url"): ("github_api_url", str),
+    ("sources", "github", "raw_url"): ("github_raw_url", str),
+    ("sources", "github", "repositories"): ("repositories", list),
+    ("sources", "registry", "files"): ("registry_files", list),
+    ("sources", "registry", "shipped"): ("shipped_registry", bool),
+    ("sources", "well_known", "sites"): ("sites", list),
+    ("sources", "servers", "urls"): ("servers", list),
+    ("search", "over_fetch_floor"): ("over_fetch_floor", int),
+    ("search", "source_timeout_s"): ("source_timeout_s", (int, float)),
+    ("search", "ranker"): ("ranker", str),
+    ("cache", "max_bytes"): ("cache_bytes", int),
+    ("cache", "max_age_days"): ("cache_days", (int, float)),
+    ("cache", "offline"): ("offline", bool),
+}
+
+_ENVIRONMENT = {
+    "SKILLYARD_SOURCES": "enabled",
+    "SKILLYARD_SKILLS_SH_URL": "skills_sh_url",
+    "SKILLYARD_GITHUB_API_URL": "github_api_url",
+    "SKILLYARD_GITHUB_RAW_URL": "github_raw_url",
+    "SKILLYARD_GITHUB_REPOSITORIES": "repositories",
+    "SKILLYARD_WELL_KNOWN_URL": "sites",
+    "SKILLYARD_SERVERS": "servers",
+    "SKILLYARD_OFFLINE": "offline",
+    SKILLS_SH_TOKEN: "skills_sh_token",
+}
+"""Lists are separated by commas."""
+
+
+def config_path(environment: Mapping[str, str] | None = None) -> str:
+    """Return where the settings lie, whether there are any or not."""
+    environment = os.environ if environment is None else environment
+    named = environment.get("SKILLYARD_CONFIG")
+    if named:
+        return named
+    folder = config_folder(environment.get("XDG_CONFIG_HOME", ""))
+    return os.path.join(folder, "config.toml")
+
+
+def load_settings(
+    path: str | None = None, environment: Mapping[str, str] | None = None
+) -> Settings:
+    """Return the settings of the file, if it is there, and of the environment over it.
+
+    Raises SkillIoError for a file that was named and cannot be read, InvalidInput for one that
+    says something that is no setting.
+    """
+    environment = os.environ if environment is None else environment
+    path = config_path(environment) if path is None else path
+    changes = _from_file(path, must_exist=bool(environment.get("SKILLYARD_CONFIG")))
+    for name, field in _ENVIRONMENT.items():
+        if environment.get(name):
+            changes[field] = _from_text(field, environment[name])
+    for name in GITHUB_TOKENS:
+        if environment.get(name):
+            changes["github_token"] = environment[name].strip()
+            break
+    return _checked(Settings(**changes), path)
+
+
+def _from_text(field: str, text: str) -> Any:
+    default = Settings._field_defaults[field]
+    if isinstance(default, bool):
+        return text.strip().lower() not in ("", "0", "no", "off", "false")
+    if isinstance(default, tuple):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text.strip()
+
+
+def _from_file(path: str, *, must_exist: bool) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            document = tomllib.load(file)
+    except FileNotFoundError:
+        if must_exist:
+            raise SkillIoError("there are no settings here", path=path) from None
+        return {}
+    except OSError as error:
+        what = error.strerror or str(error)
+        raise SkillIoError(f"the settings cannot be read: {what}", path=path) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    return _fields(document, (), path)
+
+
+def _fields(table: Mapping[str, Any], place: tuple[str, ...], path: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        here = (*place, key)
+        if here in _KEYS:
+            field, kind = _KEYS[here]
+            wrong = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)
+            if wrong or (kind is list and not all(isinstance(item, str) for item in value)):
+                raise InvalidInput(f"{path}: {'.'.join(here)} is of the wrong type")
+            found[field] = tuple(value) if kind is list else value
+        elif isinstance(value, Mapping) and any(known[: len(here)] == here for known in _KEYS):
+            found |= _fields(value, here, path)
+        else:
+            known = ", ".join(sorted(".".join(key) for key in _KEYS))
+            raise InvalidInput(f"{path}: no setting {'.'.join(here)}; known: {known}")
+    return found
+
+
+def _checked(settings: Settings, path: str) -> Settings:
+    from skillyard.remote.sources.github import is_repository
+    from skillyard.remote.sources.transport import origin_of
+
+    for url in (
+        settings.skills_sh_url,
+        settings.github_api_url,
+        settings.github_raw_url,
+        *settings.sites,
+        *settings.servers,
+    ):
+        origin_of(url)
+    for repository in settings.repositories:
+        if not is_repository(repository):
+            raise InvalidInput(f"{path}: {repository!r} is no owner/repo")
+    if settings.over_fetch_floor < 0 or not 0 < settings.source_timeout_s < LONGEST_S:
+        raise InvalidInput(f"{path}: over_fetch_floor is at least 0, source_timeout_s above 0")
+    if settings.cache_bytes < 0 or not 0 <= settings.cache_days < LONGEST_S:
+        raise InvalidInput(f"{path}: cache.max_bytes and cache.max_age_days are at least 0")
+    for variable, token in (
+        (" or ".join(GITHUB_TOKENS), settings.github_token),
+        (SKILLS_SH_TOKEN, settings.skills_sh_token),
+    ):
+        if not token.isascii() or not token.isprintable():
+            raise InvalidInput(f"the token in {variable} holds a character that no header may")
+    trimmed = {
+        name: getattr(settings, name).rstrip("/")
+        for name in ("skills_sh_url", "github_api_url", "github_raw_url")
+    }
+    files = tuple(os.path.expanduser(file) for file in settings.registry_files)
+    return settings._replace(**trimmed, registry_files=files)

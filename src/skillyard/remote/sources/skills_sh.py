@@ -1,0 +1,207 @@
+"""skills.sh: the marketplace's search, and its snapshots of skills.
+
+Both shapes of search answers are read, and the documented API where a token is given. A snapshot
+takes one request and no GitHub quota, so it is asked for first; GitHub is asked when there is none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from skillyard.remote.sources.bodies import json_of
+from skillyard.remote.sources.github import LFS, GitHub, is_repository
+from skillyard.remote.sources.paths import checked_files, is_inside
+from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.repository import REFERENCES, Most, bounded
+from skillyard.remote.sources.transport import Reply, Transport
+
+__all__ = ["SkillsSh"]
+
+FEWEST_CHARACTERS = 2
+"""The marketplace takes no shorter query."""
+MOST_HITS = 100
+SEARCH_FRESH_S = 60.0
+SNAPSHOT_FRESH_S = 3_600.0
+SNAPSHOT_BYTES = 16 * 1024 * 1024
+"""What a host of the Skills extension has to take (spec/peers.md §3.5)."""
+ENTRY_BYTES = 512
+"""What a hit takes in memory beside its texts."""
+MOST_INSTALLS = 10**12
+
+
+class SkillsSh:
+    """The marketplace. Its transport knows the host ``skills.sh``."""
+
+    name = "skills.sh"
+
+    def __init__(self, transport: Transport, github: GitHub) -> None:
+        self.transport = transport
+        self.github = github
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return what the marketplace finds, in its order. Raises SourceFailed."""
+        text = " ".join(query.split())
+        if len(text) < FEWEST_CHARACTERS:
+            return []
+        documented = bool(self.transport.hosts[self.name].token)
+        route = "/api/v1/skills/search" if documented else "/api/search"
+        asked = urlencode({"q": text, "limit": min(limit, MOST_HITS)})
+        reply = await self.transport.get(
+            self.name, f"{route}?{asked}", fresh_s=SEARCH_FRESH_S, check=_is_search
+        )
+        if reply.status != 200:
+            raise SourceFailed("bad_answer", f"skills.sh has no {route}", status=reply.status)
+        return list(self._hits(reply)[:limit])
+
+    def _hits(self, reply: Reply) -> tuple[Hit, ...]:
+        found = self.transport.parsed.of("hits", reply.body)
+        if not isinstance(found, tuple):
+            answer = json_of(reply.headers, reply.body, self.name)
+            hits = (_hit(item) for item in _listed(answer))
+            found = tuple(hit for hit in hits if hit is not None)
+            texts = sum(map(sys.getsizeof, (text for hit in found for text in hit)))
+            size = texts + ENTRY_BYTES * (len(found) + 1)
+            self.transport.parsed.keep("hits", reply.body, found, size)
+        return found
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's files: the snapshot, else GitHub's. Raises SourceFailed."""
+        try:
+            return await self._snapshot(hit, references=references, whole=whole)
+        except SourceFailed as error:
+            if not is_repository(hit.source) or self.transport.offline:
+                raise
+            try:
+                return await self.github.package(hit, references=references, whole=whole)
+            except SourceFailed as other:
+                if error.code == "not_found":
+                    raise other from None
+                raise SourceFailed(
+                    other.code,
+                    f"{error.what}; {other.what}",
+                    hint=other.hint,
+                    retry_after_s=other.retry_after_s,
+                    status=other.status,
+                ) from None
+
+    async def _snapshot(self, hit: Hit, *, references: bool, whole: bool) -> Package:
+        if not is_repository(hit.source) or not is_inside(hit.id):
+            raise SourceFailed("not_found", f"skills.sh keeps no snapshot for {hit.source}")
+        path = f"/api/download/{hit.source}/{quote(hit.id, safe='')}"
+        reply = await self.transport.get(
+            self.name, path, fresh_s=SNAPSHOT_FRESH_S, most_bytes=SNAPSHOT_BYTES, check=_is_snapshot
+        )
+        if reply.status != 200:
+            raise SourceFailed("not_found", f"skills.sh has no snapshot of {hit.key}", status=404)
+        files, skipped = self._files(reply, references=references, whole=whole)
+        if "SKILL.md" not in files:
+            raise SourceFailed("not_found", f"the snapshot of {hit.key} holds no SKILL.md")
+        return Package(
+            dict(files),
+            hit.source,
+            age_s=reply.age_s if reply.stale else 0.0,
+            skipped=list(skipped),
+        )
+
+    def _files(self, reply: Reply, *, references: bool, whole: bool) -> _Files:
+        """Return what is wanted of a snapshot; no files for one without a SKILL.md."""
+        kind = ("snapshot", references, whole)
+        found = self.transport.parsed.of(kind, reply.body)
+        if not isinstance(found, _Files):
+            answer = json_of(reply.headers, reply.body, self.name)
+            found = _wanted(answer, references=references, whole=whole)
+            self.transport.parsed.keep(kind, reply.body, found, found.size())
+        return found
+
+
+class _Files(NamedTuple):
+    """What is wanted of a snapshot."""
+
+    files: Mapping[str, bytes]
+    skipped: tuple[str, ...]
+
+    def size(self) -> int:
+        """Return about how many bytes this takes in memory."""
+        texts = sum(map(sys.getsizeof, (*self.files, *self.files.values(), *self.skipped)))
+        return texts + ENTRY_BYTES
+
+
+def _wanted(answer: Any, *, references: bool, whole: bool) -> _Files:
+    files, skipped = checked_files(_contents(answer))
+    if "SKILL.md" not in files or files["SKILL.md"].startswith(LFS):
+        return _Files(MappingProxyType({}), tuple(skipped))
+    if not whole:
+        most = REFERENCES if references else Most(0, 0)
+        files, left_out = bounded(files, most)
+        skipped += left_out if references else []
+    return _Files(MappingProxyType(files), tuple(skipped))
+
+
+def _listed(answer: Any) -> list[Any]:
+    found = answer.get("skills", answer.get("data")) if isinstance(answer, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _is_search(headers: Mapping[str, str], body: bytes) -> None:
+    answer = json_of(headers, body, SkillsSh.name)
+    if not isinstance(answer, dict) or not isinstance(
+        answer.get("skills", answer.get("data")), list
+    ):
+        raise SourceFailed("bad_answer", "skills.sh: the answer lists no skills")
+
+
+def _is_snapshot(headers: Mapping[str, str], body: bytes) -> None:
+    answer = json_of(headers, body, SkillsSh.name)
+    if not isinstance(answer, dict) or not isinstance(answer.get("files"), list):
+        raise SourceFailed("bad_answer", "skills.sh: the snapshot lists no files")
+
+
+def _contents(answer: Any) -> list[tuple[str, bytes]]:
+    found = []
+    for item in answer["files"]:
+        if isinstance(item, dict):
+            path, text = item.get("path"), item.get("contents")
+            if isinstance(path, str) and isinstance(text, str):
+                found.append((path, text.encode("utf-8", "surrogatepass")))
+    return found
+
+
+def _hit(item: Any) -> Hit | None:
+    """Return an item of any shape as a hit; None for one that names no skill."""
+    if not isinstance(item, dict):
+        return None
+    whole = _text(item.get("id"))
+    source = _text(item.get("source")) or _text(item.get("topSource"))
+    slug = _text(item.get("skillId")) or _text(item.get("slug"))
+    if not source and "/" in whole:
+        source, _, slug = whole.rpartition("/")
+    slug = slug or whole.rpartition("/")[2]
+    if not slug or not source:
+        return None
+    return Hit(
+        source,
+        slug,
+        SkillsSh.name,
+        name=_text(item.get("name")) or slug,
+        description=_text(item.get("description")),
+        install_count=installs_of(item.get("installs")),
+    )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        return ""
+    return value.strip()[:500].encode("utf-8", "replace").decode()
+
+
+def installs_of(value: Any) -> int:
+    """Return a count of installs, whatever came: 0 for what is none, never below."""
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value.strip()[:15])
+    if isinstance(value, float) and value == value and abs(value) < MOST_INSTALLS:
+        value = int(value)
+    return max(0, min(value, MOST_INSTALLS)) if type(value) is int else 0

@@ -1,0 +1,435 @@
+"""The one way out to the network: bounded, polite, and only to hosts that were named.
+
+Each address is asked once at a time and kept with its ETag. A remote that says when its quota is
+spent is not asked again before; what is kept answers meanwhile, with its age. A token goes to the
+host that it belongs to and nowhere else, whatever a redirect says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from skillyard.digest import sha256
+from skillyard.errors import InvalidInput
+from skillyard.extras import install_command
+from skillyard.remote.sources.addresses import public_addresses
+from skillyard.remote.sources.bodies import read_body
+from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.remote.sources.quotas import Quotas, rate_limited
+from skillyard.remote.sources.remembering import Parsed
+from skillyard.remote.sources.responses import MemoryCache, ResponseCache, Stored
+from skillyard.remote.sources.silences import Silences
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+__all__ = ["Check", "Host", "Reply", "Transport", "origin_of"]
+
+MOST_BYTES = 1_048_576
+"""One answer, unpacked, where the caller names no other limit."""
+DEADLINE_S = 30.0
+"""One answer with all its redirects."""
+HOPS = 5
+"""Redirects that are followed."""
+AT_ONCE = 32
+"""Requests on their way to one origin at a time, where its host says no other number."""
+NEGATIVE_S = 60.0
+"""How long "there is no such thing" is believed."""
+PARSED_BYTES = 64 * 1024 * 1024
+"""What is kept of what was worked out of answers."""
+KEPT_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
+GONE = frozenset({404, 410, 451})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+USER_AGENT = "skillyard (+agent skills search)"
+
+
+class Host(NamedTuple):
+    """A remote that may be asked."""
+
+    url: str
+    """Its base address, without a slash at the end."""
+    headers: Mapping[str, str] = {}
+    """What every request to it carries."""
+    token: str = ""
+    """Sent as a bearer token, to this origin only."""
+    token_variables: tuple[str, ...] = ()
+    """The environment variables that its token is read from, the first one that is set."""
+    named_by_user: bool = True
+    """False where the address came from a command line or an answer: it must be public then."""
+    at_once: int = AT_ONCE
+    """Requests on their way to it at a time."""
+
+
+class Reply(NamedTuple):
+    """An answer, from the remote or from the cache."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    age_s: float = 0.0
+    """Seconds since the remote last said that it is this; 0 when it has just said so."""
+    stale: bool = False
+    """True when the remote could not be asked and this is what is kept."""
+
+
+Check = Callable[[Mapping[str, str], bytes], None]
+"""Raises SourceFailed for a body that is not what was asked for: such a body is never kept."""
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of an address. Raises InvalidInput for anything else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host = parts.hostname or ""
+    except ValueError:
+        raise InvalidInput(f"{url!r} is no http or https address") from None
+    odd = not host.isprintable() or any(char in host for char in ' %/\\"<>^`{|}')
+    if parts.scheme not in ("http", "https") or not host or odd:
+        raise InvalidInput(f"{url!r} is no http or https address")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidInput(
+            f"an address with a name or password in it is not asked: {parts.hostname}"
+        )
+    default = 443 if parts.scheme == "https" else 80
+    return f"{parts.scheme}://{host.lower()}:{port or default}"
+
+
+class Transport:
+    """Asks hosts. Use it as an asynchronous context; safe for many tasks of one event loop."""
+
+    def __init__(
+        self,
+        hosts: Mapping[str, Host],
+        cache: ResponseCache | None = None,
+        *,
+        offline: bool = False,
+        deadline_s: float = DEADLINE_S,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """``hosts`` by the names that callers use. ``offline`` answers from the cache alone."""
+        self.hosts = dict(hosts)
+        self.cache: ResponseCache | MemoryCache = MemoryCache() if cache is None else cache
+        self.offline = offline
+        self.deadline_s = deadline_s
+        self.requests = 0
+        """Requests that left this process."""
+        self.parsed = Parsed(PARSED_BYTES)
+        """What was worked out of answers, by their content: for as long as this lives."""
+        self._clock = clock
+        self._origins = {origin_of(host.url) for host in hosts.values()}
+        self._running: dict[bytes, asyncio.Task[Reply]] = {}
+        self._quotas = Quotas(clock)
+        self._failed: dict[bytes, tuple[float, SourceFailed]] = {}
+        self._rooms: dict[str, asyncio.Semaphore] = {}
+        self._silences = Silences(clock, deadline_s)
+        self._client: Any = None
+
+    async def __aenter__(self) -> Transport:
+        """Open the connections. Raises InvalidInput where httpx2 is not installed."""
+        try:
+            import httpx2
+        except ModuleNotFoundError as error:
+            command = install_command("remote")
+            raise InvalidInput(f"searching and fetching need httpx2: {command}") from error
+
+        self._client = httpx2.AsyncClient(
+            follow_redirects=False,
+            headers={"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, identity"},
+            timeout=httpx2.Timeout(self.deadline_s),
+            limits=httpx2.Limits(
+                max_connections=None,
+                max_keepalive_connections=max(
+                    (host.at_once for host in self.hosts.values()), default=AT_ONCE
+                ),
+            ),
+        )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        for task in self._running.values():
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await self._client.aclose()
+        self.cache.close()
+
+    def add_host(self, name: str, host: Host) -> None:
+        """Let a further host be asked. Raises InvalidInput for what is no address."""
+        self._origins.add(origin_of(host.url))
+        self.hosts[name] = host
+
+    async def get(
+        self,
+        host: str,
+        path: str,
+        *,
+        fresh_s: float = 0.0,
+        accept: str = "application/json",
+        most_bytes: int = MOST_BYTES,
+        check: Check | None = None,
+    ) -> Reply:
+        """Return what lies at ``path`` of a host (or at a whole address on it): 200 or 404.
+
+        What is kept answers for ``fresh_s`` seconds without asking; later the remote is asked
+        whether it is still the same. Raises SourceFailed.
+        """
+        asked = self.hosts[host]
+        url = path if "://" in path else asked.url + path
+        if "://" in path or not path.startswith("/"):  # else its host is that of the base
+            _check_origin(url, asked, host)
+        key = self._key(url, accept, asked)
+        stored = self.cache.get(key, self._clock())
+        if stored is not None:
+            fresh_s = NEGATIVE_S if stored.status != 200 else fresh_s
+            if self.offline or 0 <= self._clock() - stored.checked < fresh_s:
+                return self._kept(stored, stale=self.offline)
+        if self.offline:
+            raise SourceFailed(
+                "offline",
+                f"{_shown(url)} is not in the cache",
+                hint="unset SKILLYARD_OFFLINE, or cache.offline in the settings, to ask it",
+            )
+        until, failure = self._failed.get(key, (0.0, None))
+        if failure is not None and stored is None and self._clock() < until:
+            raise failure
+        task = self._running.get(key)
+        if task is None:
+            task = asyncio.create_task(
+                self._ask(key, url, asked, accept, most_bytes, check, stored)
+            )
+            self._running[key] = task
+            task.add_done_callback(lambda _: self._running.pop(key, None))
+        return await asyncio.shield(task)
+
+    def _key(self, url: str, accept: str, host: Host) -> bytes:
+        """Whoever has a token may see other things than others."""
+        who = sha256(host.token.encode()).hex() if host.token else ""
+        return sha256(f"{url}\0{accept}\0{who}".encode("utf-8", "surrogatepass"))
+
+    def _kept(self, stored: Stored, *, stale: bool) -> Reply:
+        age = max(0.0, self._clock() - stored.checked)
+        return Reply(stored.status, stored.headers, stored.body, age, stale)
+
+    async def _ask(
+        self,
+        key: bytes,
+        url: str,
+        host: Host,
+        accept: str,
+        most_bytes: int,
+        check: Check | None,
+        stored: Stored | None,
+    ) -> Reply:
+        came = False
+        try:
+            reply = await self._answer(url, host, accept, most_bytes, stored)
+            came = True
+            self._silences.note(origin_of(url))
+            if reply.status == 200 and check is not None:
+                check(reply.headers, reply.body)
+        except SourceFailed as error:
+            if not came:
+                self._silences.note(origin_of(url), error)
+            if stored is not None and (came or error.code in KEPT_INSTEAD):
+                return self._kept(stored, stale=True)
+            if error.code in ("status", "bad_answer", "too_large"):
+                self._failed[key] = (self._clock() + FAILURE_S, error)
+            raise
+        now = self._clock()
+        if reply.status == 304 and stored is not None:
+            self.cache.confirm(key, now)
+            return Reply(stored.status, stored.headers, stored.body)
+        if reply.status == 200 or reply.status in GONE:
+            kept = {name: reply.headers[name] for name in KEPT_HEADERS if name in reply.headers}
+            body = reply.body if reply.status == 200 else b""
+            self.cache.put(key, Stored(url, reply.status, kept, body, now, now))
+        return reply
+
+    async def _answer(
+        self, url: str, host: Host, accept: str, most_bytes: int, stored: Stored | None
+    ) -> Reply:
+        """Return 200, 304 or 404 (and kin), redirects followed. Raises SourceFailed."""
+        import httpx2
+
+        origin = origin_of(url)
+        try:
+            async with self._room(origin), asyncio.timeout(self.deadline_s):
+                self._quotas.check(origin, _more_requests(host))
+                self._silences.check(origin)
+                for _ in range(HOPS + 1):
+                    async with self._twice(url, host, accept, stored) as response:
+                        self._quotas.note(origin_of(url), response.headers)
+                        if response.status_code not in REDIRECTS:
+                            conditional = stored is not None and "etag" in stored.headers
+                            return await self._read(
+                                url, host, response, most_bytes, asked_whether=conditional
+                            )
+                        url = self._next(url, response)
+                raise SourceFailed("refused", f"{_shown(url)}: more than {HOPS} redirects")
+        except (TimeoutError, httpx2.TimeoutException):
+            what = f"{_shown(url)}: no answer in {self.deadline_s:g} s"
+            raise SourceFailed("timeout", what, hint="try again later") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise SourceFailed(
+                "unreachable",
+                f"cannot reach {origin_of(url)} ({f'{type(error).__name__}: {error}'.strip(': ')})",
+                hint="check the network and the proxy; SKILLYARD_OFFLINE=1 answers from the cache",
+            ) from None
+
+    def _room(self, origin: str) -> asyncio.Semaphore:
+        """Return what bounds the requests to one origin: a host that hangs holds up no other."""
+        room = self._rooms.get(origin)
+        if room is None:
+            there = (host.at_once for host in self.hosts.values() if origin_of(host.url) == origin)
+            room = self._rooms[origin] = asyncio.Semaphore(min(there, default=AT_ONCE))
+        return room
+
+    @asynccontextmanager
+    async def _twice(
+        self, url: str, host: Host, accept: str, stored: Stored | None
+    ) -> AsyncIterator[Any]:
+        """Ask; once more where the connection that was kept turned out to be spent."""
+        import httpx2
+
+        sent = self._sent(url, host, accept, stored)
+        try:
+            response = await sent.__aenter__()
+        except httpx2.RemoteProtocolError:
+            sent = self._sent(url, host, accept, stored)
+            response = await sent.__aenter__()
+        try:
+            yield response
+        finally:
+            await sent.__aexit__(None, None, None)
+
+    @asynccontextmanager
+    async def _sent(
+        self, url: str, host: Host, accept: str, stored: Stored | None
+    ) -> AsyncIterator[Any]:
+        headers = {"Accept": accept}
+        if origin_of(url) == origin_of(host.url):
+            headers |= dict(host.headers)
+            if host.token:
+                headers["Authorization"] = f"Bearer {host.token}"
+        if stored is not None and "etag" in stored.headers and stored.status == 200:
+            headers["If-None-Match"] = stored.headers["etag"]
+        self.requests += 1
+        extensions: dict[str, Any] = {}
+        target = url
+        if not host.named_by_user:
+            target, extensions = await self._pinned(url)
+            headers["Host"] = urlsplit(url).netloc
+        self._client.cookies.clear()
+        async with self._client.stream(
+            "GET", target, headers=headers, extensions=extensions
+        ) as response:
+            self._client.cookies.clear()  # nobody is followed from one request to the next
+            yield response
+
+    async def _pinned(self, url: str) -> tuple[str, dict[str, Any]]:
+        """Return the address with its host replaced by a checked one. Raises SourceFailed."""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        addresses = await public_addresses(host, parts.port or 443)
+        if not addresses:
+            raise SourceFailed("refused", f"{host} does not lie on the public internet")
+        address = f"[{addresses[0]}]" if ":" in addresses[0] else addresses[0]
+        netloc = f"{address}:{parts.port}" if parts.port else address
+        return parts._replace(netloc=netloc).geturl(), {"sni_hostname": host}
+
+    def _next(self, url: str, response: Any) -> str:
+        try:
+            target = urljoin(url, str(response.headers.get("location", "")))
+            origin = origin_of(target)
+        except ValueError as error:
+            raise SourceFailed("refused", f"{url} leads to no address: {error}") from None
+        if origin not in self._origins:
+            raise SourceFailed(
+                "refused", f"{origin_of(url)} leads to {origin}, which is not among the hosts"
+            )
+        return target
+
+    async def _read(
+        self, url: str, host: Host, response: Any, most_bytes: int, *, asked_whether: bool
+    ) -> Reply:
+        status = int(response.status_code)
+        headers = {str(k).lower(): str(v) for k, v in response.headers.items()}
+        if status == 304 and not asked_whether:
+            what = f"{_shown(url)} answered 304 to no condition"
+            raise SourceFailed("bad_answer", what, status=304)
+        if status in (200, 304):
+            body = await read_body(_shown(url), response, most_bytes) if status == 200 else b""
+            return Reply(status, headers, body)
+        if status in GONE:
+            return Reply(status, headers, b"")
+        said = b""
+        if status == 403:
+            with suppress(SourceFailed):
+                said = await read_body(url, response, REASON_BYTES)
+        wait_s = self._quotas.wait(origin_of(url), status, headers, said)
+        raise _refusal(url, host, status, wait_s)
+
+
+FAILURE_S = 5.0
+"""How long an answer that was no good is not asked for again: the length of one search."""
+REASON_BYTES = 65_536
+"""What is read of an answer that refuses, to learn why."""
+KEPT_INSTEAD = frozenset(
+    {"unreachable", "timeout", "rate_limited", "denied", "status", "bad_answer", "too_large"}
+)
+"""Failures after which what is kept answers, with its age."""
+
+
+def _check_origin(url: str, asked: Host, name: str) -> None:
+    """Raise SourceFailed for an address that is not on the host."""
+    try:
+        elsewhere = origin_of(url) != origin_of(asked.url)
+    except InvalidInput as error:
+        raise SourceFailed("refused", str(error)) from None
+    if elsewhere:
+        raise SourceFailed("refused", f"{origin_of(url)} is not {name}")
+
+
+def _refusal(url: str, host: Host, status: int, wait_s: float | None) -> SourceFailed:
+    if wait_s is not None:
+        return rate_limited(origin_of(url), wait_s, _more_requests(host), status)
+    answered = f"{_shown(url)} answered {status}"
+    if status in (401, 403):
+        return _denied(url, host, status, answered)
+    later = "the fault is at that server; try again later" if status >= 500 else ""
+    return SourceFailed("status", answered, hint=later, status=status)
+
+
+def _denied(url: str, host: Host, status: int, answered: str) -> SourceFailed:
+    """Return the failure of a request that wants a token, another one or more rights."""
+    *others, last = host.token_variables or ("",)
+    variables = f"{', '.join(others)} or {last}" if others else last
+    if host.token and variables and status == 401:
+        return SourceFailed(
+            "denied",
+            f"{origin_of(url)} rejected the token in {variables} (401)",
+            hint="replace it, or unset it: public skills need none",
+            status=status,
+        )
+    if host.token and variables:
+        hint = f"the token in {variables} may lack the right to read this"
+    else:
+        hint = f"if it needs a token, set {host.token_variables[0]}" if variables else ""
+    return SourceFailed("denied", answered, hint=hint, status=status)
+
+
+def _more_requests(host: Host) -> str:
+    """Return how a user gets a higher rate limit of a host; empty where that is not known."""
+    if host.token or not host.token_variables:
+        return ""
+    return f"set {host.token_variables[0]} for a higher limit"
+
+
+def _shown(url: str) -> str:
+    """Return an address without its parameters, which hold what was searched for."""
+    return url.partition("?")[0].partition("#")[0]

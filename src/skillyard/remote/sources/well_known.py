@@ -1,0 +1,225 @@
+"""A site that lists its skills under ``/.well-known/`` (draft 0.2.0, else 0.1.0).
+
+The index promises a digest for everything; what does not match it is not taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from skillyard.digest import sha256
+from skillyard.remote.sources.bodies import json_of
+from skillyard.remote.sources.paths import checked_files, is_inside
+from skillyard.remote.sources.protocol import Hit, Hits, Package, SourceFailed
+from skillyard.remote.sources.transport import Check, Reply, Transport, origin_of
+
+__all__ = ["SCHEMA", "WellKnown", "digest_of"]
+
+SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
+CURRENT = "/.well-known/agent-skills/index.json"
+OLDER = "/.well-known/skills/index.json"
+FRESH_S = 300.0
+ARCHIVE_BYTES = 16 * 1024 * 1024
+FILE_BYTES = 1_048_576
+MOST_FILES = 64
+"""Files of one skill of the older index that are asked for one by one."""
+
+
+def digest_of(data: bytes) -> str:
+    """Return the digest of content as the index writes it."""
+    return f"sha256:{sha256(data).hex()}"
+
+
+class WellKnown:
+    """One or more sites. Their hosts in the transport are called ``site:URL``."""
+
+    name = "well-known"
+
+    def __init__(self, transport: Transport, sites: Sequence[str]) -> None:
+        self.transport = transport
+        self.sites = tuple(sites)
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the listed skills that share a word with the query, the most of it first.
+
+        Raises SourceFailed when no site could be asked.
+        """
+        from asyncio import gather
+
+        from skillyard.analysis import STANDARD
+
+        answers = await gather(*map(self.listed, self.sites), return_exceptions=True)
+        failures = [answer for answer in answers if isinstance(answer, SourceFailed)]
+        if failures and len(failures) == len(self.sites):
+            raise failures[0]
+        asked = set(STANDARD.terms(query))
+        found = []
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                if not isinstance(answer, SourceFailed):
+                    raise answer
+                continue
+            for hit in answer:
+                shared = len(asked.intersection(STANDARD.terms(f"{hit.name} {hit.description}")))
+                if shared:
+                    found.append((-shared, hit.key, hit))
+        found.sort(key=lambda entry: entry[:2])
+        return Hits([hit for _, _, hit in found[:limit]], failures)
+
+    async def listed(self, site: str) -> list[Hit]:
+        """Return what a site lists: below its path first, then at its root. Raises SourceFailed."""
+        host = f"site:{site}"
+        last: SourceFailed | None = None
+        for base in dict.fromkeys((site.rstrip("/"), origin_of(site))):
+            for path, read in ((CURRENT, self._current), (OLDER, self._older)):
+                url = base + path
+                try:
+                    check = _index_at(url)
+                    reply = await self.transport.get(host, url, fresh_s=FRESH_S, check=check)
+                except SourceFailed as error:
+                    last = error
+                    continue
+                if reply.status == 200:
+                    return read(site, url, reply)
+        raise last or SourceFailed("not_found", f"{site} lists no skills under {CURRENT}")
+
+    def _current(self, site: str, url: str, reply: Reply) -> list[Hit]:
+        answer = json_of(reply.headers, reply.body, url)
+        if answer.get("$schema") != SCHEMA:
+            raise SourceFailed("bad_answer", f"{url}: an index of another kind than {SCHEMA}")
+        hits = []
+        for item in filter(_is_entry, answer["skills"]):
+            name, kind = item.get("name"), item.get("type")
+            where, digest = item.get("url"), item.get("digest")
+            if kind not in ("skill-md", "archive") or not _is_name(name):
+                continue
+            if isinstance(where, str) and _is_digest(digest):
+                target = urljoin(url, where)
+                hits.append(self._hit(site, item, name, target, digest, kind))
+        return hits
+
+    def _older(self, site: str, url: str, reply: Reply) -> list[Hit]:
+        answer = json_of(reply.headers, reply.body, url)
+        hits = []
+        for item in filter(_is_entry, answer["skills"]):
+            name, files = item.get("name"), item.get("files")
+            if _is_name(name) and isinstance(files, list) and "SKILL.md" in files:
+                named = [f for f in files if isinstance(f, str) and is_inside(f)][:MOST_FILES]
+                base = urljoin(url, f"{name}/")
+                hits.append(self._hit(site, item, name, base, "", "\n".join(named)))
+        return hits
+
+    def _hit(
+        self, site: str, item: Mapping[str, Any], name: str, url: str, digest: str, kind: str
+    ) -> Hit:
+        said = item.get("description")
+        description = said[:1_024] if isinstance(said, str) else ""
+        source = urlsplit(site).netloc
+        return Hit(
+            source,
+            name,
+            self.name,
+            name=name,
+            description=description,
+            category=site,
+            url=url,
+            digest=digest,
+            kind=kind,
+        )
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's files, their digest verified. Raises SourceFailed.
+
+        A hit that is only a domain and a name is looked for in the index of that site.
+        """
+        hit = hit if hit.url else await self._named(hit)
+        executable: frozenset[str] = frozenset()
+        if hit.kind == "archive" or hit.digest:
+            most = ARCHIVE_BYTES if hit.kind == "archive" else FILE_BYTES
+            replies = [await self._reply(hit, hit.url, most)]
+            files = {"SKILL.md": replies[0].body}
+            if hit.kind == "archive":
+                files, executable = _unpacked(hit, replies[0].body)
+            raw_url = hit.url
+        else:
+            wanted = hit.kind.split("\n") if references or whole else ["SKILL.md"]
+            replies = [await self._reply(hit, hit.url + path, FILE_BYTES) for path in wanted]
+            bodies = (reply.body for reply in replies)
+            files, _ = checked_files(zip(wanted, bodies, strict=True))
+            raw_url = f"{hit.url}SKILL.md"
+        if not references and not whole:
+            files = {"SKILL.md": files["SKILL.md"]}
+        age = max(reply.age_s if reply.stale else 0.0 for reply in replies)
+        return Package(files, hit.source, raw_url=raw_url, age_s=age, executable=executable)
+
+    async def _named(self, hit: Hit) -> Hit:
+        for site in self.sites:
+            if urlsplit(site).netloc == hit.source:
+                for listed in await self.listed(site):
+                    if listed.id == hit.id:
+                        return listed
+        raise SourceFailed("not_found", f"no site lists {hit.key}")
+
+    async def _reply(self, hit: Hit, url: str, most_bytes: int) -> Reply:
+        def check(headers: Mapping[str, str], body: bytes) -> None:
+            if hit.digest and digest_of(body) != hit.digest:
+                raise SourceFailed(
+                    "refused", f"{url} is not what the index promises: its digest differs"
+                )
+
+        reply = await self.transport.get(
+            f"site:{hit.category}",
+            url,
+            fresh_s=FRESH_S,
+            accept="*/*",
+            most_bytes=most_bytes,
+            check=check,
+        )
+        if reply.status != 200:
+            raise SourceFailed("not_found", f"{url} is listed and not there", status=reply.status)
+        check(reply.headers, reply.body)
+        return reply
+
+
+def _is_entry(item: Any) -> bool:
+    return isinstance(item, dict)
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and is_inside(name) and "/" not in name
+
+
+def _is_digest(digest: Any) -> bool:
+    return (
+        isinstance(digest, str)
+        and digest.startswith("sha256:")
+        and len(digest) == 71
+        and all(char in "0123456789abcdef" for char in digest[7:])
+    )
+
+
+def _index_at(url: str) -> Check:
+    """Return the check that an answer is an index."""
+
+    def check(headers: Mapping[str, str], body: bytes) -> None:
+        answer = json_of(headers, body, url)
+        listed = answer.get("skills") if isinstance(answer, dict) else None
+        if not isinstance(listed, list):
+            raise SourceFailed("bad_answer", f"{url} lists no skills")
+
+    return check
+
+
+def _unpacked(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
+    from skillyard.errors import SkillError
+    from skillyard.remote.install.archives import read_archive
+
+    try:
+        found = read_archive(data, "zip" if data.startswith(b"PK") else "tar.gz")
+    except SkillError as error:
+        what = f"the archive of {hit.key}: {error.message}"
+        raise SourceFailed("refused", what, hint=error.hint) from None
+    files = {file.path: file.data for file in found}
+    return files, frozenset(file.path for file in found if file.executable)

@@ -1,0 +1,34 @@
+"""The HTTP service: the use cases over JSON, and pages for people, on this machine.
+
+``serve(ServiceOptions(...))`` runs it; ``create_app(ServiceOptions(...))`` is the ASGI
+application for a server of one's own. A request passes :mod:`.app` (guards, request id, log,
+figures), is read by :mod:`.fields`, answered by one function of :mod:`.routes`, and leaves through
+:mod:`skillyard.serving.runtime.encoding`; :mod:`skillyard.serving.web` makes the pages. Beyond this
+machine a token is needed. Starlette and uvicorn, the extra ``serve``, load with the two functions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skillyard.serving.http.app import create_app
+    from skillyard.serving.http.serving import serve
+    from skillyard.serving.runtime.options import ServiceLimits, ServiceOptions
+
+__all__ = ["ServiceLimits", "ServiceOptions", "create_app", "serve"]
+
+_ROOMS = {
+    "ServiceLimits": "serving.runtime.options",
+    "ServiceOptions": "serving.runtime.options",
+    "create_app": "serving.http.app",
+    "serve": "serving.http.serving",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'skillyard.serving.http' has no attribute {name!r}")
+    return getattr(import_module(f"skillyard.{_ROOMS[name]}"), name)

@@ -1,0 +1,373 @@
+"""The ASGI application: the gate that every request passes, and the resources behind it."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as StarletteRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from skillyard.errors import SkillyardError
+from skillyard.serving.http.fields import from_form, from_json, from_path, from_query
+from skillyard.serving.http.routes.pages import refusal_reply
+from skillyard.serving.http.routes.route import Route
+from skillyard.serving.http.routes.table import ROUTES
+from skillyard.serving.runtime.encoding import (
+    COMPRESSED_FROM,
+    SAFE_HEADERS,
+    Reply,
+    accepts_gzip,
+    compressed,
+    matches,
+    tag_of,
+)
+from skillyard.serving.runtime.errors import Refused, refusal_of
+from skillyard.serving.runtime.guards import header_of
+from skillyard.serving.runtime.logging import Log, cause_of
+from skillyard.serving.runtime.options import ServiceOptions
+from skillyard.serving.runtime.probes import probed
+from skillyard.serving.runtime.service import ANSWERED_FROM, Asked, Service
+
+if TYPE_CHECKING:
+    from skillyard.serving.mcp.http_app import McpApp
+
+__all__ = ["MCP_PATH", "create_app"]
+
+MCP_PATH = "/mcp"
+ROUTE = "skillyard.route"
+"""Where the scope holds the template of the path, for the log and the figures."""
+REQUEST_ID = "skillyard.request_id"
+AUTHORITY = "skillyard.authority"
+"""Where the scope holds the host and port by which the client called us, checked."""
+METHODS = frozenset(
+    {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
+)
+COMPRESSED_IN_THREAD = 65_536
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+def create_app(options: ServiceOptions | None = None, *, log: Log | None = None) -> Starlette:
+    """Return the application. Raises SkillyardError for options and settings that cannot be used.
+
+    The catalog is opened when the application starts (or with the first request that needs it),
+    and closed with its lifespan.
+    """
+    service = Service(options or ServiceOptions(), ROUTES, log)
+    by_pattern: dict[str, dict[str, Route]] = {}
+    for route in ROUTES:
+        by_pattern.setdefault(route.pattern, {})[route.method] = route
+    routes: list[StarletteRoute] = [
+        StarletteRoute(pattern, _Resource(service, methods))
+        for pattern, methods in by_pattern.items()
+    ]
+    mcp = _mcp(service)
+    if mcp is not None:
+        # Clients are configured with either address, and a redirect would lose the POST's body.
+        routes += [StarletteRoute(path, _Mounted(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
+    app = Starlette(
+        routes=routes,
+        exception_handlers={HTTPException: _not_routed},
+        lifespan=_lifespan,
+    )
+    app.router.redirect_slashes = False  # one address for one thing, and no redirect to follow
+    app.state.service = service
+    app.state.mcp = mcp
+    app.add_middleware(_Gate, service=service)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    service.live.look()  # requests wait for it; /health says meanwhile that we are starting
+    try:
+        async with nullcontext() if app.state.mcp is None else app.state.mcp.running():
+            yield
+    finally:
+        await service.close()
+
+
+def _mcp(service: Service) -> McpApp | None:
+    """Return the MCP server over the same service; None where the SDK is not installed."""
+    if find_spec("mcp") is None:
+        return None
+    from skillyard.serving.mcp.http_app import mcp_app
+
+    return mcp_app(service)
+
+
+class _Mounted:
+    """An ASGI application of its own at one path."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[ROUTE] = MCP_PATH
+        await self._app(scope, receive, send)
+
+
+async def _not_routed(request: Request, error: Exception) -> Response:
+    """Answer for a path that there is not."""
+    refused = Refused(404, "no_route", "there is nothing at this path", hint="see /docs")
+    return _response(_reply_of(refused, request.scope))
+
+
+class _Gate:
+    """Guards, request id, headers, log line and figures of every request."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        service = self._service
+        probe = _probe(service, scope)
+        if probe is not None:
+            await _response(probe)(scope, receive, send)
+            return
+        passage = _Passage(scope, receive, send)
+        inside = False
+        service.metrics.in_flight += 1
+        try:
+            try:
+                scope[AUTHORITY] = service.guard.check(scope)
+                inside = True
+                await self._app(scope, passage.receive, passage.send)
+            except Refused as refused:
+                _log_refusal(service.log, refused, scope, cause_of(refused))
+                # Who may not come in may load nothing for the page either.
+                reply = _reply_of(refused, scope, bare=not inside)
+                await _response(reply)(scope, passage.receive, passage.send)
+            except Exception as error:  # noqa: BLE001 - one request never ends another
+                service.log.failed(error, id=passage.id)
+                if not passage.status:
+                    reply = _reply_of(refusal_of(SkillyardError()), scope)
+                    await _response(reply)(scope, passage.receive, passage.send)
+        finally:
+            service.metrics.in_flight -= 1
+            passage.note(service)
+
+
+def _probe(service: Service, scope: Scope) -> Reply | None:
+    """Return the answer of a probe, without guards, log and figures: it comes each second."""
+    if scope["method"] not in ("GET", "HEAD"):
+        return None
+    found = probed(service, scope["path"])
+    if found is None:
+        return None
+    return Reply(found.body, "text/plain; charset=utf-8", found.status, SAFE_HEADERS)
+
+
+def _log_refusal(
+    log: Log, refused: Refused, scope: Scope, cause: BaseException | None = None
+) -> None:
+    """Log a refusal with the exception behind it, under the request's id."""
+    place = {"id": scope[REQUEST_ID], "route": scope.get(ROUTE, "other")}
+    log.refused(refused.code, refused.message, status=refused.status, cause=cause, **place)
+
+
+class _Passage:
+    """One request on its way through: what it brought, what it got."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = header_of(scope, b"x-request-id")
+        self.id = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        scope[REQUEST_ID] = self.id
+        self.status = 0
+        self._size = 0
+        self._start = time.perf_counter()
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        length = header_of(scope, b"content-length")
+        self._unread = bool(header_of(scope, b"transfer-encoding")) or length not in ("", "0")
+
+    async def receive(self) -> Message:
+        """Give the next piece of the body."""
+        message = await self._receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            self._unread = False
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Put a piece of the answer on the wire, the head with the headers of every answer."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = self._headers(message.get("headers", ()))
+        elif message["type"] == "http.response.body" and self._scope["method"] != "HEAD":
+            self._size += len(message.get("body", b""))
+        await self._send(message)
+
+    def _headers(self, given: Any) -> list[tuple[bytes, bytes]]:
+        headers = list(given)
+        names = {name for name, _ in headers}
+        headers += [
+            (name.encode(), value.encode())
+            for name, value in SAFE_HEADERS.items()
+            if name.encode() not in names
+        ]
+        headers.append((b"x-request-id", self.id.encode("ascii")))
+        if self._unread:  # a body that nobody reads has no end that we wait for
+            headers.append((b"connection", b"close"))
+        return headers
+
+    def note(self, service: Service) -> None:
+        """Write the log line and count."""
+        seconds = time.perf_counter() - self._start
+        route = self._scope.get(ROUTE, "other")
+        method = self._scope["method"] if self._scope["method"] in METHODS else "other"
+        service.metrics.note(route, method, self.status, seconds)
+        service.log.write(
+            "request",
+            id=self.id,
+            method=method,
+            route=route,
+            status=self.status,
+            ms=round(seconds * 1000, 3),
+            bytes=self._size,
+        )
+
+
+class _Resource:
+    """What lies at one path: its methods, HEAD and OPTIONS among them."""
+
+    def __init__(self, service: Service, methods: Mapping[str, Route]) -> None:
+        self._service = service
+        self._methods = methods
+        allowed = {*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
+        self._allow = ", ".join(sorted(allowed))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        route = self._methods.get(method)
+        scope[ROUTE] = next(iter(self._methods.values())).path
+        if method == "OPTIONS":
+            reply = self._options(scope)
+        elif route is None:
+            raise Refused(
+                405,
+                "method_not_allowed",
+                f"this path answers {self._allow}",
+                headers={"Allow": self._allow},
+            )
+        else:
+            reply = await self._finished(scope, await self._answer(route, scope, receive))
+        await _response(reply)(scope, receive, send)
+
+    def _options(self, scope: Scope) -> Reply:
+        headers = {"Allow": self._allow}
+        origin = header_of(scope, b"origin")
+        if scope[ROUTE].startswith("/.well-known/") and self._service.guard.allows(origin):
+            headers |= {
+                "Access-Control-Allow-Origin": origin,
+                "Access-Control-Allow-Methods": "GET, HEAD",
+                "Access-Control-Allow-Headers": "Authorization, If-None-Match",
+                "Access-Control-Max-Age": "600",
+                "Vary": "Origin",
+            }
+        return Reply(b"", "", 204, headers)
+
+    async def _answer(self, route: Route, scope: Scope, receive: Receive) -> Reply:
+        """Read the request, wait for a place, and let the route answer."""
+        service = self._service
+        try:
+            values = await self._values(route, scope, receive)
+            asked = Asked(
+                values,
+                f"{scope['scheme']}://{scope[AUTHORITY]}",
+                header_of(scope, b"origin"),
+                header_of(scope, b"accept"),
+                header_of(scope, b"if-none-match"),
+                accepts_gzip(header_of(scope, b"accept-encoding")),
+            )
+            if route.free:
+                return await route.handler(service, asked)
+            async with service.places.one():
+                return self._dated(await route.handler(service, asked))
+        except Refused as refused:
+            return self._refused(refused, cause_of(refused), route, scope)
+        except SkillyardError as error:
+            return self._refused(refusal_of(error), error, route, scope)
+
+    def _refused(
+        self, refused: Refused, cause: BaseException | None, route: Route, scope: Scope
+    ) -> Reply:
+        _log_refusal(self._service.log, refused, scope, cause)
+        return self._dated(_reply_of(refused, scope, page=route.media == "text/html"))
+
+    def _dated(self, reply: Reply) -> Reply:
+        """Return the answer with what says from which generation it is; a 404 has one too."""
+        snapshot = ANSWERED_FROM.get()
+        if snapshot is None:
+            return reply
+        return reply._replace(headers={**reply.headers, **self._service.live.headers(snapshot)})
+
+    async def _values(self, route: Route, scope: Scope, receive: Receive) -> dict[str, Any]:
+        values = from_path(route.path_fields, scope["path_params"])
+        if route.method == "GET":
+            given = from_query(route.fields, scope["query_string"], strict=route.strict)
+        elif route.form:
+            body = await self._service.bodies.read(scope, receive, form=True)
+            given = await self._service.in_thread(_of_form, route, body)
+        else:
+            body = await self._service.bodies.read(scope, receive)
+            given = await self._service.in_thread(_document, route, body)
+        return {**given, **values}
+
+    async def _finished(self, scope: Scope, reply: Reply) -> Reply:
+        """Return the answer with its entity tag and as the client can read it."""
+        if reply.tagged and reply.status == 200:
+            reply = self._tagged(scope, reply)
+        if reply.status == 304 or len(reply.body) < COMPRESSED_FROM:
+            return reply
+        vary = ", ".join(filter(None, (reply.headers.get("Vary"), "Accept-Encoding")))
+        reply = reply.with_headers(Vary=vary)
+        if not accepts_gzip(header_of(scope, b"accept-encoding")):
+            return reply
+        if reply.packed:
+            body = reply.packed
+        elif len(reply.body) < COMPRESSED_IN_THREAD:
+            body = compressed(reply.body)
+        else:
+            body = await self._service.in_thread(compressed, reply.body)
+        return reply._replace(body=body).with_headers(Content_Encoding="gzip")
+
+    def _tagged(self, scope: Scope, reply: Reply) -> Reply:
+        tag = tag_of(reply.basis or reply.body)
+        reply = reply.with_headers(ETag=tag)
+        if "Cache-Control" not in reply.headers:
+            reply = reply.with_headers(Cache_Control="no-cache")
+        asked = header_of(scope, b"if-none-match")
+        if asked and matches(tag, asked):
+            return reply._replace(body=b"", media="", status=304)
+        return reply
+
+
+def _of_form(route: Route, body: bytes) -> dict[str, Any]:
+    return from_form(route.fields, body, strict=route.strict)
+
+
+def _document(route: Route, body: bytes) -> dict[str, Any]:
+    return from_json(route.fields, body, strict=route.strict)
+
+
+def _reply_of(refused: Refused, scope: Scope, *, page: bool = False, bare: bool = False) -> Reply:
+    return refusal_reply(refused, header_of(scope, b"accept"), page=page, bare=bare)
+
+
+def _response(reply: Reply) -> Response:
+    return Response(reply.body, reply.status, dict(reply.headers), media_type=reply.media or None)

@@ -1,0 +1,134 @@
+"""``/search``: federated search in Skyll's shape, cards within a token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skillyard import __version__
+from skillyard.context.budget import estimate_tokens
+from skillyard.errors import UnknownName
+from skillyard.ranking.registry import is_built_in, scorer_names
+from skillyard.remote.search import FoundSkill, SearchResult, SearchService
+from skillyard.remote.sources.settings import Settings
+from skillyard.serving.http.fields import refuse_field
+from skillyard.serving.http.long_texts import LongTexts
+from skillyard.serving.runtime.encoding import Reply, compressed, json_bytes, matches, tag_of
+from skillyard.serving.runtime.errors import failed
+from skillyard.serving.runtime.local import LOCAL
+from skillyard.serving.runtime.service import Asked, Service
+from skillyard.serving.runtime.snapshot import Snapshot
+
+__all__ = ["scorer_of", "search", "skill_shape"]
+
+_OPTIONS = ("limit", "include_content", "explain", "cards")
+"""What changes the answer beside the query, the sources and the scorer."""
+
+
+async def search(service: Service, asked: Asked) -> Reply:
+    """Answer a search. Raises Refused (502) when every source that was asked failed."""
+    values = asked.values
+    query = values["q"] if "q" in values else values["query"]
+    scorer = scorer_of(values)
+    snapshot = await service.snapshot()
+    names = values["source"] or service.searching.default_names
+    # Only what is here can be told to be the same without asking anybody.
+    local = set(names) == {LOCAL}
+    basis = _basis(service.searching.settings, snapshot, query, values) if local else b""
+    headers = {"Skillyard-Catalog": snapshot.digest[:16]}
+    if basis and asked.known and matches(tag_of(basis), asked.known):
+        return Reply(b"", tagged=True, basis=basis, headers=headers)
+    raw, watched = values["include_raw"], service.searching.watched
+    # Remotes are made from settings and files when they are first named.
+    sources = (
+        watched(names, snapshot, raw)
+        if local
+        else await service.in_thread(watched, names, snapshot, raw)
+    )
+    whole = True
+
+    async def run(searcher: SearchService) -> tuple[bytes, bytes]:
+        nonlocal whole
+        found = await searcher.search(
+            query, values["limit"], values["include_content"], values["include_references"]
+        )
+        if found.failed:
+            raise failed([status.to_dict() for status in found.sources])
+        whole = all(each.failure is None for each in found.skills)
+        texts = LongTexts()
+        body = texts.json_bytes(_shape(found, values, texts))
+        # Remotes share one thread, which is not kept busy with that.
+        return body, compressed(body) if local and asked.gzip else b""
+
+    body, packed = await service.searching.run(run, sources, scorer)
+    # An answer that lacks what could not be read at the moment is not the one that the basis names.
+    named = basis if whole else b""
+    return Reply(body, tagged=local, basis=named, packed=packed, headers=headers)
+
+
+def _basis(settings: Settings, snapshot: Snapshot, query: str, values: Mapping[str, Any]) -> bytes:
+    """Return what a search of the catalog alone follows from; empty where that cannot be told.
+
+    Files are not in it: what is read from them for this answer has to be read to be compared.
+    """
+    scorer = values["scorer"] or settings.ranker
+    if values["include_raw"] or values["include_references"] or not is_built_in(scorer):
+        return b""
+    options = {name: values[name] for name in _OPTIONS}
+    return json_bytes(
+        [__version__, snapshot.identity, settings.over_fetch_floor, query.strip(), scorer, options]
+    )
+
+
+def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
+    """Return the scorer that was named. Raises Refused for one with an embedder, UnknownName.
+
+    Which embedder may be asked, and paid for, is not for a client to say.
+    """
+    name: str | None = values["scorer"]
+    if name is not None and "+" in name:
+        raise refuse_field(
+            "scorer", "scorer must be a plain name, without an embedder", place=place
+        )
+    if name is not None and not is_built_in(name) and name not in scorer_names():
+        raise UnknownName("scorer", name, scorer_names())
+    return name
+
+
+def _shape(found: SearchResult, values: Mapping[str, Any], texts: LongTexts) -> dict[str, Any]:
+    shape = found.to_dict(
+        include_content=False,  # put in below
+        include_raw=values["include_raw"],
+        explain=values["explain"],
+    )
+    left: int | None = values["cards"]
+    for each, item in zip(found.skills, shape["skills"], strict=True):
+        item["tokens"] = _tokens(each)
+        item["omitted"] = False
+        if left is not None:
+            left = _budgeted(item, left)
+        if values["include_content"] and not item["omitted"]:
+            item["content"] = texts.put(each.skill.body)
+    return shape
+
+
+def skill_shape(found: FoundSkill, *, raw: bool) -> dict[str, Any]:
+    """Return the JSON shape of one skill with its content."""
+    item = found.to_dict(include_raw=raw)
+    return {**item, "tokens": _tokens(found), "omitted": False}
+
+
+def _tokens(found: FoundSkill) -> int:
+    texts = (found.skill.body, *(reference.content for reference in found.skill.references))
+    return sum(estimate_tokens(text) for text in texts if text)
+
+
+def _budgeted(item: dict[str, Any], left: int) -> int:
+    """Return what is left of the budget; a skill that does not fit loses its texts."""
+    if item["tokens"] <= left:
+        return left - int(item["tokens"])
+    item["content"] = item["raw_content"] = None
+    for reference in item["references"]:
+        reference["content"] = None
+    item["omitted"] = True
+    return left

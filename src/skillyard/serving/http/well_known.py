@@ -1,0 +1,40 @@
+"""The well-known index of this catalog (discovery draft 0.2.0): skills that others may fetch."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from skillyard.remote.sources.well_known import SCHEMA
+from skillyard.serving.runtime.publication import Artifact, Publication
+from skillyard.serving.runtime.snapshot import Snapshot
+
+__all__ = ["ARCHIVE_PATH", "INDEX_PATH", "SKILL_PATH", "index_of"]
+
+INDEX_PATH = "/.well-known/agent-skills/index.json"
+SKILL_PATH = "/.well-known/agent-skills/{name}/SKILL.md"
+ARCHIVE_PATH = "/.well-known/agent-skills/{name}.zip"
+DESCRIPTION_UNITS = 1_024
+"""Longest description that clients take, in the UTF-16 units in which JavaScript counts."""
+
+
+def index_of(publication: Publication, snapshot: Snapshot) -> dict[str, Any]:
+    """Return the index; addresses are relative to it."""
+    entries = [_entry(artifact) for artifact in publication.artifacts(snapshot)]
+    return {"$schema": SCHEMA, "skills": entries}
+
+
+def _entry(artifact: Artifact) -> dict[str, Any]:
+    name = quote(artifact.skill.name, safe="")
+    return {
+        "name": artifact.skill.name,
+        "type": "archive" if artifact.is_archive else "skill-md",
+        "description": _shortened(artifact.skill.description),
+        "url": f"{name}.zip" if artifact.is_archive else f"{name}/SKILL.md",
+        "digest": f"sha256:{artifact.digest}",
+    }
+
+
+def _shortened(text: str) -> str:
+    units = text.encode("utf-16-le", "surrogatepass")[: 2 * DESCRIPTION_UNITS]
+    return units.decode("utf-16-le", "ignore")

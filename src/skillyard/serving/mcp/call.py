@@ -1,0 +1,108 @@
+"""What a tool works with, and what it gives back."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any, NamedTuple
+
+from skillyard.errors import Diagnostic
+from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.serving.mcp.failures import ToolFailed
+from skillyard.serving.mcp.library import Library, Progress, View
+from skillyard.serving.mcp.manifests import Manifests
+from skillyard.serving.runtime.local import LOCAL
+from skillyard.serving.runtime.service import Service
+from skillyard.skill import Skill
+from skillyard.text import clean_line, shorten
+
+__all__ = [
+    "Answer",
+    "Call",
+    "Shared",
+    "cursor_of",
+    "notice_of",
+    "origin_of",
+    "place_in",
+    "plain_scorer",
+    "problem_of",
+]
+
+
+class Shared(NamedTuple):
+    """What every request of one server works with."""
+
+    service: Service
+    library: Library
+    manifests: Manifests
+    show_folders: bool
+    """True where clients run on this machine and may be told where a skill's folder is."""
+
+
+class Call(NamedTuple):
+    """One call of a tool."""
+
+    shared: Shared
+    values: dict[str, Any]
+    """The arguments, checked, defaults filled in."""
+    progress: Progress
+    """Tells the client how far the work is: done, of how much, in words."""
+
+
+class Answer(NamedTuple):
+    """What a tool gives: text for a model, and the same for a program."""
+
+    text: str
+    structured: dict[str, Any]
+
+
+def plain_scorer(name: str | None) -> str:
+    """Return the name of a scorer, the default one where none is named. Raises ToolFailed.
+
+    Which embedder is asked, and paid for, is not for a client to say.
+    """
+    if name is not None and "+" in name:
+        raise ToolFailed("invalid_argument", "scorer must be a plain name, without an embedder")
+    return name or DEFAULT_SCORER
+
+
+def origin_of(view: View, skill: Skill) -> str:
+    """Return where a skill of the library comes from, in words; no path beyond its root."""
+    library = "catalog store" if skill.stored else "local library"
+    where = f"{library}: {view.shown_path(skill.path)}" if skill.path else library
+    return f"{where} (from {skill.source})" if skill.source not in (None, "", LOCAL) else where
+
+
+def notice_of(view: View, skill: Skill) -> str:
+    """Return what is to say of a version that is served though its file is broken; else empty."""
+    found = view.kept.get(skill.path)
+    if found is None:
+        return ""
+    what = problem_of(found)
+    return f"The file does not load since its last edit ({what}); this is the version before it."
+
+
+def problem_of(found: Diagnostic) -> str:
+    """Return what a diagnostic says, in one line without a path."""
+    where = f"line {found.line}: " if found.line is not None else ""
+    return shorten(clean_line(where + found.message), 300)
+
+
+def cursor_of(last: str) -> str:
+    """Return the cursor of the page behind an item. Opaque to clients."""
+    return base64.urlsafe_b64encode(json.dumps({"after": last}).encode()).decode("ascii")
+
+
+def place_in(cursor: str | None) -> str | None:
+    """Return the item that a page comes behind, None for the first page. Raises ValueError."""
+    if cursor is None:
+        return None
+    if not cursor.isascii() or len(cursor) > 4_000:
+        raise ValueError("not a cursor of this server")
+    try:
+        found = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
+    except (ValueError, RecursionError):
+        raise ValueError("not a cursor of this server") from None
+    if not isinstance(found, dict) or not isinstance(found.get("after"), str) or len(found) != 1:
+        raise ValueError("not a cursor of this server")
+    return str(found["after"])

@@ -1,0 +1,342 @@
+"""The Skills extension (SEP-2640) and skills as resources, over the library.
+
+Each function takes a view and gives plain JSON or SDK values; :mod:`.server` binds them to the
+protocol's methods.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    BlobResourceContents,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceResult,
+    RequestParams,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from skillyard.errors import SkillError
+from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.serving.mcp.call import Shared, cursor_of, notice_of, origin_of, place_in
+from skillyard.serving.mcp.failures import invalid
+from skillyard.serving.mcp.library import View
+from skillyard.serving.mcp.manifests import Entry, EntryFile, Unserved
+from skillyard.serving.mcp.naming import SCHEME, SKILL_FILE, below
+from skillyard.skill import Skill
+from skillyard.text import clean_line, shorten
+
+__all__ = [
+    "CACHE_MS",
+    "EXTENSION",
+    "SETTINGS",
+    "DirectoryParams",
+    "GetSkillParams",
+    "get_skill",
+    "list_resources",
+    "list_skills",
+    "list_templates",
+    "read_directory",
+    "read_resource",
+]
+
+EXTENSION = "io.modelcontextprotocol/skills"
+SETTINGS = {"directoryRead": True}
+CACHE_MS = 500
+"""How long a client may hold an answer: edits are to be seen within a second."""
+PAGE = 50
+"""Skills of one page; an entry is never split."""
+CHILDREN = 500
+"""Children of a directory in one page."""
+URI_CHARS = 4_096
+DIRECTORY = "inode/directory"
+META = "io.modelcontextprotocol.skills/"
+"""The prefix that the extension asks for on skill resources."""
+SCOPE: Literal["private"] = "private"
+"""Which skills somebody has is their own affair: no shared cache may keep the answers."""
+
+T = TypeVar("T")
+Worked = tuple[T, Iterable[Skill]]
+
+
+class GetSkillParams(RequestParams):
+    """Parameters of ``skills/get``."""
+
+    uri: str
+
+
+class DirectoryParams(PaginatedRequestParams):
+    """Parameters of ``resources/directory/read``."""
+
+    uri: str
+
+
+class _Page(NamedTuple):
+    """Entries of one page and, where there are more, the last URI that was looked at."""
+
+    entries: tuple[Entry, ...]
+    last: str | None
+
+    @property
+    def cursor(self) -> str | None:
+        return None if self.last is None else cursor_of(self.last)
+
+
+def _page(shared: Shared, view: View, cursor: str | None) -> _Page:
+    try:
+        after = place_in(cursor)
+    except ValueError as error:
+        raise invalid(f"cursor: {error}", "bad_cursor") from None
+    found: list[Entry] = []
+    last: str | None = None
+    for root, skill in shared.manifests.published(view).by_root.items():
+        if after is not None and root <= after:
+            continue
+        if len(found) == PAGE:
+            return _Page(tuple(found), last)
+        last = root
+        try:
+            found.append(shared.manifests.entry(root, skill))
+        except (Unserved, SourceFailed):
+            continue  # the tools serve it, and skills/get says why this does not
+    return _Page(tuple(found), None)
+
+
+async def list_skills(shared: Shared, cursor: str | None) -> dict[str, Any]:
+    """Return one page of the entries of all skills that are served (``skills/list``)."""
+
+    def work(view: View) -> Worked[dict[str, Any]]:
+        page = _page(shared, view, cursor)
+        result: dict[str, Any] = {"skills": [entry.to_dict() for entry in page.entries]}
+        if page.cursor is not None:
+            result["nextCursor"] = page.cursor
+        return result, [entry.skill for entry in page.entries]
+
+    return await shared.library.answer(work)
+
+
+async def get_skill(shared: Shared, uri: str) -> dict[str, Any]:
+    """Return the entry of one skill by the URI of its SKILL.md (``skills/get``)."""
+
+    def work(view: View) -> Worked[dict[str, Any]]:
+        entry = _entry(shared, view, uri)
+        return {"skill": entry.to_dict()}, [entry.skill]
+
+    return await _answered(shared, uri, work)
+
+
+def _entry(shared: Shared, view: View, uri: str) -> Entry:
+    """Return the entry whose own URI that is. Raises MCPError, SourceFailed."""
+    found = shared.manifests.published(view)
+    root = uri.removesuffix(f"/{SKILL_FILE}")
+    skill = found.by_root.get(root) if root != uri else None
+    if skill is None:
+        raise _unknown(uri, _refusal(view, found.refused, uri))
+    try:
+        return shared.manifests.entry(root, skill)
+    except Unserved as error:
+        raise _unknown(uri, str(error)) from None
+
+
+def _refusal(view: View, refused: Any, uri: str) -> str:
+    """Say why a skill of that name has no URI, where that may be what was meant."""
+    name = uri.removeprefix(SCHEME).removesuffix(f"/{SKILL_FILE}").rpartition("/")[2]
+    for skill in view.catalog.candidates:
+        if skill.name == name and skill.path in refused:
+            return str(refused[skill.path])
+    return ""
+
+
+def _unknown(uri: str, why: str = "") -> MCPError:
+    shown = clean_line(shorten(uri, 200))
+    message = f"No skill is served at {shown}"
+    if why:
+        message += f": {why}; load_skill may serve it"
+    return invalid(message, "unknown_uri", uri=shown)
+
+
+async def _answered(shared: Shared, uri: str, work: Callable[[View], Worked[T]]) -> T:
+    if len(uri) > URI_CHARS:
+        raise invalid("the URI is too long", "unknown_uri")
+    try:
+        return await shared.library.answer(work)
+    except SourceFailed:  # the file is not what it was when the view was made
+        await shared.library.look()
+    try:
+        return await shared.library.answer(work)
+    except SourceFailed:
+        raise invalid("its file is being changed; ask again", "changing") from None
+
+
+async def list_resources(shared: Shared, cursor: str | None) -> ListResourcesResult:
+    """Return the files of one page of skills (``resources/list``)."""
+
+    def work(view: View) -> Worked[ListResourcesResult]:
+        page = _page(shared, view, cursor)
+        listed = [_resource(view, entry, file) for entry in page.entries for file in entry.files]
+        return (
+            ListResourcesResult(resources=listed, next_cursor=page.cursor),
+            [entry.skill for entry in page.entries],
+        )
+
+    return await shared.library.answer(work)
+
+
+def _resource(view: View, entry: Entry, file: EntryFile) -> Resource:
+    own = file.path == SKILL_FILE
+    return Resource(
+        uri=file.uri,
+        name=entry.skill.name if own else file.path.rpartition("/")[2],
+        description=clean_line(entry.skill.description) if own else None,
+        mime_type=media_type(file.path),
+        size=file.size,
+        _meta=_meta(view, entry.skill, file.digest),
+    )
+
+
+def _meta(view: View, skill: Skill, digest: str = "") -> dict[str, Any]:
+    """Return what we say of a resource beside the protocol: its origin, digest, a notice."""
+    meta = {f"{META}origin": origin_of(view, skill)}
+    if digest:
+        meta[f"{META}digest"] = digest
+    notice = notice_of(view, skill)
+    return {**meta, f"{META}notice": notice} if notice else meta
+
+
+def list_templates() -> ListResourceTemplatesResult:
+    """Return the one form of our URIs (``resources/templates/list``)."""
+    template = ResourceTemplate(
+        uri_template="skill://{+path}",
+        name="skill file",
+        description="A file of a skill, as skills/list and resources/list name it.",
+    )
+    return ListResourceTemplatesResult(resource_templates=[template])
+
+
+async def read_resource(shared: Shared, uri: str) -> ReadResourceResult:
+    """Return the bytes of one file (``resources/read``): exactly those that its digest covers."""
+
+    def work(view: View) -> Worked[ReadResourceResult]:
+        root, skill, path = _place(shared, view, uri)
+        try:
+            data = shared.manifests.read(root, skill, path)
+        except (Unserved, SkillError):
+            raise _no_file(uri) from None
+        meta = _meta(view, skill)
+        return ReadResourceResult(contents=[_contents(uri, path, data, meta)]), [skill]
+
+    return await _answered(shared, uri, work)
+
+
+def _place(shared: Shared, view: View, uri: str) -> tuple[str, Skill, str]:
+    """Return (skill folder's URI, skill, path inside it). Raises MCPError."""
+    found = shared.manifests.published(view)
+    root = found.root_of(uri)
+    path = None if root is None else below(root, uri)
+    if root is None or path is None:
+        raise _no_file(uri)
+    return root, found.by_root[root], path
+
+
+def _no_file(uri: str) -> MCPError:
+    shown = clean_line(shorten(uri, 200))
+    return invalid(f"No resource is served at {shown}", "unknown_uri", uri=shown)
+
+
+def _contents(
+    uri: str, path: str, data: bytes, meta: dict[str, Any]
+) -> TextResourceContents | BlobResourceContents:
+    kind = media_type(path)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        blob = base64.b64encode(data).decode("ascii")
+        return BlobResourceContents(uri=uri, mime_type=kind, blob=blob, _meta=meta)
+    return TextResourceContents(uri=uri, mime_type=kind, text=text, _meta=meta)
+
+
+async def read_directory(shared: Shared, uri: str, cursor: str | None) -> dict[str, Any]:
+    """Return the direct children of a directory of a skill (``resources/directory/read``).
+
+    Directories are those that hold a file at some depth; an empty one is no part of a skill.
+    """
+    try:
+        after = place_in(cursor)
+    except ValueError as error:
+        raise invalid(f"cursor: {error}", "bad_cursor") from None
+
+    def work(view: View) -> Worked[dict[str, Any]]:
+        found = shared.manifests.published(view)
+        root = found.root_of(uri)
+        path = "" if uri == root else None if root is None else below(root, uri)
+        if root is None or path is None:
+            raise _no_directory(uri)
+        try:
+            entry = shared.manifests.entry(root, found.by_root[root])
+        except Unserved:
+            raise _no_directory(uri) from None
+        children = dict(_children(view, entry, path, uri))
+        if not children:
+            raise _no_directory(uri)
+        rest = [name for name in sorted(children) if after is None or name > after]
+        listed = [children[name] for name in rest[:CHILDREN]]
+        result: dict[str, Any] = {
+            "resources": [
+                each.model_dump(by_alias=True, mode="json", exclude_none=True) for each in listed
+            ]
+        }
+        if len(rest) > CHILDREN:
+            result["nextCursor"] = cursor_of(rest[CHILDREN - 1])
+        return result, [entry.skill]
+
+    return await _answered(shared, uri, work)
+
+
+def _no_directory(uri: str) -> MCPError:
+    shown = clean_line(shorten(uri, 200))
+    return invalid(f"{shown} is not a directory resource", "not_a_directory", uri=shown)
+
+
+def _children(view: View, entry: Entry, path: str, uri: str) -> Iterator[tuple[str, Resource]]:
+    """Yield (name, resource) of a directory's children; sub-directories once for each file."""
+    start = f"{path}/" if path else ""
+    for file in entry.files:
+        if not file.path.startswith(start):
+            continue
+        name, _, deeper = file.path[len(start) :].partition("/")
+        if deeper:
+            own = file.uri.split("/")[: uri.count("/") + 2]
+            yield name, Resource(uri="/".join(own), name=name, mime_type=DIRECTORY)
+        else:
+            yield name, _resource(view, entry, file)
+
+
+_MEDIA = {
+    "md": "text/markdown", "markdown": "text/markdown", "mdx": "text/markdown",
+    "txt": "text/plain", "csv": "text/csv", "tsv": "text/tab-separated-values",
+    "html": "text/html", "htm": "text/html", "css": "text/css", "xml": "application/xml",
+    "json": "application/json", "jsonl": "application/jsonl", "yaml": "application/yaml",
+    "yml": "application/yaml", "toml": "application/toml", "py": "text/x-python",
+    "sh": "text/x-shellscript", "js": "text/javascript", "mjs": "text/javascript",
+    "ts": "text/x-typescript", "sql": "application/sql", "svg": "image/svg+xml",
+    "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
+    "webp": "image/webp", "pdf": "application/pdf", "zip": "application/zip",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+}  # fmt: skip
+
+
+def media_type(path: str) -> str:
+    """Return the media type by a file's ending; the system's own table is not asked."""
+    name = path.rpartition("/")[2]
+    if "." not in name:  # LICENSE, Makefile
+        return "text/plain"
+    return _MEDIA.get(name.rpartition(".")[2].lower(), "application/octet-stream")

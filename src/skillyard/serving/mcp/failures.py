@@ -1,0 +1,103 @@
+"""What went wrong, as MCP says it: a tool's failure for a model, an error for a program.
+
+No message carries a trace or a path of this machine.
+"""
+
+from __future__ import annotations
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+
+from skillyard.errors import InvalidInput, ResourceRefused, SkillyardError
+from skillyard.serving.runtime.errors import Refused, refusal_of
+from skillyard.serving.runtime.logging import Log, cause_of
+from skillyard.text import clean_line, shorten
+
+__all__ = ["ToolFailed", "failure_of", "invalid", "log_refusal", "noted", "protocol_error"]
+
+MESSAGE_CHARS = 2_000
+BUSY = -32_000
+"""The first code that JSON-RPC leaves to servers: the service has too much to do, or no catalog."""
+
+
+class ToolFailed(Exception):
+    """A tool cannot do what it was asked: the message says why and what to do instead."""
+
+    def __init__(self, code: str, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+        """The HTTP status of the same refusal: whose fault it is, for the log."""
+        """A stable word: ``skill_not_found``, ``invalid_argument`` …"""
+        self.message = shorten(clean_line(message), MESSAGE_CHARS)
+
+
+def failure_of(error: Exception) -> ToolFailed | None:
+    """Return an error that somebody caused as a tool's failure; None for a fault of ours."""
+    if isinstance(error, ToolFailed):
+        return error
+    if isinstance(error, Refused):
+        return _told(error)
+    if isinstance(error, ResourceRefused):
+        return ToolFailed("resource_refused", _with_hint(error.message, error.hint))
+    if isinstance(error, InvalidInput):
+        return ToolFailed("invalid_argument", str(error))
+    if isinstance(error, SkillyardError):
+        return _told(refusal_of(error))
+    return None
+
+
+def _told(refused: Refused) -> ToolFailed | None:
+    if refused.status == 500:
+        return None
+    code = "invalid_argument" if refused.code == "invalid_field" else refused.code
+    hint = refused.hint
+    if refused.code == "ambiguous_name":
+        hint = "ask for one of the ids: " + ", ".join(map(str, refused.extra.get("near", ())))
+    elif refused.code == "skill_not_found" and not refused.extra.get("near"):
+        hint = "list_skills names the skills of this library, search_skills finds by words"
+    elif hint.startswith(("/docs", "GET ")):  # said to users of the HTTP routes
+        hint = ""
+    return ToolFailed(code, _with_hint(refused.message, hint), status=refused.status)
+
+
+def _with_hint(message: str, hint: str) -> str:
+    return f"{message}; {hint}" if hint else message
+
+
+def log_refusal(log: Log, error: Exception, **where: str) -> None:
+    """Log what a client is refused, with the exception behind it; nothing for a fault of ours."""
+    if isinstance(error, MCPError):
+        told = error.error
+        code = str(told.data.get("code")) if isinstance(told.data, dict) else str(told.code)
+        log.refused(code, told.message, status=400, cause=cause_of(error), **where)
+        return
+    failure = failure_of(error)
+    if failure is None:
+        return
+    cause = cause_of(error) if isinstance(error, ToolFailed | Refused) else error
+    log.refused(failure.code, failure.message, status=failure.status, cause=cause, **where)
+
+
+def protocol_error(error: Exception) -> MCPError | None:
+    """Return an error that somebody caused as a JSON-RPC error; None for a fault of ours."""
+    if isinstance(error, MCPError):
+        return error
+    failure = failure_of(error)
+    if failure is None:
+        return None
+    away = isinstance(error, Refused) and error.status in (429, 503)
+    return MCPError(BUSY if away else INVALID_PARAMS, failure.message, {"code": failure.code})
+
+
+def invalid(message: str, code: str = "invalid_params", **data: str) -> MCPError:
+    """Return the error for parameters that cannot be: ``-32602``."""
+    told = shorten(clean_line(message), MESSAGE_CHARS)
+    return MCPError(INVALID_PARAMS, told, {"code": code, **data})
+
+
+def noted(log: Log, method: str, error: Exception) -> MCPError:
+    """Log an error of ours, and return what the client is told: that there was one."""
+    log.failed(error, method=method)
+    told = "the server failed; its log says where"
+    return MCPError(INTERNAL_ERROR, told, {"code": "internal"})

@@ -1,0 +1,104 @@
+"""What a person has approved: a skill of one server, with exactly the files that were seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from threading import Lock
+from typing import Any
+
+from skillyard.errors import InvalidInput
+from skillyard.io.files import create_exclusive, replace_file
+from skillyard.serving.mcp.host.entries import ServedSkill
+from skillyard.serving.mcp.host.refusals import NotApproved
+
+__all__ = ["Approvals"]
+
+FORMAT = 1
+BYTES = 16 * 1024 * 1024
+
+
+class Approvals:
+    """Approvals by (server, skill), in memory or in a JSON file. Safe for several threads.
+
+    An approval holds for one set of URIs and digests. Seeing the skill with another set revokes
+    it, for good: the old files coming back do not bring the approval back.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        """``path`` is a file that only the user may write. Raises InvalidInput for a broken one."""
+        self._path = path
+        self._lock = Lock()
+        self._given: dict[tuple[str, str], str] = {} if path is None else _read(path)
+
+    def approve(self, skill: ServedSkill) -> None:
+        """Note that a person approved the skill as its entry stands. Raises NotApproved.
+
+        Dynamic content cannot be approved for later: nobody knows what it will be.
+        """
+        if skill.files is None:
+            raise NotApproved(skill.label, skill.uri, "its content is generated on each read")
+        with self._lock:
+            self._given[skill.label, skill.uri] = skill.files_digest
+            self._write()
+
+    def covers(self, skill: ServedSkill) -> bool:
+        """True where this very set of files is approved. Revokes an approval of another set."""
+        key = (skill.label, skill.uri)
+        with self._lock:
+            given = self._given.get(key)
+            if given is None:
+                return False
+            if skill.files is not None and given == skill.files_digest:
+                return True
+            del self._given[key]
+            self._write()
+            return False
+
+    def revoke(self, label: str, uri: str | None = None) -> None:
+        """Forget the approval of one skill, or of all skills of a server."""
+        with self._lock:
+            for key in [k for k in self._given if k[0] == label and uri in (None, k[1])]:
+                del self._given[key]
+            self._write()
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        listed = [
+            {"server": label, "uri": uri, "files": digest}
+            for (label, uri), digest in sorted(self._given.items())
+        ]
+        text = json.dumps({"version": FORMAT, "approvals": listed}, indent=1) + "\n"
+        beside = f"{self._path}.{secrets.token_hex(4)}"
+        descriptor = create_exclusive(beside, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            replace_file(beside, self._path)
+        except OSError:
+            os.unlink(beside)
+            raise
+
+
+def _read(path: str) -> dict[tuple[str, str], str]:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(BYTES + 1)
+    except FileNotFoundError:
+        return {}
+    try:
+        document: Any = json.loads(data) if len(data) <= BYTES else None
+        if not isinstance(document, dict) or document.get("version") != FORMAT:
+            raise ValueError
+        return {
+            (str(each["server"]), str(each["uri"])): str(each["files"])
+            for each in document["approvals"]
+        }
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise InvalidInput(
+            f"{path} holds no approvals of this version: move it away, and approve anew"
+        ) from None

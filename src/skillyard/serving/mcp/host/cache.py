@@ -1,0 +1,114 @@
+"""Verified files of served skills on disk: by server and skill, where no agent looks for skills.
+
+A file is stored under its digest, never as ``SKILL.md``, and hashed again each time it is read. It
+is at home in the folder of its server and skill, so that its origin can be told for ever, and is
+MCP content wherever it is read from.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from urllib.parse import quote
+
+from skillyard.digest import sha256
+from skillyard.discovery.layout import AGENT_FOLDERS, RUNTIME_FOLDER
+from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.io.files import create_exclusive, replace_file
+from skillyard.resources import read_file
+from skillyard.serving.mcp.host.entries import ServedFile, ServedSkill
+
+__all__ = ["SkillCache"]
+
+NAME_BYTES = 200
+
+
+class SkillCache:
+    """A folder of verified files.
+
+    Raises InvalidInput for a folder in which an agent, or skillyard itself, would find skills.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.abspath(folder)
+        found = _discovered(self.folder)
+        if found:
+            raise InvalidInput(
+                f"{folder} lies in {found!r}, where skills are looked for: served files would be"
+                " taken for local ones; name a folder elsewhere"
+            )
+
+    def get(self, skill: ServedSkill, file: ServedFile) -> bytes | None:
+        """Return a file's bytes, None where they are not kept or are not what the digest names."""
+        try:
+            data = read_file(self._path(skill, file), file.size).data
+        except SkillIoError:
+            return None
+        return data if _is(file, data) else None
+
+    def put(self, skill: ServedSkill, file: ServedFile, data: bytes) -> None:
+        """Keep verified bytes. Raises InvalidInput for others, OSError where it cannot write."""
+        if not _is(file, data):
+            raise InvalidInput("only verified bytes are kept")
+        path = self._path(skill, file)
+        folder = os.path.dirname(path)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        self._sign(skill, folder)
+        _write(path, data)
+
+    def forget(self, label: str) -> None:
+        """Remove everything of one server."""
+        shutil.rmtree(os.path.join(self.folder, _segment(label)), ignore_errors=True)
+
+    def _path(self, skill: ServedSkill, file: ServedFile) -> str:
+        home = os.path.join(self.folder, _segment(skill.label), _segment(skill.uri))
+        return os.path.join(home, file.digest.removeprefix("sha256:"))
+
+    def _sign(self, skill: ServedSkill, folder: str) -> None:
+        """Write down whose files these are, once."""
+        path = os.path.join(folder, "origin.json")
+        if not os.path.lexists(path):
+            told = {"server": skill.label, "uri": skill.uri, "arrived": "mcp"}
+            _write(path, (json.dumps(told) + "\n").encode())
+
+
+def _is(file: ServedFile, data: bytes) -> bool:
+    return len(data) == file.size and f"sha256:{sha256(data).hex()}" == file.digest
+
+
+def _segment(text: str) -> str:
+    """Return a label or URI as one folder name: another text never gives the same one."""
+    escaped = quote(text, safe="")
+    if len(escaped) <= NAME_BYTES and escaped.strip("."):
+        return f"={escaped}"
+    return f"~{sha256(text.encode('utf-8', 'surrogatepass')).hex()}"
+
+
+def _discovered(folder: str) -> str:
+    """Return the part of a path by which skills would be found there, empty for none."""
+    parts = os.path.realpath(folder).replace("\\", "/").split("/")
+    if RUNTIME_FOLDER in parts:
+        return RUNTIME_FOLDER
+    for agent in AGENT_FOLDERS:
+        tail = agent.home.split("/")
+        if any(parts[at : at + len(tail)] == tail for at in range(len(parts))):
+            return agent.home
+        base = os.environ.get(agent.variable) if agent.variable else None
+        if base and os.path.realpath(folder).startswith(os.path.realpath(f"{base}/skills")):
+            return f"{base}/skills"
+    return "skills" if "skills" in parts or "key_skills" in parts else ""
+
+
+def _write(path: str, data: bytes) -> None:
+    """Write a file whole: beside its place, then there in one step."""
+    beside = f"{path}.{secrets.token_hex(4)}"
+    descriptor = create_exclusive(beside, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        replace_file(beside, path)
+    except OSError:
+        os.unlink(beside)
+        raise

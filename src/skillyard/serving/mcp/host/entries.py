@@ -1,0 +1,183 @@
+"""A server's skill entries as values: every rule of the extension is checked while reading one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from skillyard.digest import sha256
+from skillyard.errors import AmbiguousName, SkillNotFound
+from skillyard.serving.mcp.host.refusals import EntryInvalid
+
+__all__ = ["Listed", "ServedFile", "ServedSkill", "entry_of", "named"]
+
+FILES = 512
+BYTES = 16_777_216
+"""The limits that every host must take; this one takes no more."""
+FRONTMATTER_NODES = 2_000
+FRONTMATTER_DEPTH = 16
+URI_CHARS = 4_096
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,30}://")
+_ODD = re.compile(r"[\x00-\x20\x7f\\?#]|%(?:2[ef]|5c|00|25)|//|/\.{1,2}(?:/|\Z)", re.IGNORECASE)
+
+
+class ServedFile(NamedTuple):
+    """One file that the server lists for a skill."""
+
+    uri: str
+    digest: str
+    """``sha256:`` and 64 digits."""
+    size: int
+
+
+class ServedSkill(NamedTuple):
+    """One entry. Its identity is the pair of ``label`` and ``uri``; the name is only a name."""
+
+    label: str
+    """What this host calls the server."""
+    uri: str
+    name: str
+    description: str
+    frontmatter: Mapping[str, Any]
+    """As the server gives it. ``allowed-tools`` and kin in it grant nothing."""
+    files: tuple[ServedFile, ...] | None
+    """Every file of the skill; None where the server generates its content (``dynamic``)."""
+
+    @property
+    def root(self) -> str:
+        """The URI of the skill's folder."""
+        return self.uri.removesuffix("/SKILL.md")
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from, in words."""
+        return f"MCP server {self.label}: {self.uri}"
+
+    @property
+    def files_digest(self) -> str:
+        """SHA-256 over every URI and digest: what an approval is bound to. Empty for dynamic."""
+        if self.files is None:
+            return ""
+        lines = sorted(f"{file.uri}\t{file.digest}\n" for file in self.files)
+        return str(sha256("".join(lines).encode()).hex())
+
+    def file(self, uri: str) -> ServedFile | None:
+        """Return the listed file of that URI, None where there is none."""
+        return next((file for file in self.files or () if file.uri == uri), None)
+
+
+class Listed(NamedTuple):
+    """What a server lists: the entries that can be used, and why others cannot."""
+
+    skills: tuple[ServedSkill, ...]
+    invalid: tuple[EntryInvalid, ...]
+    complete: bool
+    """False where the listing was cut by a limit of ours. No listing proves that it is whole."""
+
+
+def entry_of(label: str, given: object) -> ServedSkill:
+    """Return an entry of a server's answer. Raises EntryInvalid, naming the rule it breaks."""
+    uri = given.get("uri") if isinstance(given, dict) else None
+    shown = uri if isinstance(uri, str) else "an entry without a URI"
+
+    def wrong(what: str) -> EntryInvalid:
+        return EntryInvalid(label, shown, what)
+
+    if not isinstance(given, dict) or not isinstance(uri, str) or not _is_skill_uri(uri):
+        raise wrong("uri must be the URI of a SKILL.md")
+    frontmatter = given.get("frontmatter")
+    if not isinstance(frontmatter, dict) or not _small(frontmatter):
+        raise wrong("frontmatter must be an object of moderate size")
+    name, description = frontmatter.get("name"), frontmatter.get("description")
+    if not isinstance(name, str) or not isinstance(description, str) or not description.strip():
+        raise wrong("frontmatter must hold name and description as text")
+    if not _NAME.fullmatch(name) or len(name) > 64:
+        raise wrong("the name is not one that agentskills.io allows")
+    root = uri.removesuffix("/SKILL.md")
+    if root.rpartition("/")[2] != name:
+        raise wrong("the last folder of the URI is not the skill's name")
+    resources = given.get("resources")
+    if resources == "dynamic":
+        return ServedSkill(label, uri, name, description, frontmatter, None)
+    if not isinstance(resources, list):
+        raise wrong('resources must be a list or "dynamic"')
+    try:
+        files = _files(root, uri, resources)
+    except ValueError as error:
+        raise wrong(str(error)) from None
+    return ServedSkill(label, uri, name, description, frontmatter, files)
+
+
+def _is_skill_uri(uri: str) -> bool:
+    found = _SCHEME.match(uri)
+    if found is None or len(uri) > URI_CHARS or not uri.isprintable():
+        return False
+    rest = uri[found.end() :]
+    return rest.endswith("/SKILL.md") and not rest.startswith("/") and _ODD.search(rest) is None
+
+
+def _files(root: str, uri: str, resources: list[Any]) -> tuple[ServedFile, ...]:
+    """Return the files. Raises ValueError with the rule that is broken."""
+    if len(resources) > FILES:
+        raise ValueError(f"it has {len(resources):,} files; {FILES} are the limit")
+    files: dict[str, ServedFile] = {}
+    for given in resources:
+        file = _file(root, given)
+        if file.uri in files:
+            raise ValueError(f"{file.uri[:200]} is listed twice")
+        files[file.uri] = file
+    if uri not in files:
+        raise ValueError("its own SKILL.md is not among its files")
+    total = sum(file.size for file in files.values())
+    if total > BYTES:
+        raise ValueError(f"its files have {total:,} bytes; {BYTES:,} are the limit")
+    return tuple(files.values())
+
+
+def _file(root: str, given: Any) -> ServedFile:
+    if not isinstance(given, dict):
+        raise ValueError("a file must be an object")
+    uri, digest, size = given.get("uri"), given.get("digest"), given.get("size")
+    if not isinstance(uri, str) or len(uri) > URI_CHARS or not uri.isprintable():
+        raise ValueError("a file's uri must be text")
+    rest = uri[len(root) :] if uri.startswith(root + "/") else ""
+    if len(rest) < 2 or rest.endswith("/") or _ODD.search(rest):
+        raise ValueError(f"{uri[:200]} is no file within the skill's folder")
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise ValueError(f"the digest of {uri[:200]} is not sha256 and 64 lower-case digits")
+    if type(size) is not int or size < 0:
+        raise ValueError(f"the size of {uri[:200]} is not a number of bytes")
+    return ServedFile(uri, digest, size)
+
+
+def _small(value: Any) -> bool:
+    """True for JSON that is neither large nor deep; looked at without recursion."""
+    pending, seen = [(value, 0)], 0
+    while pending:
+        item, depth = pending.pop()
+        seen += 1
+        if seen > FRONTMATTER_NODES or depth > FRONTMATTER_DEPTH:
+            return False
+        if isinstance(item, dict):
+            pending += [(each, depth + 1) for each in item.values()]
+        elif isinstance(item, list):
+            pending += [(each, depth + 1) for each in item]
+    return True
+
+
+def named(name: str, skills: Iterable[ServedSkill]) -> ServedSkill:
+    """Return the one skill of that name among those of any servers.
+
+    Raises SkillNotFound, and AmbiguousName (with ``label: uri`` of each) where several share the
+    name: none goes before another.
+    """
+    found = [skill for skill in skills if skill.name == name]
+    if not found:
+        raise SkillNotFound(name, [])
+    if len(found) > 1:
+        places = [f"{skill.label}: {skill.uri}" for skill in found]
+        raise AmbiguousName(name, places, places)
+    return found[0]

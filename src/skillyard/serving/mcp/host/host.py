@@ -1,0 +1,254 @@
+"""Loading the skills of one server: list, approve, load, read; nothing unverified passes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any, Literal, NamedTuple, Protocol
+
+from mcp_types import (
+    BlobResourceContents,
+    PaginatedRequestParams,
+    ReadResourceResult,
+    Request,
+    RequestParams,
+    Result,
+    TextResourceContents,
+)
+from pydantic import ConfigDict
+
+from skillyard.errors import InvalidInput
+from skillyard.serving.mcp.host.approvals import Approvals
+from skillyard.serving.mcp.host.cache import SkillCache
+from skillyard.serving.mcp.host.entries import Listed, ServedFile, ServedSkill, entry_of
+from skillyard.serving.mcp.host.refusals import EntryInvalid, HostRefused, NotApproved, Unverified
+from skillyard.serving.mcp.host.verifying import instructions_of, verify_bytes
+from skillyard.serving.mcp.wrapping import framed_file, framed_skill
+from skillyard.text import clean_line
+
+__all__ = ["LoadedSkill", "Session", "SkillHost"]
+
+EXTENSION = "io.modelcontextprotocol/skills"
+PAGES = 1_000
+SKILLS = 100_000
+"""Pages and skills of one listing that are taken; a server that never ends is left."""
+MOST_DYNAMIC = 1_048_576
+"""Bytes of a generated SKILL.md, which no entry announces."""
+GRANTING = ("allowed-tools", "allowed_tools", "hooks", "permissions", "shell", "model", "agent")
+"""Fields by which a skill would widen what a model may do: told to a person, never obeyed."""
+
+
+class _Uri(RequestParams):
+    uri: str
+
+
+class _List(Request[PaginatedRequestParams, Literal["skills/list"]]):
+    method: Literal["skills/list"] = "skills/list"
+    params: PaginatedRequestParams
+
+
+class _Get(Request[_Uri, Literal["skills/get"]]):
+    method: Literal["skills/get"] = "skills/get"
+    params: _Uri
+
+
+class _Answer(Result):
+    """A result whose members are read by hand, each checked."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Session(Protocol):
+    """What is used of the SDK's ``ClientSession``."""
+
+    async def send_request(self, request: Any, result_type: type[Any]) -> Any:
+        """Send a request and return its typed result."""
+
+    async def read_resource(self, uri: str) -> Any:
+        """Return the contents of a resource."""
+
+
+class LoadedSkill(NamedTuple):
+    """A skill that a model acts on. It holds the entry it was loaded from until it is let go."""
+
+    skill: ServedSkill
+    text: str
+    """The instructions in their frame, with their origin: what may be put before a model."""
+    ignored: tuple[str, ...]
+    """Fields of the frontmatter that ask for permissions. None of them was given effect."""
+
+
+class SkillHost:
+    """The skills of one server. ``label`` is the host's own name for it, never the server's."""
+
+    def __init__(
+        self,
+        label: str,
+        session: Session,
+        approvals: Approvals,
+        cache: SkillCache | None = None,
+    ) -> None:
+        """Raises InvalidInput for a label that is empty or not one plain line."""
+        if not label.strip() or clean_line(label) != label or len(label) > 100:
+            raise InvalidInput("label must be a short line that names the server")
+        self.label = label
+        self._session = session
+        self._approvals = approvals
+        self._cache = cache
+
+    async def listing(self) -> Listed:
+        """Return what the server lists. Fetches no file.
+
+        Entries that break the extension are left out and told. Raises HostRefused where the
+        answer is no listing, and what the session raises.
+        """
+        skills: dict[str, ServedSkill] = {}
+        invalid: list[EntryInvalid] = []
+        cursor: str | None = None
+        cursors: set[str] = set()
+        for _ in range(PAGES):
+            params = PaginatedRequestParams(cursor=cursor)
+            page, cursor = self._page(
+                await self._session.send_request(_List(params=params), _Answer)
+            )
+            for given in page:
+                try:
+                    skill = entry_of(self.label, given)
+                    if skill.uri in skills:
+                        raise EntryInvalid(self.label, skill.uri, "it is listed twice")
+                    skills[skill.uri] = skill
+                except EntryInvalid as error:
+                    invalid.append(error)
+            if cursor is None:
+                return Listed(tuple(skills.values()), tuple(invalid), True)
+            if cursor in cursors or len(skills) + len(invalid) > SKILLS:
+                break
+            cursors.add(cursor)
+        return Listed(tuple(skills.values()), tuple(invalid), False)
+
+    def _page(self, answer: _Answer) -> tuple[list[Any], str | None]:
+        members = answer.model_extra or {}
+        skills, cursor = members.get("skills"), members.get("nextCursor")
+        if not isinstance(skills, list) or not (cursor is None or isinstance(cursor, str)):
+            raise HostRefused(self.label, "skills/list", "the answer is no page of skills")
+        return skills, cursor
+
+    async def get(self, uri: str) -> ServedSkill:
+        """Return the entry of one skill, listed or not, as it is now.
+
+        Raises EntryInvalid, and what the session raises for a URI that is no skill's.
+        """
+        answer = await self._session.send_request(_Get(params=_Uri(uri=uri)), _Answer)
+        skill = entry_of(self.label, (answer.model_extra or {}).get("skill"))
+        if skill.uri != uri:
+            raise EntryInvalid(self.label, uri, "the server answered with another skill")
+        return skill
+
+    def approve(self, skill: ServedSkill) -> None:
+        """Note that a person approved the skill with these very files. Raises NotApproved."""
+        self._check_own(skill)
+        self._approvals.approve(skill)
+
+    def approved(self, skill: ServedSkill) -> bool:
+        """True where these very files are approved; an approval of others is revoked."""
+        self._check_own(skill)
+        return self._approvals.covers(skill)
+
+    async def load(self, skill: ServedSkill, *, dynamic: bool = False) -> LoadedSkill:
+        """Return an approved skill's instructions, verified, framed with their origin.
+
+        ``dynamic`` says that a person has just agreed to load generated content, this once. Raises
+        NotApproved, Unverified, and what the session raises.
+        """
+        self._check_own(skill)
+        if skill.files is None:
+            if not dynamic:
+                raise NotApproved(self.label, skill.uri, "its content is generated on each read")
+            data = await self._read(skill.uri)
+            if len(data) > MOST_DYNAMIC:
+                raise Unverified(self.label, skill.uri, "it is larger than a SKILL.md may be")
+        else:
+            if not self._approvals.covers(skill):
+                raise NotApproved(self.label, skill.uri, "nobody has approved these files")
+            data = await self._verified(skill, skill.file(skill.uri))
+        body = instructions_of(skill, data)
+        paths = [file.uri[len(skill.root) + 1 :] for file in skill.files or ()]
+        framed = framed_skill(
+            skill.name,
+            body,
+            origin=skill.origin,
+            directory=skill.root,
+            files=[path for path in paths if path != "SKILL.md"],
+            reader="the host",
+        )
+        ignored = tuple(field for field in GRANTING if field in skill.frontmatter)
+        return LoadedSkill(skill, framed.text, ignored)
+
+    async def read(self, loaded: LoadedSkill, path: str) -> bytes:
+        """Return a file of a loaded skill, by its path in the skill's folder or its URI.
+
+        Only files that the held entry lists are read, and only from this server. Raises
+        Unverified, and what the session raises.
+        """
+        skill = loaded.skill
+        self._check_own(skill)
+        uri = path if "://" in path else f"{skill.root}/{path}"
+        return await self._verified(skill, skill.file(uri), uri)
+
+    async def read_text(self, loaded: LoadedSkill, path: str) -> str:
+        """Return a text file of a loaded skill in its frame. Raises Unverified for no text."""
+        data = await self.read(loaded, path)
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Unverified(self.label, path, "it is not text") from None
+        skill = loaded.skill
+        file = skill.file(path if "://" in path else f"{skill.root}/{path}")
+        assert file is not None
+        digest = file.digest.removeprefix("sha256:")
+        return framed_file(
+            skill.name, path, text, origin=skill.origin, digest=digest, size=len(data)
+        ).text
+
+    async def refresh(self, loaded: LoadedSkill) -> ServedSkill:
+        """Return the entry as it is now; a changed set of files revokes the approval."""
+        skill = await self.get(loaded.skill.uri)
+        self._approvals.covers(skill)
+        return skill
+
+    def forget(self) -> None:
+        """Forget everything of this server: approvals, and what is cached."""
+        self._approvals.revoke(self.label)
+        if self._cache is not None:
+            self._cache.forget(self.label)
+
+    def _check_own(self, skill: ServedSkill) -> None:
+        if skill.label != self.label:
+            raise HostRefused(self.label, skill.uri, f"it is a skill of {skill.label}")
+
+    async def _verified(self, skill: ServedSkill, file: ServedFile | None, uri: str = "") -> bytes:
+        if file is None:
+            raise Unverified(self.label, uri or skill.uri, "the skill's entry does not list it")
+        if self._cache is not None and (kept := self._cache.get(skill, file)) is not None:
+            return kept
+        data = await self._read(file.uri)
+        verify_bytes(skill, file, data)
+        if self._cache is not None:
+            self._cache.put(skill, file, data)
+        return data
+
+    async def _read(self, uri: str) -> bytes:
+        """Return the bytes of a resource of this server. Raises Unverified."""
+        result = await self._session.read_resource(uri)
+        contents = result.contents if isinstance(result, ReadResourceResult) else []
+        found = [each for each in contents if each.uri == uri]
+        if len(found) != 1:
+            raise Unverified(self.label, uri, "the server did not answer with this file")
+        content = found[0]
+        if isinstance(content, TextResourceContents):
+            return content.text.encode("utf-8", "surrogatepass")
+        assert isinstance(content, BlobResourceContents)
+        try:
+            return base64.b64decode(content.blob, validate=True)
+        except (ValueError, binascii.Error):
+            raise Unverified(self.label, uri, "its content is no base64") from None

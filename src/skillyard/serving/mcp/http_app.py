@@ -1,0 +1,112 @@
+"""Streamable HTTP: the MCP server as an ASGI application for one path of an HTTP service.
+
+Who may ask is decided before, by the guards of the service (Host, Origin, token). Here a body is
+bounded in size and time, and what is refused is refused as JSON-RPC.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import INVALID_REQUEST
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from skillyard.serving.mcp.messages import refusal_of_surrogates
+from skillyard.serving.mcp.server import SkillServer, create_server
+from skillyard.serving.mcp.sessions import Sessions
+from skillyard.serving.runtime.errors import Refused
+from skillyard.serving.runtime.service import Service
+
+__all__ = ["McpApp", "mcp_app", "refusal"]
+
+IDLE_S = 600.0
+"""A session that nobody has used for so long is closed; its client begins a new one."""
+
+
+class McpApp:
+    """The ASGI application. Its :meth:`running` must be entered for as long as it answers."""
+
+    def __init__(self, service: Service, server: SkillServer) -> None:
+        self.server = server
+        self._service = service
+        self._manager = StreamableHTTPSessionManager(
+            server,
+            session_idle_timeout=IDLE_S,
+            max_sessions=None,  # they are counted by client, in Sessions
+            max_request_body_size=service.options.limits.body_bytes,
+            # Host and Origin were checked by the service's own guard, for every route alike.
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        self._sessions = Sessions(self._manager, service.options.limits.sessions)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve sessions and follow the library's files. Can be entered once."""
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            raise ValueError(f"MCP is served over http, not {scope['type']}")
+        try:
+            await self._answer(scope, receive, send)
+        except Refused as refused:
+            self._log(refused)
+            await refusal(refused)(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "POST", "DELETE"):
+            refused = Refused(405, "method_not_allowed", "MCP takes GET, POST and DELETE")
+            refused.headers["Allow"] = "GET, POST, DELETE"
+            raise refused
+        if scope["method"] == "POST":
+            body = await self._service.bodies.read(scope, receive)
+            unreadable = refusal_of_surrogates(body)
+            if unreadable is not None:
+                sent = unreadable.model_dump_json(by_alias=True, exclude_unset=True)
+                await Response(sent, 400, media_type="application/json")(scope, receive, send)
+                return
+            receive = _again(body, receive)
+        await self._sessions.handle(scope, receive, send)
+
+    def _log(self, refused: Refused) -> None:
+        log = self._service.log
+        log.refused(refused.code, refused.message, status=refused.status, route="/mcp")
+
+
+def mcp_app(service: Service, *, show_folders: bool = False) -> McpApp:
+    """Return the application over a service, to be mounted at one path of it.
+
+    The owner of the service enters ``app.running()`` in its lifespan, before it closes the
+    service, and checks Host, Origin and token before the application is called.
+    """
+    return McpApp(service, create_server(service, show_folders=show_folders))
+
+
+def refusal(refused: Refused) -> ASGIApp:
+    """Return the answer of a request that is refused: its status, and a JSON-RPC error."""
+    error: dict[str, Any] = {"code": INVALID_REQUEST, "message": refused.message}
+    error["data"] = {"code": refused.code, "hint": refused.hint}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
+    return Response(body, refused.status, refused.headers, "application/json")
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return a ``receive`` that gives the body which has been read, then what comes."""
+    given = False
+
+    async def message() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return message

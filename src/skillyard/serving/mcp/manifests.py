@@ -1,0 +1,251 @@
+"""Skill entries: a skill's frontmatter as JSON, and every file of it with size and digest.
+
+Digests are worked out from the bytes when an entry is first asked for and again when a file's
+size, time or identity changed. The bytes of each SKILL.md are held, compressed, so that the last
+good version of a file that was broken meanwhile is still the one that its digest names.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from collections.abc import Iterable
+from threading import Lock
+from typing import Any, NamedTuple
+
+from skillyard.digest import sha256
+from skillyard.errors import SkillError
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.resources import list_resources, read_resource
+from skillyard.serving.mcp.library import View
+from skillyard.serving.mcp.naming import (
+    DESCRIPTION_CHARS,
+    SKILL_FILE,
+    Published,
+    published,
+    segment,
+)
+from skillyard.serving.mcp.rendition import Unreadable, conforming
+from skillyard.serving.runtime.local import file_of, is_document
+from skillyard.skill import Skill
+from skillyard.text import plural
+
+__all__ = ["ENTRY_BYTES", "ENTRY_FILES", "Entry", "EntryFile", "Manifests", "Unserved"]
+
+ENTRY_FILES = 512
+"""Files of one skill that every host takes (SEP-2640, "Limits")."""
+ENTRY_BYTES = 16_777_216
+"""Their size together, by the same limit."""
+HELD_BYTES = 64 * 1024 * 1024
+"""Compressed bytes of SKILL.md files that are held; the 10,000 of our corpus take 25 MB."""
+_LIMITS = DEFAULT_LIMITS._replace(resource_bytes=ENTRY_BYTES, resources_listed=ENTRY_FILES + 1)
+
+
+class Unserved(Exception):
+    """A skill has no entry; the message says why."""
+
+
+class EntryFile(NamedTuple):
+    """One file of a skill."""
+
+    uri: str
+    path: str
+    """Inside the skill's folder; ``SKILL.md`` for the skill's own file, whatever it is called."""
+    digest: str
+    """``sha256:`` and 64 digits."""
+    size: int
+
+
+class Entry(NamedTuple):
+    """What the extension says of one skill."""
+
+    root: str
+    """URI of the skill's folder."""
+    skill: Skill
+    frontmatter: dict[str, Any]
+    files: tuple[EntryFile, ...]
+    """SKILL.md first, then by path."""
+
+    @property
+    def uri(self) -> str:
+        """The URI of its SKILL.md."""
+        return f"{self.root}/{SKILL_FILE}"
+
+    def file(self, path: str) -> EntryFile | None:
+        """Return the file of that path, None where the entry has none."""
+        return next((file for file in self.files if file.path == path), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the extension's ``Skill``."""
+        return {
+            "uri": self.uri,
+            "frontmatter": self.frontmatter,
+            "resources": [
+                {"uri": file.uri, "digest": file.digest, "size": file.size} for file in self.files
+            ],
+        }
+
+
+class _Stamp(NamedTuple):
+    """What tells that a file is as it was."""
+
+    size: int
+    changed_ns: int
+    inode: int
+
+
+class Manifests:
+    """Makes entries. Safe for several threads; all its methods read files."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._published: tuple[str, Published] | None = None
+        self._digests: dict[str, tuple[_Stamp, str]] = {}
+        self._texts: dict[str, bytes] = {}
+        self._held = 0
+        self._closed = False
+
+    def close(self) -> None:
+        """End a :meth:`hold` that is on its way; everything else goes on working."""
+        self._closed = True
+
+    def published(self, view: View) -> Published:
+        """Return which skills of a view are served, by URI."""
+        with self._lock:
+            if self._published is None or self._published[0] != view.digest:
+                self._published = (view.digest, published(view, self._too_much))
+            return self._published[1]
+
+    def _too_much(self, skill: Skill) -> str:
+        try:
+            _listed(skill)
+        except Unserved as error:
+            return str(error)
+        return ""
+
+    def entry(self, root: str, skill: Skill) -> Entry:
+        """Return the entry of a skill that is served at a URI. Raises Unserved, SourceFailed."""
+        data, frontmatter = self._served(skill)
+        if frontmatter.get("name") != skill.name:
+            raise Unserved("its frontmatter does not carry its name as text")
+        description = frontmatter.get("description")
+        if not isinstance(description, str) or not description.strip():
+            raise Unserved("its frontmatter does not carry its description as text")
+        if len(description) > DESCRIPTION_CHARS:
+            raise Unserved(f"its description is longer than {DESCRIPTION_CHARS:,} characters")
+        whole = f"sha256:{sha256(data).hex()}"
+        files = [EntryFile(f"{root}/{SKILL_FILE}", SKILL_FILE, whole, len(data))]
+        for path, size in _listed(skill, len(data)):
+            uri = "/".join((root, *map(segment, path.split("/"))))
+            found = self._digest_of(skill, path, size)
+            if found is not None:
+                files.append(EntryFile(uri, path, *found))
+        return Entry(root, skill, frontmatter, tuple(files))
+
+    def _served(self, skill: Skill) -> tuple[bytes, dict[str, Any]]:
+        """Return a skill's own file as it is served, and its frontmatter as JSON."""
+        try:
+            return conforming(self._skill_file(skill), skill.path)
+        except Unreadable as error:
+            raise Unserved(str(error)) from None
+
+    def _skill_file(self, skill: Skill) -> bytes:
+        """Return the bytes of a skill's own file, those of its version. Raises SourceFailed."""
+        try:
+            data = file_of(skill)
+        except SourceFailed:
+            with self._lock:
+                held = self._texts.get(skill.hash)
+            if held is None:
+                raise
+            return zlib.decompress(held)
+        self._hold(skill, data)
+        return data
+
+    def read(self, entry_root: str, skill: Skill, path: str) -> bytes:
+        """Return the bytes of a file that the skill's entry lists. Raises Unserved, SkillError."""
+        if path == SKILL_FILE:
+            return self._served(skill)[0]
+        if path not in {listed for listed, _ in _listed(skill)}:
+            raise Unserved(f"no such file is served at {entry_root}")
+        return read_resource(skill, path, _LIMITS)
+
+    def hold(self, skills: Iterable[Skill]) -> None:
+        """Read and hold the files of those skills that are not held yet.
+
+        Half of the time it rests, so that requests are not kept waiting by a large library.
+        """
+        for skill in skills:
+            if self._closed or self._held >= HELD_BYTES:
+                return
+            if skill.path and skill.hash not in self._texts:
+                began = time.perf_counter()
+                try:
+                    self._hold(skill, file_of(skill))
+                except SourceFailed:  # it is being changed: the next view has it
+                    continue
+                time.sleep(time.perf_counter() - began)
+
+    def forget_all_but(self, skills: Iterable[Skill]) -> None:
+        """Let go of what no skill of a view needs any more."""
+        wanted = {skill.hash for skill in skills}
+        with self._lock:
+            for old in [key for key in self._texts if key not in wanted]:
+                self._held -= len(self._texts.pop(old))
+
+    def _hold(self, skill: Skill, data: bytes) -> None:
+        if skill.stored or skill.hash in self._texts or self._held >= HELD_BYTES:
+            return  # a stored skill's text is at hand as long as its generation
+        packed = zlib.compress(data, 1)
+        with self._lock:
+            if skill.hash not in self._texts:
+                self._texts[skill.hash] = packed
+                self._held += len(packed)
+
+    def _digest_of(self, skill: Skill, path: str, size: int) -> tuple[str, int] | None:
+        """Return (digest, size) of one file; None for one that went away meanwhile."""
+        if skill.stored:
+            data = read_resource(skill, path, _LIMITS)
+            return f"sha256:{sha256(data).hex()}", len(data)
+        where = os.path.join(os.path.dirname(skill.path), path)
+        stamp = _stamp(where)
+        with self._lock:
+            known = self._digests.get(where)
+        if known is not None and stamp is not None and known[0] == stamp:
+            return known[1], stamp.size
+        try:
+            data = read_resource(skill, path, _LIMITS)
+        except SkillError:
+            return None
+        digest = f"sha256:{sha256(data).hex()}"
+        # Kept only where the file was the same before and after it was read.
+        if stamp is not None and stamp == _stamp(where) and stamp.size == len(data):
+            with self._lock:
+                self._digests[where] = (stamp, digest)
+        return digest, len(data)
+
+
+def _stamp(path: str) -> _Stamp | None:
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return _Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def _listed(skill: Skill, own: int = 0) -> list[tuple[str, int]]:
+    """Return (path, size) of the files beside a skill's own. Raises Unserved beyond the limits."""
+    if is_document(skill):
+        return []
+    try:
+        found = list_resources(skill, _LIMITS, nested=True)
+    except SkillError:
+        raise Unserved("its folder cannot be read") from None
+    files = [(file.path, file.size) for file in found if file.path != SKILL_FILE]
+    if len(files) + 1 > ENTRY_FILES:
+        raise Unserved(f"it has more than {plural(ENTRY_FILES, 'file')}, the most that hosts take")
+    if own + sum(size for _, size in files) > ENTRY_BYTES:
+        raise Unserved(f"its files are larger than {ENTRY_BYTES:,} bytes, the most that hosts take")
+    return files

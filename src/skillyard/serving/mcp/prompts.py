@@ -1,0 +1,98 @@
+"""Prompts: one for each skill that a user may call by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from mcp_types import (
+    GetPromptResult,
+    ListPromptsResult,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    TextContent,
+)
+
+from skillyard.serving.mcp.call import Shared, cursor_of, origin_of, place_in
+from skillyard.serving.mcp.failures import ToolFailed, invalid
+from skillyard.serving.mcp.library import View
+from skillyard.serving.mcp.loading import loaded, offered
+from skillyard.skill import Skill
+from skillyard.text import clean, clean_line, shorten
+
+__all__ = ["get_prompt", "list_prompts"]
+
+PAGE = 100
+ARGUMENT_CHARS = 20_000
+ARGUMENTS = "arguments"
+
+
+def _called(view: View) -> dict[str, Skill]:
+    """Return the skills that a user may call, by the name of the prompt, sorted.
+
+    Where several share a name, each goes by its id.
+    """
+    skills = [skill for skill in offered(view, hidden=True) if skill.user_invocable]
+    counted = Counter(skill.name for skill in skills)
+    named = {(skill.id if counted[skill.name] > 1 else skill.name): skill for skill in skills}
+    return dict(sorted(named.items()))
+
+
+async def list_prompts(shared: Shared, cursor: str | None) -> ListPromptsResult:
+    """Return one page of the prompts."""
+    try:
+        after = place_in(cursor)
+    except ValueError as error:
+        raise invalid(f"cursor: {error}", "bad_cursor") from None
+
+    def work(view: View) -> tuple[ListPromptsResult, Iterable[Skill]]:
+        named = {name: s for name, s in _called(view).items() if after is None or name > after}
+        page = list(named.items())[:PAGE]
+        more = cursor_of(page[-1][0]) if len(named) > PAGE else None
+        prompts = [_prompt(view, name, skill) for name, skill in page]
+        return ListPromptsResult(prompts=prompts, next_cursor=more), [s for _, s in page]
+
+    return await shared.library.answer(work)
+
+
+def _prompt(view: View, name: str, skill: Skill) -> Prompt:
+    hint = clean_line(skill.hint or "") or "What to do with it, in words."
+    return Prompt(
+        name=name,
+        title=clean_line(skill.title or skill.name),
+        description=clean_line(skill.description),
+        arguments=[PromptArgument(name=ARGUMENTS, description=shorten(hint, 300), required=False)],
+        _meta={"skillyard/origin": origin_of(view, skill)},
+    )
+
+
+async def get_prompt(
+    shared: Shared, name: str, arguments: dict[str, str] | None
+) -> GetPromptResult:
+    """Return a skill's instructions in their frame, then what the user wrote. Raises MCPError."""
+    given = dict(arguments or {})
+    said = given.pop(ARGUMENTS, "")
+    if given:
+        raise invalid(f"the prompt takes the one argument {ARGUMENTS!r}", "invalid_argument")
+    if len(said) > ARGUMENT_CHARS:
+        raise invalid(f"{ARGUMENTS} must have at most {ARGUMENT_CHARS:,} characters")
+
+    def work(view: View) -> tuple[GetPromptResult, Iterable[Skill]]:
+        skill = _called(view).get(name)
+        if skill is None:
+            shown = clean_line(shorten(name, 200))
+            raise invalid(f"No prompt is called {shown!r}", "unknown_prompt")
+        text = loaded(view, shared, skill).text
+        parts = [text, clean(said)] if said.strip() else [text]
+        messages = [
+            PromptMessage(role="user", content=TextContent(type="text", text=part))
+            for part in parts
+        ]
+        about = clean_line(skill.description)
+        return GetPromptResult(description=about, messages=messages), [skill]
+
+    try:
+        return await shared.library.answer(work)
+    except ToolFailed as error:
+        raise invalid(error.message, error.code) from None

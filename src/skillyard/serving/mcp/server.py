@@ -1,0 +1,324 @@
+"""The MCP server: the protocol's methods, each bound to one function over the library.
+
+The official SDK's low-level server frames, negotiates and cancels; nothing here knows a transport.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar, get_args
+
+import mcp_types as types
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import ListenHandler
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from skillyard import __version__
+from skillyard.errors import SkillError
+from skillyard.serving.mcp import extension
+from skillyard.serving.mcp.announcing import Announcer
+from skillyard.serving.mcp.call import Call, Shared
+from skillyard.serving.mcp.failures import failure_of, invalid, log_refusal, noted, protocol_error
+from skillyard.serving.mcp.library import Change, Library
+from skillyard.serving.mcp.loading import MANY, offered
+from skillyard.serving.mcp.manifests import Manifests
+from skillyard.serving.mcp.naming import SKILL_FILE
+from skillyard.serving.mcp.prompts import get_prompt, list_prompts
+from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, checked
+from skillyard.serving.mcp.tools import INSTRUCTIONS, TOOLS, described
+from skillyard.serving.runtime.service import Service
+from skillyard.text import clean_line, shorten
+
+__all__ = ["SkillServer", "create_server"]
+
+Context = ServerRequestContext[Any, Any]
+P = TypeVar("P")
+R = TypeVar("R")
+FEW = 500
+"""Skills of a node up to which their names are looked at: their records are read for it."""
+CALLS = 1_024
+"""Streams of notifications that are open at a time."""
+
+
+class SkillServer(Server[Shared]):
+    """The low-level server, which says of itself that its lists change."""
+
+    def __init__(self, shared: Shared) -> None:
+        methods = _Methods(shared)
+        hint = CacheHint(ttl_ms=extension.CACHE_MS, scope=extension.SCOPE)
+        super().__init__(
+            "skillyard",
+            version=__version__,
+            title="skillyard: agent skills",
+            instructions=INSTRUCTIONS,
+            cache_hints=dict.fromkeys(get_args(CacheableMethod), hint),
+            lifespan=methods.running,
+            get_tool_input_schema=ARGUMENTS.get,
+            on_list_tools=methods.guarded(methods.list_tools),
+            on_list_resources=methods.guarded(methods.list_resources),
+            on_list_resource_templates=methods.guarded(methods.list_templates),
+            on_read_resource=methods.guarded(methods.read_resource),
+            on_subscribe_resource=methods.guarded(methods.subscribe),
+            on_unsubscribe_resource=methods.guarded(methods.unsubscribe),
+            on_subscriptions_listen=ListenHandler(methods.announcer.bus, max_subscriptions=CALLS),
+            on_list_prompts=methods.guarded(methods.list_prompts),
+            on_get_prompt=methods.guarded(methods.get_prompt),
+        )
+        self.extensions = {extension.EXTENSION: dict(extension.SETTINGS)}
+        self.methods = methods
+        self.shared = shared
+        self.add_request_handler(
+            "tools/call", types.CallToolRequestParams, methods.guarded(methods.call_tool)
+        )
+        self.add_request_handler(
+            "skills/list", types.PaginatedRequestParams, methods.guarded(methods.skills_list)
+        )
+        self.add_request_handler(
+            "skills/get", extension.GetSkillParams, methods.guarded(methods.skills_get)
+        )
+        self.add_request_handler(
+            "resources/directory/read",
+            extension.DirectoryParams,
+            methods.guarded(methods.read_directory),
+        )
+        self.add_notification_handler(
+            "notifications/initialized", types.NotificationParams, methods.initialized
+        )
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Say that tools, prompts and resources may change, whatever transport asks."""
+        options = notification_options or NotificationOptions(True, True, True)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+def create_server(service: Service, *, show_folders: bool = False) -> SkillServer:
+    """Return a server over a service's catalog and sources.
+
+    ``show_folders`` is for clients on this machine: load_skill then names the skill's folder.
+    The service stays its owner's to close.
+    """
+    library = Library(service)
+    return SkillServer(Shared(service, library, Manifests(), show_folders))
+
+
+class _Methods:
+    """The methods of one server."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._log = shared.service.log
+        self.announcer = Announcer()
+        self._names: tuple[str, ...] = ()
+        self._holding: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        self._telling: set[asyncio.Task[None]] = set()
+        shared.library.watch(self._changed)
+
+    @asynccontextmanager
+    async def running(self, server: Server[Shared]) -> AsyncIterator[Shared]:
+        """Follow the files for as long as the server runs."""
+        loop = asyncio.get_running_loop()
+        following = loop.create_task(self._shared.library.follow())
+        try:
+            yield self._shared
+        finally:
+            self._shared.manifests.close()
+            self.announcer.close()
+            for task in (following, self._holding, *self._telling):
+                if task is not None:
+                    task.cancel()
+                    await asyncio.wait({task})
+
+    def guarded(
+        self, method: Callable[[Context, P], Awaitable[R]]
+    ) -> Callable[[Context, P], Awaitable[R]]:
+        """Return the method as the SDK calls it: one place at a time, no error of another kind."""
+
+        async def answered(ctx: Context, params: P) -> R:
+            self._hold()
+            try:
+                async with self._shared.service.places.one():
+                    return await method(ctx, params)
+            except Exception as error:  # noqa: BLE001 - none of another kind leaves here
+                log_refusal(self._log, error, method=ctx.method)
+                raise protocol_error(error) or noted(self._log, ctx.method, error) from None
+
+        return answered
+
+    def _hold(self) -> None:
+        """Start to hold what has been read, once there is something and nobody does it yet."""
+        view = self._shared.library.held
+        if view is not None and self._holding is None:
+            self._holding = asyncio.get_running_loop().create_task(self._held())
+
+    async def _held(self) -> None:
+        view = self._shared.library.held
+        # What a node serves is on its disk, whatever the store does meanwhile.
+        if view is not None and not view.files.on_demand:
+            manifests = self._shared.manifests
+            await self._shared.service.in_background(manifests.hold, view.catalog.skills)
+            manifests.forget_all_but(view.catalog.skills)
+
+    def _changed(self, change: Change) -> None:
+        task = asyncio.get_running_loop().create_task(self._tell(change))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell(self, change: Change) -> None:
+        """Tell clients of a change. Which skills have which URI is worked out beside the loop."""
+        async with self._turn:
+            updated = await self._shared.service.in_thread(self._updated, change)
+            names = self._known()
+            self.announcer.announce(updated, tools=names != self._names)
+            self._names = names
+        if self._holding is None or self._holding.done():
+            self._holding = asyncio.get_running_loop().create_task(self._held())
+
+    def _updated(self, change: Change) -> list[str]:
+        view = self._shared.library.held
+        if view is None or not change.changed or len(view.catalog) > MANY:
+            return []
+        try:
+            roots = self._shared.manifests.published(view).roots
+        except SkillError:  # a node's damaged index: it is made anew, and that is told
+            return []
+        return [f"{roots[s.path]}/{SKILL_FILE}" for s in change.changed if s.path in roots]
+
+    def _known(self) -> tuple[str, ...]:
+        """Return the names that the schemas of the tools offer: none where they are many."""
+        view = self._shared.library.held
+        if view is None or len(view.catalog) > MANY:
+            return ()
+        if view.files.on_demand and len(view.files) > FEW:
+            return ()
+        names = sorted({skill.name for skill in offered(view)})
+        return tuple(names) if len(names) <= NAMES else ()
+
+    async def initialized(self, ctx: Context, params: Any) -> None:
+        """Note a client of the older era that is ready."""
+        self.announcer.joined(ctx)
+
+    async def list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
+        """Return the tools, with the library's names where they are few."""
+        _no_cursor(params)
+        if self._shared.library.held is None:  # hosts give up on a server that is long in starting
+            await self._shared.library.prepare()
+        self._names = self._known()
+        return types.ListToolsResult(tools=described(list(self._names)))
+
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+        """Run a tool. What it refuses is a result that says so, for the model to mend.
+
+        The result is JSON already: the SDK checks it once more whatever it is, and a model of it
+        would only be written out again before that.
+        """
+        tool = TOOLS.get(params.name)
+        if tool is None:
+            shown = clean_line(shorten(params.name, 100))
+            raise invalid(f"Unknown tool: {shown!r}; the tools are {', '.join(TOOLS)}")
+
+        before = 0.0
+
+        async def progress(done: float, total: float, message: str) -> None:
+            await ctx.session.report_progress(before + done, before + total, message)
+
+        try:
+            values = checked(params.name, params.arguments)
+            if self._shared.library.held is None:  # a large library takes a while at first
+                await progress(0, 1, "reading the library")
+                await self._shared.library.prepare(progress)
+                before = 1.0  # what is told may only grow
+            answer = await tool.run(Call(self._shared, values, progress))
+        except Exception as error:
+            failure = failure_of(error)
+            if failure is None:
+                raise
+            log_refusal(self._log, error, method=ctx.method, tool=params.name)
+            return _result(failure.message, isError=True, _meta={"skillyard/code": failure.code})
+        return _result(answer.text, structuredContent=answer.structured)
+
+    async def list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
+        """Return the files of the skills."""
+        return await extension.list_resources(self._shared, _cursor(params))
+
+    async def list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
+        """Return the form of our URIs."""
+        _no_cursor(params)
+        return extension.list_templates()
+
+    async def read_resource(
+        self, ctx: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Return one file of a skill."""
+        return await extension.read_resource(self._shared, params.uri)
+
+    async def subscribe(
+        self, ctx: Context, params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Tell this client when a resource changes."""
+        if len(params.uri) > extension.URI_CHARS or not self.announcer.subscribe(ctx, params.uri):
+            raise invalid("too many subscriptions, or too long a URI")
+        return types.EmptyResult()
+
+    async def unsubscribe(
+        self, ctx: Context, params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Tell it no longer."""
+        self.announcer.unsubscribe(ctx, params.uri)
+        return types.EmptyResult()
+
+    async def list_prompts(self, ctx: Context, params: Any) -> types.ListPromptsResult:
+        """Return the skills that a user may call."""
+        return await list_prompts(self._shared, _cursor(params))
+
+    async def get_prompt(
+        self, ctx: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """Return one of them as messages."""
+        return await get_prompt(self._shared, params.name, params.arguments)
+
+    async def skills_list(self, ctx: Context, params: Any) -> dict[str, Any]:
+        """Return a page of skill entries."""
+        return _cacheable(ctx, await extension.list_skills(self._shared, _cursor(params)))
+
+    async def skills_get(self, ctx: Context, params: extension.GetSkillParams) -> dict[str, Any]:
+        """Return one skill entry."""
+        return _cacheable(ctx, await extension.get_skill(self._shared, params.uri))
+
+    async def read_directory(
+        self, ctx: Context, params: extension.DirectoryParams
+    ) -> dict[str, Any]:
+        """Return the children of a directory."""
+        return await extension.read_directory(self._shared, params.uri, params.cursor)
+
+
+def _result(text: str, **more: Any) -> dict[str, Any]:
+    """Return a ``CallToolResult``; ``resultType`` is dropped for revisions before 2026-07-28."""
+    content = [{"type": "text", "text": text}]
+    return {"content": content, "isError": False, "resultType": "complete", **more}
+
+
+def _cursor(params: types.PaginatedRequestParams | None) -> str | None:
+    return params.cursor if params is not None else None
+
+
+def _no_cursor(params: types.PaginatedRequestParams | None) -> None:
+    if _cursor(params) is not None:
+        raise invalid("cursor: this list has one page", "bad_cursor")
+
+
+def _cacheable(ctx: Context, result: dict[str, Any]) -> dict[str, Any]:
+    """Add the cache hints, which exist since revision 2026-07-28."""
+    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        return result
+    return {**result, "ttlMs": extension.CACHE_MS, "cacheScope": extension.SCOPE}

@@ -1,0 +1,116 @@
+"""Sessions of MCP's older era: shared fairly, the longest idle one ended where there is no room.
+
+The SDK refuses new sessions once there are many, until one has been idle for its time: whoever
+opens them all keeps everybody else out for that long. Here the oldest one that nobody uses goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.types import Message, Receive, Scope, Send
+
+from skillyard.serving.runtime.clients import CLIENT
+from skillyard.serving.runtime.guards import busy, header_of
+from skillyard.serving.runtime.slots import SlotTable
+
+__all__ = ["Sessions"]
+
+SESSION = b"mcp-session-id"
+VERSION = b"mcp-protocol-version"
+
+
+class Sessions:
+    """Hands requests to the SDK's session manager, and knows which sessions are open and idle."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager, most: int) -> None:
+        self._manager = manager
+        self._table: SlotTable[str] = SlotTable(most)
+        self._running: Counter[str] = Counter()
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request. Raises Refused (429) where it would open a session and may not."""
+        version = header_of(scope, VERSION)
+        session = header_of(scope, SESSION)
+        if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:  # an era without sessions
+            await self._manager.handle_request(scope, receive, send)
+        elif session:
+            await self._continue(session, scope, receive, send)
+        else:
+            await self._open(scope, receive, send)
+
+    async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = CLIENT.get()
+        admitted, oldest = self._table.admit(client)
+        if oldest is not None:
+            await self._end(oldest)
+        if not admitted:
+            raise busy()
+        opened = ""
+
+        async def sending(message: Message) -> None:
+            nonlocal opened
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                opened = header_of(message, SESSION)
+                if opened:
+                    self._table.add(opened, client)
+                    self._table.set_busy(opened)
+            await send(message)
+
+        try:
+            await self._manager.handle_request(scope, receive, sending)
+        finally:
+            if opened:
+                self._table.set_idle(opened)
+            else:
+                self._table.drop(client)
+
+    async def _continue(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if session not in self._table:  # it has been ended: the SDK says so
+            await self._manager.handle_request(scope, receive, send)
+            return
+        status = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        self._running[session] += 1
+        self._table.set_busy(session)
+        try:
+            await self._manager.handle_request(scope, receive, sending)
+        finally:
+            self._running[session] -= 1
+            ended = status == 404 or (scope["method"] == "DELETE" and 200 <= status < 300)
+            if ended:
+                self._table.remove(session)
+            if not self._running[session]:
+                del self._running[session]
+                self._table.set_idle(session)
+
+    async def _end(self, session: str) -> None:
+        """End a session as its client would; one that has ended by itself is gone already."""
+        scope: Scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "DELETE",
+            "scheme": "http",
+            "path": "/mcp",
+            "raw_path": b"/mcp",
+            "query_string": b"",
+            "headers": [(SESSION, session.encode("ascii"))],
+        }
+        await self._manager.handle_request(scope, _nothing, _unheard)
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _unheard(message: Message) -> None:
+    """Drop the answer: the request was our own."""

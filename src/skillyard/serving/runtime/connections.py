@@ -1,0 +1,241 @@
+"""Connections as they come: accepted while there is room, closed where nothing comes of them.
+
+asyncio's own server accepts without a bound, and where the process has no descriptor left it
+writes two thousand tracebacks a second; here one connection is taken after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from skillyard.serving.runtime.clients import Proxies
+from skillyard.serving.runtime.encoding import JSON, SAFE_HEADERS, json_bytes
+from skillyard.serving.runtime.errors import Refused
+from skillyard.serving.runtime.guards import HEAD_BYTES, head_too_large
+from skillyard.serving.runtime.logging import Log
+from skillyard.serving.runtime.options import ServiceLimits
+from skillyard.serving.runtime.slots import SlotTable
+
+__all__ = ["Acceptor", "Connection", "connections_of"]
+
+AT_ONCE = 32
+"""Connections that are accepted before others have their turn."""
+PAUSE_S = 0.5
+"""After the system refused a connection. Idle ones have been closed by then."""
+EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+OTHER_FILES = 4
+"""One descriptor in so many is for files, databases and remotes, …"""
+LEAST_OTHER_FILES = 64
+"""… and so many are in any case: each thread and each remote has a few."""
+LEAST = 16
+"""Connections without which nothing can be served."""
+
+
+def connections_of(descriptors: int, most: int) -> int:
+    """Return how many connections a process with so many descriptors may have open, of ``most``."""
+    others = max(LEAST_OTHER_FILES, descriptors // OTHER_FILES)
+    return min(most, max(LEAST, descriptors - others))
+
+
+class Connection(H11Protocol):
+    """uvicorn's connection, which a client cannot keep without asking or reading.
+
+    It is h11's, whatever else is installed: that one bounds the head of a request.
+    """
+
+    def __init__(
+        self, *, limits: ServiceLimits, table: SlotTable[Connection], client: str, **of: Any
+    ) -> None:
+        super().__init__(**of)
+        self._limits = limits
+        self._table = table
+        self._client_name = client
+        self._deadline: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._table.add(self, self._client_name)
+        self._wait_for_request()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; the time for a head begins with its first byte."""
+        if self._deadline is None and not self._at_work:
+            self._wait_for_request()
+        super().data_received(data)
+        self._note()
+
+    def on_response_complete(self) -> None:
+        """Become idle, unless the next request is there already."""
+        super().on_response_complete()
+        self._note()
+
+    def pause_writing(self) -> None:
+        """Give the client a time to read what has been sent."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self._limits.send_s, self.evict)
+
+    def resume_writing(self) -> None:
+        """Go on: it reads."""
+        super().resume_writing()
+        _stop(self._unread)
+        self._unread = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let go of all that is held for it."""
+        _stop(self._deadline)
+        self._deadline = None
+        _stop(self._unread)
+        self._unread = None
+        self._table.remove(self)
+        super().connection_lost(exc)
+
+    def evict(self) -> None:
+        """Close at once, whatever waits to be sent."""
+        if self.transport is not None:
+            self.transport.abort()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, or has no end, in the form of every other refusal."""
+        if not self._at_work:
+            long = len(self.conn.trailing_data[0]) > HEAD_BYTES
+            self.transport.write(_answer(head_too_large() if long else _no_http()))
+        elif not self.cycle.response_started:  # its body is wrong
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            self.transport.write(_answer(_no_http()))
+        self.transport.close()
+
+    @property
+    def _at_work(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _note(self) -> None:
+        if self._at_work:
+            _stop(self._deadline)
+            self._deadline = None
+            self._table.set_busy(self)
+        elif self.cycle is not None and self._deadline is None:
+            self._table.set_idle(self)
+
+    def _wait_for_request(self) -> None:
+        self._deadline = self.loop.call_later(self._limits.header_s, self._too_slow)
+
+    def _too_slow(self) -> None:
+        self._deadline = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
+
+def _no_http() -> Refused:
+    return Refused(400, "no_http", "what came is not an HTTP/1.1 request")
+
+
+def _answer(refused: Refused) -> bytes:
+    """Return a refusal as it goes on the wire, for what never was a request."""
+    body = json_bytes(refused.to_dict())
+    headers = {**SAFE_HEADERS, "content-type": JSON, "content-length": str(len(body))}
+    head = [f"HTTP/1.1 {refused.status} {HTTPStatus(refused.status).phrase}"]
+    head += [f"{name}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*head, "connection: close", "", ""]).encode("ascii") + body
+
+
+def _stop(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
+
+
+class Acceptor:
+    """Takes the connections of one listening socket; for uvicorn it is one of its servers."""
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        made: Callable[[str], Connection],
+        table: SlotTable[Connection],
+        proxies: Proxies,
+        log: Log,
+    ) -> None:
+        """``made`` gives the connection of a client. Begins at once."""
+        sock.setblocking(False)
+        self._sock = sock
+        self._made = made
+        self._table = table
+        self._proxies = proxies
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self._opening: set[asyncio.Task[None]] = set()
+        self._task = self._loop.create_task(self._accept())
+
+    def is_serving(self) -> bool:
+        """True until it is closed."""
+        return not self._task.done()
+
+    def close(self) -> None:
+        """Accept no more."""
+        self._task.cancel()
+
+    async def wait_closed(self) -> None:
+        """Wait until nothing is accepted any more."""
+        await asyncio.wait({self._task, *self._opening})
+
+    async def _accept(self) -> None:
+        count = 0
+        while True:
+            await self._table.room()
+            try:
+                conn, address = await self._loop.sock_accept(self._sock)
+                await self._take(conn, self._proxies.connected(str(address[0])))
+            except OSError as error:
+                await self._go_on(error)
+            except Exception as error:  # noqa: BLE001 - one connection never ends the service
+                self._log.failed(error)
+            count += 1
+            if count % AT_ONCE == 0:  # accepting what waits already gives way to nobody
+                await asyncio.sleep(0)
+
+    async def _go_on(self, error: OSError) -> None:
+        """Go on after a connection that could not be had; wait where no other can be either."""
+        if error.errno not in EXHAUSTED:
+            return  # it was gone before it was taken
+        self._log.repeated("connections", "no_descriptor", error=str(error.strerror))
+        victim = self._table.evict()
+        if victim is not None:
+            victim.evict()
+        await asyncio.sleep(PAUSE_S if victim is None else 0)
+
+    async def _take(self, conn: socket.socket, client: str) -> None:
+        admitted, victim = self._table.admit(client)
+        if not admitted and self._opening:  # they are idle as soon as they stand
+            await asyncio.wait(self._opening)
+            admitted, victim = self._table.admit(client)
+        if victim is not None:
+            victim.evict()
+            self._log.repeated("connections", "idle_closed", client=client)
+        if not admitted:
+            conn.close()
+            self._log.repeated("connections", "client_refused", client=client)
+            return
+        task = self._loop.create_task(self._open(conn, client))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+
+    async def _open(self, conn: socket.socket, client: str) -> None:
+        connection = self._made(client)
+        try:
+            conn.setblocking(False)
+            await self._loop.connect_accepted_socket(lambda: connection, conn)
+        except OSError:  # the client has gone
+            conn.close()
+        finally:
+            if connection.transport is None:  # it never stood
+                self._table.drop(client)

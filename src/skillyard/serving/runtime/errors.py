@@ -1,0 +1,174 @@
+"""Refusals: every answer that is not what was asked for, with one shape and a code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from skillyard.errors import (
+    AmbiguousName,
+    InvalidInput,
+    SkillError,
+    SkillNotFound,
+    SkillyardError,
+    UnknownName,
+)
+from skillyard.index.progress import Progress
+from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.text import clean_line
+
+__all__ = ["BUILDING", "Fault", "Refused", "building", "failed", "refusal_of", "wrong_field"]
+
+
+BUILDING = "index_building"
+"""Code of the refusals while the index of a library is made for the first time."""
+MOST_WAIT_S = 30
+"""Most seconds after which a client is told to ask again: an estimate is no promise."""
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong with one field."""
+
+    where: tuple[str | int, ...]
+    """``("query", "limit")``, ``("body", "files", 0)``."""
+    message: str
+    kind: str
+    """A word of the convention that clients of such services know: ``missing``, ``int_type`` …"""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON shape."""
+        return {"loc": list(self.where), "msg": self.message, "type": self.kind}
+
+
+class Refused(Exception):
+    """The request gets this answer and no other."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        hint: str = "",
+        field: str | None = None,
+        faults: Sequence[Fault] = (),
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.field = field
+        self.faults = tuple(faults)
+        self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
+        """Further members of ``error``: near names, the sources that failed."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON shape: ``detail`` as clients of Skyll read it, and our ``error``."""
+        detail: Any = self.message
+        if self.status == 422:
+            detail = [fault.to_dict() for fault in self.faults]
+        error = {"code": self.code, "message": self.message, "field": self.field, "hint": self.hint}
+        return {"detail": detail, "error": {**error, **self.extra}}
+
+
+def wrong_field(faults: Sequence[Fault]) -> Refused:
+    """Return the 422 for what is wrong with the fields; the first one is the headline."""
+    first = faults[0]
+    named = [str(part) for part in first.where[1:]]
+    return Refused(
+        422,
+        "invalid_field",
+        first.message,
+        field=".".join(named) or None,
+        hint="/docs describes every field",
+        faults=faults,
+    )
+
+
+def refusal_of(error: SkillyardError) -> Refused:
+    """Return the answer that an error of the engine means. No message carries a path."""
+    if isinstance(error, SkillNotFound):
+        return not_found(error.name, error.near)
+    if isinstance(error, AmbiguousName):
+        return Refused(
+            409,
+            "ambiguous_name",
+            f"{clean_line(error.name)[:200]!r} names {len(error.ids)} skills",
+            hint="ask for one of the ids",
+            extra={"near": list(error.ids)},
+        )
+    if isinstance(error, UnknownName):
+        return wrong_field([Fault(("query", error.what), str(error), "enum")])
+    if isinstance(error, InvalidInput):
+        return wrong_field([Fault(("query",), str(error), "value_error")])
+    if isinstance(error, SourceFailed):
+        return failed([error_dict("", error)])
+    if isinstance(error, SkillError):
+        return unavailable()
+    return Refused(500, "internal", "the service failed; the log says why, under this request's id")
+
+
+def not_found(name: str, near: Iterable[str] = ()) -> Refused:
+    """Return the 404 for a skill, with the names that are near."""
+    names = list(dict.fromkeys(near))
+    hint = f"did you mean {' or '.join(names[:3])}?" if names else "GET /search?q= finds by words"
+    return Refused(
+        404,
+        "skill_not_found",
+        f"no skill is called {clean_line(name)[:200]!r}",
+        hint=hint,
+        extra={"near": names},
+    )
+
+
+def unavailable() -> Refused:
+    """Return the 503 of a service that has no catalog; its log has the cause."""
+    return Refused(
+        503,
+        "catalog_unavailable",
+        "the skills cannot be read at the moment",
+        hint="ask again in a moment; the log of the service says what is wrong",
+        headers={"Retry-After": "1"},
+    )
+
+
+def building(progress: Progress) -> Refused:
+    """Return the 503 of a service whose library is being indexed for the first time."""
+    left = progress.seconds_left
+    total = "" if progress.total is None else f" of {progress.total:,}"
+    return Refused(
+        503,
+        BUILDING,
+        f"the index of this library is being made: {progress.done:,}{total} files are done",
+        hint="ask again after the seconds in Retry-After",
+        headers={"Retry-After": str(2 if left is None else min(max(round(left), 1), MOST_WAIT_S))},
+        extra={"progress": progress._asdict()},
+    )
+
+
+def failed(sources: Sequence[Mapping[str, Any]]) -> Refused:
+    """Return the 502 when every source failed, with the reason of each."""
+    waits = [found["retry_after_s"] for found in sources if found.get("retry_after_s")]
+    said = "; ".join(f"{found['name']}: {found['message']}".lstrip(": ") for found in sources)
+    return Refused(
+        502,
+        "sources_failed",
+        f"every source failed: {said}" if said else "every source failed",
+        hint="GET /health says how the sources are",
+        headers={"Retry-After": str(max(1, round(min(waits))))} if waits else None,
+        extra={"sources": [dict(found) for found in sources]},
+    )
+
+
+def error_dict(name: str, error: SourceFailed) -> dict[str, Any]:
+    """Return the JSON shape of one source's failure."""
+    return {
+        "name": name,
+        "code": error.code,
+        "message": str(error),
+        "retry_after_s": error.retry_after_s,
+    }

@@ -1,0 +1,116 @@
+"""One skill by source and id: of the catalog, or of a remote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from skillyard.errors import SkillError
+from skillyard.remote.search import FoundSkill, SearchService
+from skillyard.remote.sources.github import REPOSITORY_PATTERN
+from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.serving.runtime.errors import (
+    Fault,
+    Refused,
+    failed,
+    not_found,
+    refusal_of,
+    wrong_field,
+)
+from skillyard.serving.runtime.local import LOCAL, found_in
+from skillyard.serving.runtime.outcomes import Watched
+from skillyard.serving.runtime.service import Service
+from skillyard.serving.runtime.snapshot import Snapshot
+
+__all__ = [
+    "ID_PATTERN",
+    "SOURCE_PATTERN",
+    "all_failed",
+    "found_by_source",
+    "here",
+    "remotes",
+    "there",
+]
+
+_DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?"
+SOURCE_PATTERN = rf"^(?:{REPOSITORY_PATTERN}|{_DOMAIN})$"
+"""``owner/repo``, or a domain; ``local`` has the form of one."""
+ID_PATTERN = r"^(?!\.{1,2}$)(?=.*\S)[^/\\\x00-\x1f\x7f]+$"
+_SOURCE = re.compile(SOURCE_PATTERN)
+_ID = re.compile(ID_PATTERN)
+
+
+async def found_by_source(
+    service: Service,
+    snapshot: Snapshot,
+    source: str,
+    skill_id: str,
+    *,
+    references: bool,
+    raw: bool,
+) -> FoundSkill:
+    """Return the skill of that source and id. Raises Refused: 404, 409, 422, 502, 503."""
+    if source != LOCAL:
+        return await there(service, snapshot, source, skill_id, references=references)
+    try:
+        return await here(service, snapshot, skill_id, references=references, raw=raw)
+    except SkillError as error:
+        raise refusal_of(error) from None
+
+
+async def here(
+    service: Service, snapshot: Snapshot, name: str, *, references: bool, raw: bool
+) -> FoundSkill:
+    """Return it from the catalog. Raises SkillNotFound, AmbiguousName, Refused (503)."""
+    try:
+        return await service.in_thread(
+            lambda: found_in(snapshot, name, references=references, raw=raw)
+        )
+    except SourceFailed as error:  # its file is not what it was when the snapshot was made
+        service.live.look()
+        raise Refused(
+            503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
+        ) from None
+
+
+async def there(
+    service: Service, snapshot: Snapshot, source: str, skill_id: str, *, references: bool
+) -> FoundSkill:
+    """Return it from a remote. Raises Refused: 404, 422, 502."""
+    if not _SOURCE.fullmatch(source):
+        raise wrong_field(
+            [
+                Fault(
+                    ("path", "source"),
+                    "source must be owner/repo, a domain or local",
+                    "value_error",
+                )
+            ]
+        )
+    if not _ID.fullmatch(skill_id):
+        raise wrong_field([Fault(("path", "id"), "id must be one path segment", "value_error")])
+    sources = await remotes(service, snapshot)
+    if not sources:
+        raise not_found(f"{source}/{skill_id}")
+
+    async def get(searcher: SearchService) -> FoundSkill:
+        return await searcher.get(source, skill_id, references=references)
+
+    try:
+        return await service.searching.run(get, sources, None)
+    except SourceFailed as error:
+        if error.code == "not_found":
+            raise not_found(f"{source}/{skill_id}") from None
+        raise all_failed(sources, error) from None
+
+
+async def remotes(service: Service, snapshot: Snapshot) -> list[Watched]:
+    """Return the remotes that are asked by default."""
+    names = [name for name in service.searching.default_names if name != LOCAL]
+    return await service.in_thread(service.searching.watched, names, snapshot)
+
+
+def all_failed(sources: Sequence[Watched], error: SourceFailed) -> Refused:
+    """Return the 502 with the reason of each source that failed."""
+    reasons = [source.failure for source in sources if source.failure is not None]
+    return failed(reasons) if reasons else refusal_of(error)

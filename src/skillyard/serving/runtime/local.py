@@ -1,0 +1,194 @@
+"""The catalog of this service as a source, and its skills in the shape of a search.
+
+Files are read through the wall of :mod:`skillyard.resources`, and only what is still the file of
+the snapshot is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TypeVar
+
+from skillyard.digest import sha256
+from skillyard.errors import SkillError
+from skillyard.formats.frontmatter import joined
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.ranking.match import Match, rank
+from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.remote.search import FoundSkill
+from skillyard.remote.search.content import size_of
+from skillyard.remote.search.noting import refuse
+from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.resources import list_resources, read_file, read_resource
+from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.skill import Origin, Reference, Skill
+
+__all__ = ["LOCAL", "CatalogSource", "file_of", "found_in", "hit_of", "is_document"]
+
+T = TypeVar("T")
+
+LOCAL = "local"
+REFERENCES = 64
+"""Markdown files of one skill that are read."""
+MARKDOWN = (".md", ".markdown", ".mdx")
+
+
+class CatalogSource:
+    """The skills of one snapshot, found by ``hybrid``.
+
+    Work is done in the threads of a pool; without one in the thread that asks, which then serves
+    nobody else. With ``raw`` a skill is read from its file once more, so that its text comes with
+    it; else the snapshot's own is at hand.
+    """
+
+    name = LOCAL
+
+    def __init__(self, snapshot: Snapshot, pool: Executor | None, *, raw: bool = False) -> None:
+        self._snapshot = snapshot
+        self._pool = pool
+        self.at_hand = pool is None
+        self._raw = raw
+        self._found: dict[str, Skill] = {}
+        self._last: tuple[str, int, dict[str, Match]] | None = None
+
+    @property
+    def ground(self) -> object | None:
+        """What the answers stand on; None where files are read for them."""
+        return None if self._raw else self._snapshot.identity
+
+    async def search(self, query: str, limit: int) -> list[Hit]:
+        """Return the best skills for the query."""
+        return await self._in_thread(lambda: self._ranked(query, limit))
+
+    def _ranked(self, query: str, limit: int) -> list[Hit]:
+        matches = self.matches(query, limit)
+        hits = [hit_of(self._snapshot, match.skill) for match in matches.values()]
+        self._found |= {key: match.skill for key, match in matches.items()}
+        if self._raw:
+            return [hit._replace(skill=None) for hit in hits]
+        return hits
+
+    def matches(self, query: str, limit: int) -> dict[str, Match]:
+        """Return how the skills rank that a search names, by the keys of their hits, best first."""
+        last = self._last
+        if last is None or last[:2] != (query, limit):
+            found = rank(self._snapshot.ranked_by(DEFAULT_SCORER), query, limit=limit)
+            matches = {hit_of(self._snapshot, match.skill).key: match for match in found}
+            last = self._last = (query, limit, matches)
+        return last[2]
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed."""
+        refuse()  # its files may change, whatever the snapshot says
+        return await self._in_thread(lambda: self._package(hit, references or whole))
+
+    def _package(self, hit: Hit, references: bool) -> Package:
+        skill = self._found.get(hit.key)
+        if skill is None:
+            raise SourceFailed("not_found", f"{hit.key} is not in this catalog")
+        files = {"SKILL.md": file_of(skill)}
+        if references:
+            files |= {path: data for path, data in _documents(skill) if path != "SKILL.md"}
+        return Package(files, hit.source)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        if self._pool is None:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+
+def hit_of(snapshot: Snapshot, skill: Skill) -> Hit:
+    """Return a skill as a search knows it; its id is the slug where that names it alone."""
+    kept = snapshot.hits.get(skill.path)
+    if kept is None or kept[0] is not skill:
+        kept = (skill, _made(snapshot, skill))
+        snapshot.hits.put(skill.path, kept, size_of(skill))
+    return kept[1]
+
+
+def _made(snapshot: Snapshot, skill: Skill) -> Hit:
+    source, skill_id = skill.source or LOCAL, skill.slug
+    try:
+        alone = snapshot.whole.get(skill_id).path == skill.path
+    except SkillError:
+        alone = False
+    skill_id = skill_id if alone else skill.id
+    return Hit(
+        source,
+        skill_id,
+        LOCAL,
+        name=skill.name,
+        description=skill.description,
+        install_count=skill.install_count,
+        curated=skill.curated,
+        # What lies beside it comes with its texts, when it is asked for.
+        skill=skill.replace(references=(), source=source, slug=skill_id),
+    )
+
+
+def file_of(skill: Skill) -> bytes:
+    """Return the bytes of a skill's file, which are those of the snapshot. Raises SourceFailed.
+
+    Of a skill from a store they are made of what it holds, which is the file in all but blanks.
+    """
+    if skill.stored:
+        return joined(skill.frontmatter, skill.body or "", skill.hash)
+    limit = DEFAULT_LIMITS.skill_file_bytes
+    try:
+        if is_document(skill):
+            data = read_file(skill.path, limit, skill.name).data
+        else:
+            data = read_resource(skill, _file_name(skill))
+    except SkillError:
+        raise SourceFailed("not_found", f"the file of {skill.name} cannot be read") from None
+    if sha256(data).hex() != skill.hash:
+        raise SourceFailed("bad_answer", f"the file of {skill.name} is being changed; ask again")
+    return data
+
+
+def is_document(skill: Skill) -> bool:
+    """True for a skill that is a single document and has no folder of its own."""
+    if skill.stored:  # where it stands says nothing of what it was
+        return skill.origin in (Origin.RUNTIME, Origin.CONVENTION)
+    return _file_name(skill).lower() != "skill.md"
+
+
+def _file_name(skill: Skill) -> str:
+    return skill.path.replace("\\", "/").rpartition("/")[2]
+
+
+def _documents(skill: Skill) -> list[tuple[str, bytes]]:
+    """Return the Markdown files beside a skill; those that cannot be read are left out."""
+    found: list[tuple[str, bytes]] = []
+    if is_document(skill):
+        return found
+    try:
+        listed = [item.path for item in list_resources(skill)]
+    except SkillError:
+        return found
+    for path in [path for path in listed if path.lower().endswith(MARKDOWN)][:REFERENCES]:
+        try:
+            found.append((path, read_resource(skill, path)))
+        except SkillError:
+            continue
+    return found
+
+
+def found_in(snapshot: Snapshot, name: str, *, references: bool, raw: bool) -> FoundSkill:
+    """Return a skill of the snapshot by name, id or slug.
+
+    Raises SkillNotFound, AmbiguousName, and SourceFailed where its file is not what it was.
+    """
+    skill = snapshot.whole.get(name)
+    hit = hit_of(snapshot, skill)
+    listed = _documents(skill) if references else []
+    shown = skill.replace(
+        references=tuple(
+            Reference(path.rpartition("/")[2], path, data.decode("utf-8", "replace"))
+            for path, data in listed
+        )
+    )
+    text = file_of(skill).decode("utf-8", "replace") if raw else ""
+    return FoundSkill(shown, hit, (LOCAL,), raw=text)

@@ -1,0 +1,115 @@
+"""How each source has been answering: for health, for the figures, for the reasons of a 502."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+from skillyard.remote.search.gathering import ground_of
+from skillyard.remote.sources.protocol import (
+    Hit,
+    Hits,
+    Package,
+    RankingSource,
+    Source,
+    SourceFailed,
+)
+from skillyard.serving.runtime.errors import error_dict
+
+__all__ = ["Board", "Watched"]
+
+
+class Board:
+    """The last word of each source. Safe for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._last: dict[str, tuple[float, dict[str, Any] | None]] = {}
+        self._failures: Counter[tuple[str, str]] = Counter()
+
+    def note(self, name: str, failure: dict[str, Any] | None) -> None:
+        """Note that a source answered, or how it failed."""
+        with self._lock:
+            self._last[name] = (time.monotonic(), failure)
+            if failure is not None:
+                self._failures[name, failure["code"]] += 1
+
+    def failures(self) -> list[tuple[str, str, int]]:
+        """Return (source, kind of failure, how often), sorted."""
+        with self._lock:
+            return [(name, code, count) for (name, code), count in sorted(self._failures.items())]
+
+    def states(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return what is known of the named sources: ``ok``, ``failed``, or ``unasked`` so far."""
+        now = time.monotonic()
+        with self._lock:
+            last = dict(self._last)
+        states = []
+        for name in names:
+            when, failure = last.get(name, (None, None))
+            state = "unasked" if when is None else "ok" if failure is None else "failed"
+            states.append(
+                {
+                    "name": name,
+                    "state": state,
+                    "age_s": None if when is None else round(now - when, 1),
+                    "code": None if failure is None else failure["code"],
+                    "message": "" if failure is None else failure["message"],
+                }
+            )
+        return states
+
+
+class Watched:
+    """A source whose answers are noted, for all on the board and for one request in ``failure``."""
+
+    def __init__(self, source: Source, board: Board) -> None:
+        self._source = source
+        self._board = board
+        self.name = source.name
+        self.at_hand: bool = getattr(source, "at_hand", False)
+        """True for one that waits for nobody and may be asked in any thread."""
+        self.failure: dict[str, Any] | None = None
+        if isinstance(source, RankingSource):
+            self.matches = source.matches
+
+    @property
+    def ground(self) -> object | None:
+        """What the answers stand on, as `skillyard.remote.search.gathering` asks it."""
+        return ground_of(self._source)
+
+    async def search(self, query: str, limit: int) -> Sequence[Hit]:
+        """Search the source. Raises SourceFailed."""
+        try:
+            found = await self._source.search(query, limit)
+        except SourceFailed as error:
+            self._failed(error)
+            raise
+        except BaseException:  # a timeout of the search arrives here as a cancellation
+            self._failed(SourceFailed("timeout", "no answer in time"))
+            raise
+        if isinstance(found, Hits) and found.failures:
+            self._failed(found.failures[0])
+        else:
+            self._board.note(self.name, None)
+        return found
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Fetch from the source. Raises SourceFailed; a skill it does not have is no failure."""
+        try:
+            found = await self._source.fetch(hit, references=references, whole=whole)
+        except SourceFailed as error:
+            if error.code == "not_found":
+                self._board.note(self.name, None)
+            else:
+                self._failed(error)
+            raise
+        self._board.note(self.name, None)
+        return found
+
+    def _failed(self, error: SourceFailed) -> None:
+        self.failure = error_dict(self.name, error)
+        self._board.note(self.name, self.failure)

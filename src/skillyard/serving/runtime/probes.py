@@ -1,0 +1,43 @@
+"""What orchestrators and proxies ask: is it alive, may it be sent requests.
+
+The answers are one word and tell nothing about the service, so nobody has to bring a token or
+know its name.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from skillyard.serving.runtime.service import Service
+
+__all__ = ["PATHS", "Probed", "probed"]
+
+LIVE = "/livez"
+READY = "/readyz"
+PATHS = (LIVE, READY)
+
+
+class Probed(NamedTuple):
+    """The answer of a probe."""
+
+    status: int
+    """200 or 503."""
+    body: bytes
+
+
+def probed(service: Service, path: str) -> Probed | None:
+    """Return the answer of a probe; None for any other path.
+
+    Alive: the loop that answers everything else answers. Ready: there is a catalog, no older than
+    the options allow, and the service is not about to end.
+    """
+    if path == LIVE:
+        return Probed(200, b"alive\n")
+    if path != READY:
+        return None
+    service.live.poke()
+    if service.closing:
+        return Probed(503, b"stopping\n")
+    if service.live.held is None:
+        return Probed(503, b"starting\n")
+    return Probed(200, b"ready\n") if service.live.ready else Probed(503, b"stale\n")

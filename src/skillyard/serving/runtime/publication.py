@@ -1,0 +1,194 @@
+"""Which skills of a catalog others may fetch, and what they get: a SKILL.md or an archive.
+
+Published is what is a folder with a SKILL.md and goes by its name alone: convention documents,
+single documents, skills marked internal and those that another of the name goes before are not,
+nor skills of a store that were published without frontmatter, of which no SKILL.md can be made.
+
+A skill of more files than its SKILL.md is published as one archive of all of them, and not at all
+where the archive would be larger than clients take. An incomplete skill is never handed out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from threading import Lock
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from skillyard.digest import sha256
+from skillyard.discovery import HEAVY_FOLDERS
+from skillyard.errors import SkillError
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.remote.install.archive_writer import write_zip
+from skillyard.remote.install.archives import DEFAULT, SKILL_FILE, ArchiveFile
+from skillyard.remote.install.file_paths import FilePaths, checked_path
+from skillyard.remote.sources.paths import is_inside
+from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.resources import Resource, list_resources, read_resource, real_resource_path
+from skillyard.serving.runtime.local import file_of, is_document
+from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.skill import Origin, Skill
+
+__all__ = ["Artifact", "Publication", "Unpublished"]
+
+_LIMITS = DEFAULT_LIMITS._replace(
+    resource_bytes=DEFAULT.file_bytes, resources_listed=DEFAULT_LIMITS.folders_walked
+)
+
+
+class Unpublished(Exception):
+    """A skill cannot be handed out whole; the message says why."""
+
+
+class Artifact(NamedTuple):
+    """What a client fetches to have one skill."""
+
+    skill: Skill
+    is_archive: bool
+    """False for a skill that is its SKILL.md alone."""
+    digest: str
+    """SHA-256 of the bytes that are served, in hexadecimal."""
+
+
+class _Stamp(NamedTuple):
+    """What a file's digest depends on."""
+
+    path: str
+    size: int
+    changed_ns: int
+    inode: int
+    executable: bool
+
+
+class _Digest(NamedTuple):
+    """The digest of one archive, and what it was computed of."""
+
+    skill_hash: str
+    stamps: tuple[_Stamp, ...]
+    digest: str
+
+
+class Publication:
+    """The skills that a service hands out. Safe for several threads; all methods read files."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._skills: WeakKeyDictionary[Snapshot, dict[str, Skill]] = WeakKeyDictionary()
+        self._digests: dict[str, _Digest] = {}
+
+    def skills(self, snapshot: Snapshot) -> Mapping[str, Skill]:
+        """Return the published skills by name, sorted; of one name the first by path."""
+        with self._lock:
+            by_name = self._skills.get(snapshot)
+            if by_name is None:
+                by_name = self._skills[snapshot] = {}
+                for skill in _publishable(snapshot):
+                    by_name.setdefault(skill.name, skill)
+            return by_name
+
+    def artifacts(self, snapshot: Snapshot) -> list[Artifact]:
+        """Return what is fetched of each published skill that can be handed out whole, by name."""
+        artifacts = []
+        skills = self.skills(snapshot)
+        for skill in skills.values():
+            try:
+                artifacts.append(self._artifact(skill))
+            except (Unpublished, SourceFailed):
+                continue
+        current = {skill.path for skill in skills.values()}
+        with self._lock:
+            for path in [path for path in self._digests if path not in current]:
+                del self._digests[path]
+        return artifacts
+
+    def _artifact(self, skill: Skill) -> Artifact:
+        files = _files_beside(skill)
+        if skill.stored:
+            data = archive_of(skill) if files else file_of(skill)
+            return Artifact(skill, bool(files), sha256(data).hex())
+        if not files:
+            return Artifact(skill, False, skill.hash)
+        stamps = _stamps(skill, files)
+        with self._lock:
+            known = self._digests.get(skill.path)
+        if known is not None and known[:2] == (skill.hash, stamps):
+            return Artifact(skill, True, known.digest)
+        digest = sha256(archive_of(skill)).hex()
+        if _stamps(skill, files) == stamps:  # else it is computed again for the next index
+            with self._lock:
+                self._digests[skill.path] = _Digest(skill.hash, stamps, digest)
+        return Artifact(skill, True, digest)
+
+
+def archive_of(skill: Skill) -> bytes:
+    """Return all files of a published skill as a zip archive, SKILL.md at its root.
+
+    Raises Unpublished for a skill that has no other file, or that cannot be handed out whole;
+    SourceFailed where its SKILL.md is not the one of the catalog any more.
+    """
+    files = _files_beside(skill)
+    if not files:
+        raise Unpublished(f"{skill.name} has no file but its {SKILL_FILE}")
+    packed = [ArchiveFile(SKILL_FILE, file_of(skill), executable=False)]
+    for file in files:
+        try:
+            data = read_resource(skill, file.path, _LIMITS)
+        except SkillError as error:
+            raise Unpublished(f"a file of {skill.name} cannot be read: {error.message}") from None
+        executable = not skill.stored and _stamp(skill, file).executable
+        packed.append(ArchiveFile(file.path, data, executable))
+    return write_zip(packed)
+
+
+def _publishable(snapshot: Snapshot) -> Iterator[Skill]:
+    for skill in snapshot.whole.candidates:
+        internal = str(skill.metadata.get("internal", "")).lower() == "true"
+        if skill.origin == Origin.CONVENTION or internal or is_document(skill):
+            continue
+        if skill.stored and skill.frontmatter is None:
+            continue
+        if "/" not in skill.name and is_inside(skill.name) and skill.description:
+            yield skill
+
+
+def _files_beside(skill: Skill) -> list[Resource]:
+    """Return the files of a skill's folder beside its SKILL.md, those of heavy folders left out.
+
+    Links are no files of it. Raises Unpublished beyond the limits of what clients unpack, and for
+    paths that not every system can write.
+    """
+    try:
+        listed = list_resources(skill, _LIMITS, nested=True)
+        files = [file for file in listed if not _is_heavy(file.path)]
+        paths = FilePaths()
+        for path in (SKILL_FILE, *(file.path for file in files)):
+            paths.add_file(checked_path(path))
+    except SkillError as error:
+        raise Unpublished(f"{skill.name}: {error.message}") from None
+    if len(files) >= DEFAULT.files:
+        raise Unpublished(f"{skill.name} has more than {DEFAULT.files} files")
+    if sum(file.size for file in files) + len(skill.body or "") > DEFAULT.total_bytes:
+        raise Unpublished(
+            f"the files of {skill.name} are larger than {DEFAULT.total_bytes:,} bytes"
+        )
+    return files
+
+
+def _is_heavy(path: str) -> bool:
+    return any(part.lower() in HEAVY_FOLDERS for part in path.split("/")[:-1])
+
+
+def _stamps(skill: Skill, files: list[Resource]) -> tuple[_Stamp, ...]:
+    """Return what tells whether the files are as they were. Raises Unpublished."""
+    return tuple(_stamp(skill, file) for file in files)
+
+
+def _stamp(skill: Skill, file: Resource) -> _Stamp:
+    try:
+        status = os.lstat(real_resource_path(skill, file.path))
+    except (OSError, SkillError):
+        raise Unpublished(f"a file of {skill.name} cannot be read") from None
+    executable = bool(status.st_mode & stat.S_IXUSR)
+    return _Stamp(file.path, status.st_size, status.st_mtime_ns, status.st_ino, executable)

@@ -1,0 +1,129 @@
+"""What every route works with: the catalog, the searches, the threads, the figures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from skillyard.remote.sources.settings import load_settings
+from skillyard.serving.runtime.guards import Bodies, Guard, Places
+from skillyard.serving.runtime.live import LiveCatalog
+from skillyard.serving.runtime.logging import Log
+from skillyard.serving.runtime.metrics import Metrics
+from skillyard.serving.runtime.options import ServiceOptions
+from skillyard.serving.runtime.outcomes import Board
+from skillyard.serving.runtime.publication import Publication
+from skillyard.serving.runtime.searching import Searching
+from skillyard.serving.runtime.served import ServedCatalog
+from skillyard.serving.runtime.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from skillyard.serving.http.routes.route import Route
+
+__all__ = ["ANSWERED_FROM", "Asked", "Service"]
+
+T = TypeVar("T")
+
+
+class Asked(NamedTuple):
+    """A request as a route sees it."""
+
+    values: dict[str, Any]
+    """By field, checked, defaults filled in; those of the path too."""
+    base: str
+    """Scheme and host as the client named them."""
+    origin: str
+    """The web origin that asks, empty for none."""
+    accept: str = ""
+    """Which media the client wants."""
+    known: str = ""
+    """The entity tags of what the client has, as it named them."""
+    gzip: bool = False
+    """True where the client takes a compressed answer."""
+
+
+ANSWERED_FROM: ContextVar[Snapshot | None] = ContextVar("answered_from", default=None)
+"""The snapshot that the request at hand is answered from."""
+
+
+def _served(options: ServiceOptions, log: Log) -> ServedCatalog:
+    if not options.store:
+        return LiveCatalog(options, log)
+    from skillyard.serving.runtime.followed import FollowedCatalog  # it loads what stores need
+
+    return FollowedCatalog(options, log)
+
+
+class Service:
+    """The parts of one running service."""
+
+    def __init__(
+        self, options: ServiceOptions, routes: Sequence[Route], log: Log | None = None
+    ) -> None:
+        """Raises SkillyardError for settings that cannot be used."""
+        settings = load_settings() if options.settings is None else options.settings
+        self.options = options
+        self.routes = tuple(routes)
+        self.log = Log(options.log_format) if log is None else log
+        self.log.hide(options.token or "", settings.github_token, settings.skills_sh_token)
+        self.metrics = Metrics()
+        self.guard = Guard(options)
+        self.bodies = Bodies(options.limits)
+        self.places = Places(options.limits)
+        self.board = Board()
+        self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
+        self.searching = Searching(settings, self.board, self._pool, local_only=options.local_only)
+        self.live = _served(options, self.log)
+        self.publication = Publication()
+        self.closing = False
+        self._working = 0
+        self.written: dict[str, bytes] = {}
+        """Answers that never change, by the name of their route."""
+
+    async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Return what ``work`` returns, done in a thread of the pool."""
+        self._working += 1
+        try:
+            return await self.in_background(work, *arguments)
+        finally:
+            self._working -= 1
+
+    async def aside(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Do what may take long, as rendering a page: one at a time, in a thread of its own.
+
+        The threads that answer everything else stay free, whoever asks for how much of it.
+        """
+        self._working += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._aside, work, *arguments)
+        finally:
+            self._working -= 1
+
+    async def in_background(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Do the same where nobody waits for it: it does not count as :attr:`working`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, work, *arguments)
+
+    @property
+    def working(self) -> bool:
+        """True while a thread works, for an answer or on the files."""
+        return self._working > 0 or self.live.working
+
+    async def snapshot(self) -> Snapshot:
+        """Return the catalog as it is now. Raises Refused (503)."""
+        found = await self.live.current()
+        ANSWERED_FROM.set(found)
+        return found
+
+    async def close(self) -> None:
+        """End threads and connections; requests have been answered by now."""
+        self.closing = True
+        await asyncio.get_running_loop().run_in_executor(None, self.searching.close)
+        await self.live.close()
+        for pool in (self._pool, self._aside):
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,110 @@
+"""Where things are: the addresses of our pages, and the command that fetches a skill."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from shlex import quote as shell_quote
+from urllib.parse import quote, urlencode
+
+from skillyard.remote.sources.github import is_repository
+from skillyard.remote.sources.protocol import Hit
+from skillyard.text import clean_line
+
+__all__ = ["BROWSE", "EVALUATE", "HOME", "LOCAL", "browse_address", "evaluate_address",
+           "fits", "install_line", "local_address", "place_of", "search_address",
+           "skill_address"]  # fmt: skip
+
+HOME = "/"
+EVALUATE = "/page/evaluate"
+SKILLS = "/page/skills"
+BROWSE = SKILLS
+LONGEST = 4_000
+"""Bytes of an address that every browser and proxy takes; what is longer is sent by POST."""
+"""A skill's page stands at the address of its data, ``/skills/{source}/{id}``, below ``/page``:
+whoever knows the one knows the other, and no name of a skill can meet a route of ours."""
+LOCAL = "local"
+"""The name under which a service knows its own catalog."""
+
+_DOMAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?")
+
+
+def fits(address: str) -> bool:
+    """True for an address that is short enough to be kept and handed on."""
+    return len(address) <= LONGEST
+
+
+def search_address(
+    query: str, *, sources: Iterable[str] = (), scorer: str = "", limit: int | None = None
+) -> str:
+    """Return the address of a search's page; what is left out stays at its default.
+
+    The address of a long request may be too long to be asked for; see :func:`fits`.
+    """
+    pairs = [("q", query), *(("source", name) for name in sources)]
+    pairs += [("scorer", scorer)] if scorer else []
+    pairs += [("limit", str(limit))] if limit is not None else []
+    return f"{HOME}?{_encoded(pairs)}"
+
+
+def evaluate_address(text: str, files: str) -> str:
+    """Return the address of the page on which a request is tried out."""
+    pairs = [(name, value) for name, value in (("text", text), ("files", files)) if value]
+    return f"{EVALUATE}?{_encoded(pairs)}"
+
+
+def browse_address(tag: str = "", page: int = 1) -> str:
+    """Return the address of one page of the list of all skills, or of those with a tag."""
+    pairs = [("tag", tag)] if tag else []
+    pairs += [("page", str(page))] if page > 1 else []
+    return f"{BROWSE}?{_encoded(pairs)}" if pairs else BROWSE
+
+
+def skill_address(source: str, skill_id: str, **values: str) -> str | None:
+    """Return the address of a skill's page, None where no address can name it.
+
+    Values that are empty are left out, and so is a request ``q`` that is too long for an address.
+    """
+    if not source or skill_id in ("", ".", "..") or "/" in skill_id:
+        return None
+    if any(part in ("", ".", "..") for part in source.split("/")):
+        return None
+    path = "/".join(
+        (SKILLS, quote(source, "/", errors="replace"), quote(skill_id, "", errors="replace"))
+    )
+    pairs = [(name, value) for name, value in values.items() if value]
+    whole = f"{path}?{_encoded(pairs)}" if pairs else path
+    if fits(whole) or not values.get("q"):
+        return whole
+    return skill_address(source, skill_id, **{**values, "q": ""})
+
+
+def local_address(skill_id: str, query: str = "", scorer: str = "") -> str | None:
+    """Return the address of the page of one of the catalog's own skills."""
+    return skill_address(LOCAL, skill_id, q=query, scorer=scorer)
+
+
+def place_of(hit: Hit) -> str:
+    """Return the source under which the service finds a hit again."""
+    return LOCAL if hit.found_by == LOCAL else hit.source
+
+
+def install_line(hit: Hit) -> str:
+    """Return the command that fetches a skill, safe to paste into a shell; empty for none.
+
+    Ids come from elsewhere: what a shell would act on is quoted, and where characters cannot be
+    seen there is no command at all.
+    """
+    if is_repository(hit.source):
+        target = f"{hit.source}/{hit.id}"
+    elif hit.source != LOCAL and "." in hit.source and _DOMAIN.fullmatch(hit.source):
+        target = f"https://{hit.source}#{hit.id}"
+    else:
+        return ""
+    if not hit.id or hit.id in (".", "..") or "/" in hit.id or clean_line(target) != target:
+        return ""
+    return f"skillyard add {shell_quote(target)}"
+
+
+def _encoded(pairs: Iterable[tuple[str, str]]) -> str:
+    return urlencode(list(pairs), errors="replace")

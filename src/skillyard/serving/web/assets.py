@@ -1,0 +1,49 @@
+"""The files that pages load: a style sheet, two scripts, an icon, each by its content's hash."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from skillyard.digest import sha256
+
+__all__ = ["ICON", "SCRIPT", "STYLE", "TRY", "Asset", "address_of", "asset"]
+
+STYLE = "skillyard.css"
+SCRIPT = "skillyard.js"
+TRY = "try.js"
+"""For the page of the API alone."""
+ICON = "icon.svg"
+_MEDIA = {
+    STYLE: "text/css; charset=utf-8",
+    SCRIPT: "text/javascript; charset=utf-8",
+    TRY: "text/javascript; charset=utf-8",
+    ICON: "image/svg+xml",
+}
+
+
+class Asset(NamedTuple):
+    """One file."""
+
+    body: bytes
+    media: str
+    version: str
+    """Changes with the content; part of the address, so that browsers may keep it for good."""
+
+
+@cache
+def asset(name: str) -> Asset | None:
+    """Return the file of that name, None where there is none."""
+    if name not in _MEDIA:
+        return None
+    body = files("skillyard.serving.web").joinpath("static", name).read_bytes()
+    return Asset(body, _MEDIA[name], sha256(body).hex()[:16])
+
+
+def address_of(name: str) -> str:
+    """Return where pages load one of the files from. Raises KeyError for any other name."""
+    found = asset(name)
+    if found is None:
+        raise KeyError(name)
+    return f"/static/{name}?v={found.version}"

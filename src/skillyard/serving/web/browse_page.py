@@ -1,0 +1,151 @@
+"""The page that lists all skills of the catalog, or those with one tag, some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skillyard.catalog.counts import SkillCounts
+from skillyard.serving.runtime.shelf import Shelf, ShelfTag
+from skillyard.serving.web.addresses import BROWSE, browse_address, local_address
+from skillyard.serving.web.layout import document
+from skillyard.serving.web.markup import Content, Markup, joined, tag
+from skillyard.serving.web.parts import lead, text_of
+from skillyard.skill import Skill
+from skillyard.text import plural
+
+__all__ = ["LISTED", "browse_page", "tag_list"]
+
+LISTED = 50
+"""Skills of one page."""
+TAGS = 30
+"""Tags that are seen at once; the next ones are folded."""
+MOST_TAGS = 500
+"""Tags that are named at all: more are no help, and a page for each skill's own tags is endless."""
+DESCRIPTION = 200
+TAGS_OF_ONE = 6
+
+
+def browse_page(shelf: Shelf | None, counts: SkillCounts, tag_name: str, page: int) -> bytes:
+    """Return one page of the list; ``page`` counts from 1, and is the last one where it is more.
+
+    ``shelf`` is None where there are too many skills to be listed.
+    """
+    title = "All skills" if not tag_name else f"Skills tagged “{text_of(tag_name)}”"
+    heading = tag("h1", title, dir="auto")
+    if shelf is None:
+        said = f"{plural(counts.skills, 'skill')} are too many to be listed."
+        found = tag("a", "a search", href="/")
+        body = tag("p", f"{said} What you need is found by ", found, ".", class_="lead")
+        return document(title, heading, body, here=BROWSE)
+    chosen = shelf.tagged(tag_name) if tag_name else None
+    skills = chosen.skills if chosen else () if tag_name else shelf.skills
+    pages = max(1, -(-len(skills) // LISTED))
+    page = min(page, pages)
+    start = (page - 1) * LISTED
+    shown = skills[start : start + LISTED]
+    where = f"page {page:,} of {pages:,}" if pages > 1 else ""
+    return document(
+        f"{title}, {where}" if where else title,
+        heading,
+        _counted(counts, tag_name, len(skills), where),
+        _tags(shelf, chosen),
+        _list(shown) if shown else None,
+        _pages(tag_name, page, pages),
+        here=BROWSE,
+    )
+
+
+def _counted(counts: SkillCounts, tag_name: str, found: int, where: str) -> Markup:
+    if tag_name:
+        back = tag("a", "All skills", href=BROWSE)
+        said = plural(found, "skill") if found else "No skill has this tag"
+        return lead(said, f", {where}" if where else "", ". ", back)
+    left_out = f" ({counts.left_out})" if counts.left_out else ""
+    return lead(f"{plural(counts.skills, 'skill')}{left_out}", f", {where}" if where else "", ".")
+
+
+def tag_list(tags: Sequence[ShelfTag], total: int, chosen: ShelfTag | None = None) -> Markup:
+    """Return tags with how many skills have each; ``total`` is how many tags there are."""
+    rows = [
+        tag("li", tag("a", tag("bdi", text_of(each.name, 60)), " ",
+                      tag("span", f"{len(each.skills):,}", class_="count"),
+                      href=browse_address(each.key),
+                      aria_current="true" if each is chosen else None))
+        for each in tags
+    ]  # fmt: skip
+    if total > len(tags):
+        rest = tag("a", f"{plural(total, 'tag')} in all", href=f"{BROWSE}#tags", class_="rest")
+        rows.append(tag("li", rest))
+    return tag("ul", rows, class_="names tags")
+
+
+def _tags(shelf: Shelf, chosen: ShelfTag | None) -> Markup | None:
+    if not shelf.tags:
+        return None
+    first, more = shelf.tags[:TAGS], shelf.tags[TAGS:MOST_TAGS]
+    if chosen is not None and chosen not in first:
+        first = [chosen, *first]
+    rare = len(shelf.tags) - MOST_TAGS
+    folded: Content = None
+    if more:
+        folded = tag(
+            "details",
+            tag("summary", f"{len(more):,} more tags"),
+            tag_list(more, len(more), chosen),
+            tag("p", f"{rare:,} rarer ones are not named here.", class_="aside after")
+            if rare > 0
+            else None,
+        )
+    return tag(
+        "nav",
+        tag("h2", "Tags", id="tags"),
+        tag_list(first, len(first), chosen),
+        folded,
+        aria_labelledby="tags",
+        class_="by-tag",
+    )
+
+
+def _list(skills: Sequence[Skill]) -> Markup:
+    return joined(
+        tag("h2", "Skills", id="skills"),
+        tag("ul", [_row(skill) for skill in skills], class_="listed", aria_labelledby="skills"),
+    )
+
+
+def _row(skill: Skill) -> Markup:
+    name = text_of(skill.name)
+    address = local_address(skill.id)
+    tags: list[Content] = [
+        joined(" ", tag("a", text_of(each, 60), href=browse_address(each[:200]), class_="tag"))
+        for each in list(dict.fromkeys(skill.tags))[:TAGS_OF_ONE]
+    ]
+    if skill.hidden:
+        tags.insert(0, joined(" ", tag("span", "by name only", class_="tag")))
+    return tag(
+        "li",
+        tag("h3", tag("a", name, href=address) if address else name, dir="auto"),
+        tag("p", text_of(skill.description, DESCRIPTION), dir="auto"),
+        tag("p", tags, class_="meta", dir="auto") if tags else None,
+    )
+
+
+def _pages(tag_name: str, page: int, pages: int) -> Markup | None:
+    """Return the links from page to page."""
+    if pages == 1:
+        return None
+
+    def to(name: str, number: int, rel: str = "") -> Markup:
+        if number == page or not 1 <= number <= pages:
+            return tag("li", tag("span", name, class_="off"))
+        address = browse_address(tag_name, number)
+        return tag("li", tag("a", name, href=address, rel=rel or None))
+
+    return tag(
+        "nav",
+        tag("ul", to("First", 1), to("Previous", page - 1, "prev"),
+            tag("li", tag("span", f"Page {page:,} of {pages:,}", aria_current="page")),
+            to("Next", page + 1, "next"), to("Last", pages)),
+        aria_label="Pages of the list",
+        class_="pages",
+    )  # fmt: skip

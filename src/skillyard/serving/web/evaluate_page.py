@@ -1,0 +1,145 @@
+"""The page on which a request with its files is tried out: confidences beside a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from skillyard.ranking.match import Match
+from skillyard.serving.web.addresses import EVALUATE, local_address
+from skillyard.serving.web.layout import document
+from skillyard.serving.web.markup import Markup, joined, tag
+from skillyard.serving.web.parts import lead, note, text_of
+from skillyard.serving.web.signals import bar, score_badge
+from skillyard.serving.web.verdict import verdict_of
+from skillyard.serving.web.words import percent
+from skillyard.usecases import Evaluated, Selected
+
+__all__ = ["ANSWERS", "TEXT", "Trial", "evaluate_page"]
+
+TEXT = 20_000
+"""Characters of each field."""
+ANSWERS = "verdict"
+"""The id of the heading of the answer, to which the form leads."""
+
+
+class Trial(NamedTuple):
+    """A request that was tried out."""
+
+    text: str = ""
+    files: str = ""
+    """Paths as they were typed, one a line."""
+    evaluated: Evaluated | None = None
+    """None where nothing was typed yet."""
+    selected: Selected | None = None
+
+
+def evaluate_page(trial: Trial) -> bytes:
+    """Return the page."""
+    return document(
+        "Evaluate",
+        tag("h1", "Evaluate a request"),
+        lead("Which skills of this catalog would fire for a request and the files in play?"),
+        _form(trial),
+        _answers(trial),
+        here=EVALUATE,
+    )
+
+
+def _form(trial: Trial) -> Markup:
+    return tag(
+        "form",
+        tag("label", "Request", for_="text"),
+        tag("textarea", trial.text, id="text", name="text", rows=3, maxlength=TEXT, dir="auto",
+            placeholder="For example: the unit tests of the parser fail"),
+        tag("label", "Files, one path a line", for_="files"),
+        tag("textarea", trial.files, id="files", name="files", rows=3, maxlength=TEXT,
+            spellcheck="false", aria_describedby="files-hint",
+            placeholder="tests/test_parser.py"),
+        tag("p", "Paths are compared with the file patterns of skills, and never opened.",
+            id="files-hint", class_="aside"),
+        tag("button", "Evaluate", type="submit"),
+        action=f"{EVALUATE}#{ANSWERS}",
+        method="post",
+        class_="stacked",
+    )  # fmt: skip
+
+
+def _answers(trial: Trial) -> Markup | None:
+    if trial.evaluated is None or trial.selected is None:
+        return None
+    return tag(
+        "div",
+        tag(
+            "section",
+            verdict_of(trial.selected, trial.text).block(),
+            lead(f"What a selection takes, ranked by {trial.selected.selection.scorer}."),
+            _choice(trial.selected, trial.text),
+            aria_labelledby=ANSWERS,
+        ),
+        tag(
+            "section",
+            tag("h2", "Confidence", id="confidence"),
+            lead("How sure skill_evaluate is of each skill by itself."),
+            _confidences(trial.evaluated),
+            aria_labelledby="confidence",
+        ),
+        class_="columns",
+    )
+
+
+def _confidences(evaluated: Evaluated) -> Markup:
+    if not evaluated.results:
+        return note("No skill reaches the confidence that it takes.")
+    return tag("ol", [_confidence(result) for result in evaluated.results], class_="answers")
+
+
+def _confidence(result: Mapping[str, Any]) -> Markup:
+    name = str(result["skillName"])
+    confidence = float(result["confidence"])
+    level = str(result["level"])
+    address = local_address(name)
+    return tag(
+        "li",
+        tag(
+            "div",
+            tag("h3", _linked(name, address)),
+            tag("p", tag("span", level, class_=f"level {level}"), " ",
+                tag("strong", percent(confidence)), class_="score"),
+            class_="head",
+        ),
+        bar(confidence),
+        tag("p", text_of(str(result["reason"]), 400), class_="evidence", dir="auto"),
+    )  # fmt: skip
+
+
+def _choice(selected: Selected, query: str) -> Markup:
+    chosen = selected.selection
+    taken = [_match(match, query) for match in chosen.selected if len(chosen.selected) > 1]
+    left = [_match(match, query) for match in chosen.rejected[:5]]
+    return joined(
+        tag("ol", taken, class_="answers") if taken else None,
+        tag("details", tag("summary", "Not chosen"), tag("ul", left, class_="answers"))
+        if left
+        else None,
+    )
+
+
+def _match(match: Match, query: str) -> Markup:
+    skill = match.skill
+    because = match.rejected_because or match.reason
+    return tag(
+        "li",
+        tag(
+            "div",
+            tag("h3", _linked(skill.title or skill.name, local_address(skill.id, query))),
+            score_badge(match.score, match.level),
+            class_="head",
+        ),
+        tag("p", text_of(because, 400), class_="evidence", dir="auto") if because else None,
+    )
+
+
+def _linked(name: str, address: str | None) -> Markup:
+    shown = text_of(name)
+    return tag("a", shown, href=address, dir="auto") if address else tag("span", shown, dir="auto")

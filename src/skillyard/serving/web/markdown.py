@@ -1,0 +1,182 @@
+"""Markdown of skills as HTML: CommonMark and tables, no HTML of its own, a list of allowed tags.
+
+Two walls, each enough by itself: the reader takes no HTML from the text, and what it writes passes
+a sanitiser. Links lead to http and https only, or to files that lie beside the skill; an image is
+never loaded, its text and address stand in its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from posixpath import normpath
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from skillyard.serving.web.markup import Markup, outward, tag
+from skillyard.text import clean
+
+__all__ = ["Rendered", "rendered", "source_block"]
+
+LONGEST = 65_536
+"""Characters of a text that is rendered; a longer one, which no agent reads whole, is shown as
+source. 99.9 % of real files are shorter (``limits.py``)."""
+MOST_STEPS = 30_000
+"""Lines that the reader may look at, a line counted once for each quote or list that it may go on
+in, since the reader looks at it again for each. Three thousand lines in quotes nine deep are
+allowed, more than the longest of 10,476 real ones needs (26,019); a step takes seven microseconds
+at most. What stands in one line costs less than two seconds at :data:`LONGEST`, whatever it is."""
+MOST_ATTRIBUTES = 1_000_000
+"""Characters in the addresses of one text: one long address may be meant by thousands of links."""
+HEADINGS_FROM = 3
+"""The page's own headings are of levels one and two."""
+
+_TAGS = {
+    *("a", "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
+    *("s", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
+_ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
+_CLASSES = {
+    "td": {"center", "right"},
+    "th": {"center", "right"},
+    "span": {"picture"},
+}
+_MARK = re.compile(r"[>+*-]|[0-9]{1,9}[.)]")
+_MARKS = re.compile(r"^(?:[ \t]*+(?:[>+*-]|[0-9]{1,9}[.)]))+", re.MULTILINE)
+"""What opens quotes and lists, at the start of a line."""
+MOST_NESTED = 20
+"""Quotes and lists that are read within one another: ``maxNesting`` of the CommonMark preset."""
+_ALIGNED = {"text-align:center": "center", "text-align:right": "right"}
+
+Beside = Callable[[str], str | None]
+"""Gives the page of a file beside the skill, by its path; None where there is no such file."""
+
+
+class Rendered(NamedTuple):
+    """A text as HTML."""
+
+    html: Markup
+    note: str = ""
+    """Why it is shown as source; empty where it is rendered."""
+
+
+def rendered(text: str, beside: Beside = lambda path: None) -> Rendered:
+    """Return a text as HTML, as source where it is too much to render."""
+    text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+    if len(text) > LONGEST:
+        note = f"longer than {LONGEST:,} characters, so it is shown as it stands in the file"
+        return Rendered(source_block(text), note)
+    if _steps_of(text) > MOST_STEPS:
+        note = "its quotes and lists are nested too deep, so it is shown as it stands in the file"
+        return Rendered(source_block(text), note)
+    reader = _reader()
+    tokens = reader.parse(text)
+    if _size_of(tokens) > MOST_ATTRIBUTES:
+        note = "its links repeat long addresses, so it is shown as it stands in the file"
+        return Rendered(source_block(text), note)
+    html = reader.renderer.render(list(_fitted(tokens, beside)), reader.options, {})
+    return Rendered(Markup(_sanitised(html)))
+
+
+def source_block(text: str) -> Markup:
+    """Return a text as it stands, with what cannot be seen written out."""
+    return tag("pre", tag("code", text), class_="source", tabindex=0, dir="auto")
+
+
+@cache
+def _reader() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
+
+
+def _steps_of(text: str) -> int:
+    """Return the lines times the depth of the deepest quotes and lists, as far as they are read."""
+    deepest = max((len(_MARK.findall(found[0])) for found in _MARKS.finditer(text)), default=0)
+    return (text.count("\n") + 1) * (1 + min(deepest, MOST_NESTED))
+
+
+def _sanitised(html: str) -> str:
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        allowed_classes=_CLASSES,
+        url_schemes={"http", "https"},
+        link_rel="noopener noreferrer nofollow",
+    )
+
+
+def _size_of(tokens: Iterable[Token]) -> int:
+    return sum(
+        sum(len(str(value)) for value in token.attrs.values()) + _size_of(token.children or ())
+        for token in tokens
+    )
+
+
+def _fitted(tokens: Iterable[Token], beside: Beside) -> Iterator[Token]:
+    """Yield the tokens as they fit into a page: headings lowered, links and images judged."""
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            level = min(6, int(token.tag[1:]) + HEADINGS_FROM - 1)
+            token.tag = f"h{level}"
+        elif token.type in ("th_open", "td_open"):
+            aligned = _ALIGNED.get(str(token.attrs.pop("style", "")))
+            if aligned is not None:
+                token.attrs["class"] = aligned
+        elif token.children:
+            token.children = list(_judged(token.children, beside))
+        yield token
+
+
+def _judged(children: Iterable[Token], beside: Beside) -> Iterator[Token]:
+    open_links: list[bool] = []
+    for token in children:
+        if token.type == "link_open":
+            address = _address(str(token.attrs.get("href", "")), beside)
+            token.attrs = {} if address is None else {"href": address}
+            open_links.append(address is not None)
+            if address is None:
+                continue
+        elif token.type == "link_close":
+            if not open_links.pop():
+                continue
+        elif token.type == "image":
+            # No link within a link: browsers would end the outer one there.
+            yield from _instead_of_image(token, beside, linked=not any(open_links))
+            continue
+        yield token
+
+
+def _address(href: str, beside: Beside) -> str | None:
+    if outward(href) is not None:
+        return href
+    path = unquote(href.partition("#")[0])
+    if not path or path.startswith("/") or ":" in path:
+        return None
+    return beside(normpath(path))
+
+
+def _instead_of_image(token: Token, beside: Beside, *, linked: bool) -> Iterator[Token]:
+    src = str(token.attrs.get("src", ""))
+    address = _address(src, beside) if linked else None
+    yield Token("picture_open", "span", 1, attrs={"class": "picture"})
+    if address is not None:
+        yield Token("link_open", "a", 1, attrs={"href": address})
+    said = _text_of(token.children or ()) or "image"
+    yield Token("text", "", 0, content=said)
+    if address is not None:
+        yield Token("link_close", "a", -1)
+    else:
+        yield Token("text", "", 0, content=f" ({src})")
+    yield Token("picture_close", "span", -1)
+
+
+def _text_of(tokens: Iterable[Token]) -> str:
+    return "".join(
+        token.content or _text_of(token.children or ()) or (" " if "break" in token.type else "")
+        for token in tokens
+    ).strip()

@@ -1,0 +1,468 @@
+"""The page at ``/``: the search form, what was found and why, and what each source did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from shlex import quote as shell_quote
+from typing import NamedTuple
+
+from skillyard.catalog.counts import SkillCounts
+from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
+from skillyard.serving.runtime.shelf import Shelf
+from skillyard.serving.web.addresses import (
+    BROWSE,
+    HOME,
+    LOCAL,
+    fits,
+    install_line,
+    local_address,
+    place_of,
+    search_address,
+    skill_address,
+)
+from skillyard.serving.web.browse_page import tag_list
+from skillyard.serving.web.layout import document
+from skillyard.serving.web.markup import Content, Markup, joined, outward, tag
+from skillyard.serving.web.parts import copy_button, copy_line, lead, note, text_of
+from skillyard.serving.web.scale import Scale, scale_of
+from skillyard.serving.web.signals import evidence, score_badge, score_bar, signal_bars, tree
+from skillyard.serving.web.verdict import verdict_of
+from skillyard.serving.web.words import failure_words, status_words
+from skillyard.text import plural
+from skillyard.usecases import Selected
+
+__all__ = ["LONGEST_QUERY", "RESULTS", "Library", "Offer", "Question", "found_page",
+           "home_page", "search_form"]  # fmt: skip
+
+SHOWN = 24
+"""Skills that the page without a search names."""
+TAGS = 12
+"""Tags that it names."""
+DESCRIPTION = 400
+LONGEST_QUERY = 20_000
+"""Characters of a request; a prompt that carries a page of text passes."""
+RESULTS = "verdict"
+"""The id of the heading of the answer, to which the form leads: reading goes on there."""
+LIMITS = (5, 10, 20, 50)
+
+
+class Offer(NamedTuple):
+    """What the form lets a person choose from."""
+
+    sources: tuple[str, ...]
+    scorers: tuple[str, ...]
+    scorer: str
+    """The scorer that ranks where none is chosen."""
+    limit: int
+    """How many skills are shown where no number is chosen."""
+
+
+class Question(NamedTuple):
+    """What was asked."""
+
+    text: str = ""
+    sources: tuple[str, ...] = ()
+    """Those that were chosen; empty for all."""
+    scorer: str = ""
+    """Empty for the one that ranks where none is chosen."""
+    limit: int = 0
+    """0 for the number that is shown where none is chosen."""
+    live: bool = False
+    """True while a person types: only this service's own catalog is asked then."""
+
+
+class Library(NamedTuple):
+    """What the page says of the catalog where nothing was asked."""
+
+    counts: SkillCounts
+    shelf: Shelf | None = None
+    """None where there are too many skills to be listed."""
+    looked: tuple[str, ...] = ()
+    """Where skills were looked for, as far as everybody may know that."""
+    broken: int = 0
+    """Errors in the files of skills that did not load."""
+
+
+def home_page(offer: Offer, asked: Question, library: Library) -> bytes:
+    """Return the page without a search."""
+    browse = _browse(library) if library.counts.skills else _no_skills(library)
+    return document(
+        "" if library.counts.skills else "There are no skills in this library",
+        _hero(),
+        search_form(offer, asked),
+        _results(tag("section", browse, class_="browse", aria_labelledby="library")),
+        here=HOME,
+    )
+
+
+def _browse(library: Library) -> Markup:
+    counts, shelf = library.counts, library.shelf
+    left_out = f" ({counts.left_out})" if counts.left_out else ""
+    named = [] if shelf is None else [skill for skill in shelf.skills if not skill.hidden][:SHOWN]
+    first = [
+        tag("li", tag("a", text_of(skill.name), href=local_address(skill.id), dir="auto"))
+        for skill in named
+        if local_address(skill.id)
+    ]
+    more = counts.selectable - len(first) if first else 0
+    rest = tag("a", f"and {more:,} more", href=BROWSE, class_="rest")
+    return joined(
+        tag("h2", "In this catalog", id="library"),
+        lead(f"{plural(counts.skills, 'skill')}{left_out} at hand, without asking anybody else."),
+        tag("ul", first, tag("li", rest) if more else None, class_="names") if first else None,
+        None if shelf is None or not shelf.tags else
+        joined(tag("h3", "By tag"), tag_list(shelf.tags[:TAGS], len(shelf.tags))),
+    )  # fmt: skip
+
+
+def _no_skills(library: Library) -> Markup:
+    """Return what to do where there is nothing to choose from."""
+    places = [tag("li", tag("code", text_of(place, 600), dir="ltr")) for place in library.looked]
+    folder = text_of(library.looked[0], 600) if library.looked else "FOLDER"
+    broken = None
+    if library.broken:
+        broken = tag("p", f"{plural(library.broken, 'error')} kept files from loading: ",
+                     tag("code", f"skillyard check {shell_quote(folder)}", dir="ltr"),
+                     " names each with its remedy.")  # fmt: skip
+    return tag(
+        "div",
+        tag("h2", "There are no skills in this library", id="library"),
+        joined(tag("p", "Looked for folders with a SKILL.md in:"), tag("ul", places)) if places
+        else tag("p", "None was found where this service was told to look."),
+        broken,
+        tag("h3", "What to do next"),
+        tag(
+            "ul",
+            tag("li", "Put a skill there: a folder with a SKILL.md that has a name and a"
+                " description. It appears here by itself."),
+            tag("li", "Fetch one that others have written: ",
+                tag("code", f"skillyard add OWNER/REPO/SKILL --into {shell_quote(folder)}",
+                    dir="ltr"), "."),
+            tag("li", "Or start the service on another folder: ",
+                tag("code", "skillyard serve FOLDER", dir="ltr"), "."),
+        ),
+        class_="no-skills",
+    )  # fmt: skip
+
+
+def found_page(
+    offer: Offer, asked: Question, result: SearchResult, selected: Selected | None
+) -> bytes:
+    """Return the page of a search; ``selected`` is what the catalog would choose by itself."""
+    scale = scale_of(result.ranker)
+    floor = selected.min_score if selected is not None else result.floor
+    marks = _marks(selected)
+    above = [found.match is not None and found.score >= floor for found in result.skills]
+    verdict = None
+    if selected is not None:
+        elsewhere = sum(
+            high and place_of(found.hit) != LOCAL
+            for found, high in zip(result.skills, above, strict=True)
+        )
+        verdict = verdict_of(selected, asked.text, asked.scorer, elsewhere)
+        if verdict.kind == "maybe":
+            above = [_mark_of(found, marks) == PERHAPS for found in result.skills]
+    cards = [
+        _card(place, found, asked, scale, floor, _mark_of(found, marks))
+        for place, found in enumerate(result.skills, 1)
+    ]
+    first = [card for card, high in zip(cards, above, strict=True) if high]
+    rest = [card for card, high in zip(cards, above, strict=True) if not high]
+    if verdict is None and not first:
+        first, rest = rest, []
+    count = tag(
+        "p", f"{plural(result.count, 'skill')} ranked for “", tag("bdi", text_of(asked.text)), "”",
+        id="count", class_="aside",
+    )  # fmt: skip
+    explained = None if first else _explained(result, scale)
+    plain = tag("h2", "What was found", id="verdict", tabindex=-1)
+    kind = "fits" if verdict is None else verdict.kind
+    parts = (
+        plain if verdict is None else verdict.block(),
+        count,
+        _sources(result.sources, asked),
+        _too_long(asked),
+        tag("ol", first, class_="cards") if first else None,
+        _rest(rest, floor, explained, folded=kind != "fits", first=bool(first)),
+        _nothing(result) if not cards and (verdict is None or result.partial) else None,
+        _explained(result, scale) if first else None,
+    )
+    title = text_of(asked.text, 60)
+    return document(
+        title if verdict is None else f"{verdict.title} · {title}",
+        _hero(small=True),
+        search_form(offer, asked),
+        _results(*parts),
+        here=HOME,
+    )
+
+
+def search_form(offer: Offer, asked: Question) -> Markup:
+    """Return the form of a search, filled with what was asked."""
+    box = tag(
+        "textarea",
+        asked.text,
+        id="q",
+        name="q",
+        rows=1,
+        maxlength=LONGEST_QUERY,
+        placeholder="For example: fill in a PDF form",
+        autocomplete="off",
+        spellcheck="false",
+        enterkeyhint="search",
+        aria_describedby="hint",
+        dir="auto",
+    )
+    return tag(
+        "form",
+        tag("label", "What do you want to do?", for_="q"),
+        tag("div", box, tag("button", "Search", type="submit"), class_="box"),
+        tag(
+            "p",
+            "Say it in your own words, or paste the whole request."
+            " A file name or a skill’s name will do too.",
+            tag("span", _keys(), class_="keys", hidden=True),
+            id="hint",
+            class_="aside",
+        ),
+        tag("details", tag("summary", "Filters"), _filters(offer, asked), open=_narrowed(asked)),
+        action=f"{HOME}#{RESULTS}",
+        # A long request fits into no address; the answer to a short one leads to its address.
+        method="post",
+        role="search",
+        id="search",
+    )
+
+
+def _keys() -> Markup:
+    def key(name: str) -> Markup:
+        return tag("span", name, class_="key")
+
+    return joined(
+        *(" ", key("/"), " searches, ", key("↑"), " ", key("↓"), " move, "),
+        *(key("Enter"), " asks everywhere, "),
+        *(key("Shift"), " ", key("Enter"), " starts a line, ", key("Esc"), " returns."),
+    )
+
+
+def _narrowed(asked: Question) -> bool:
+    return bool(asked.sources or asked.scorer or asked.limit)
+
+
+def _filters(offer: Offer, asked: Question) -> Markup:
+    boxes = [
+        tag(
+            "label",
+            tag("input", type="checkbox", name="source", value=name, checked=name in asked.sources),
+            " ",
+            "this catalog" if name == LOCAL else name,
+        )
+        for name in offer.sources
+        if len(offer.sources) > 1
+    ]
+    limits = sorted({*LIMITS, asked.limit or offer.limit})
+    return tag(
+        "div",
+        tag("fieldset", tag("legend", "Sources (none ticked: all)"), boxes) if boxes else None,
+        tag(
+            "div",
+            tag("label", "Ranked by", for_="scorer"),
+            _choice("scorer", [(name, name) for name in offer.scorers], asked.scorer, offer.scorer),
+        ),
+        tag(
+            "div",
+            tag("label", "How many", for_="limit"),
+            _choice(
+                "limit",
+                [(str(limit), str(limit)) for limit in limits],
+                str(asked.limit or ""),
+                str(offer.limit),
+            ),
+        ),
+        class_="filters",
+    )
+
+
+def _choice(name: str, options: Iterable[tuple[str, str]], chosen: str, default: str) -> Markup:
+    listed = [
+        tag("option", label, value=value, selected=value == (chosen or default))
+        for value, label in options
+    ]
+    return tag("select", listed, id=name, name=name)
+
+
+def _hero(*, small: bool = False) -> Markup:
+    if small:
+        return tag("h1", "Search", class_="unseen")
+    return tag(
+        "div",
+        tag("h1", "Find the skill that fits"),
+        lead("Ranked with the reasons shown, and an honest answer when none fits."),
+        class_="hero",
+    )
+
+
+def _results(*content: Content) -> Markup:
+    """Return the part of the page that a search changes, and the line that says so aloud."""
+    return joined(
+        tag("p", id="said", class_="unseen", role="status", aria_live="polite"),
+        tag("div", *content, id="results"),
+    )
+
+
+FITS, PERHAPS = "fits", "perhaps"
+
+
+def _marks(selected: Selected | None) -> dict[str, str]:
+    """Return what a selection says of the catalog's skills, by path."""
+    if selected is None:
+        return {}
+    chosen = selected.selection
+    marks = {match.skill.path: PERHAPS for match in chosen.maybe}
+    return marks | {match.skill.path: FITS for match in chosen.selected}
+
+
+def _mark_of(found: FoundSkill, marks: Mapping[str, str]) -> str:
+    return marks.get(found.skill.path, "") if place_of(found.hit) == LOCAL else ""
+
+
+def _too_long(asked: Question) -> Markup | None:
+    if fits(_address(asked)):
+        return None
+    return tag(
+        "p",
+        "This request is too long for an address: this page cannot be kept as a bookmark, and a"
+        " skill’s own page does not explain its rank for it. Its card here does.",
+        class_="aside after",
+    )
+
+
+def _address(asked: Question) -> str:
+    return search_address(
+        asked.text, sources=asked.sources, scorer=asked.scorer, limit=asked.limit or None
+    )
+
+
+def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup | None:
+    if not asked.live and all(each.name == LOCAL and each.state == "ok" for each in statuses):
+        return None
+    rows = [
+        tag(
+            "li",
+            tag("span", class_=f"dot {status.state}", aria_hidden="true"),
+            tag("strong", "this catalog" if status.name == LOCAL else text_of(status.name)),
+            ": ",
+            status_words(status),
+        )
+        for status in statuses
+    ]
+    if asked.live:
+        rest = _address(asked)
+        if fits(rest):
+            rows.append(tag("li", tag("a", "Ask the other sources too", href=rest), " (Enter)"))
+    return tag("ul", rows, class_="sources", aria_label="What each source did")
+
+
+def _rest(
+    cards: list[Markup], floor: float, explained: Content, *, folded: bool, first: bool
+) -> Markup | None:
+    """Return the cards that a choice leaves out, apart from those that come first."""
+    if not cards:
+        return None
+    listed = tag("ol", cards, class_="cards")
+    if folded:
+        said = "The rest of the ranking" if first else "The ranking all the same"
+        summary = tag("summary", f"{said} ({plural(len(cards), 'skill')})")
+        return tag("details", summary, listed, explained, class_="folded")
+    said = "The rest"
+    if math.isfinite(floor):
+        said = f"Below {floor:.3g}, which is what a choice takes"
+    return joined(tag("p", said, class_="divider") if first else None, listed, explained)
+
+
+def _nothing(result: SearchResult) -> Markup:
+    if result.partial:
+        return lead("Nothing was found, but not every source answered.")
+    return lead("Nothing was found. Fewer or other words may find more.")
+
+
+def _explained(result: SearchResult, scale: Scale) -> Markup:
+    said = f"Ranked by {result.ranker} among {plural(result.considered, 'skill')}."
+    return tag("p", f"{said} {scale.words}", class_="aside")
+
+
+def _card(
+    place: int, found: FoundSkill, asked: Question, scale: Scale, floor: float, mark: str
+) -> Markup:
+    skill, hit, match = found.skill, found.hit, found.match
+    name = text_of(skill.title or skill.name) or "(no name)"
+    source = place_of(hit)
+    address = skill_address(source, hit.id, q=asked.text, scorer=asked.scorer)
+    title = tag("a", name, href=address, class_="open") if address else tag("span", name)
+    line = install_line(hit)
+    card = tag(
+        "article",
+        tag(
+            "div",
+            tag("h3", title, id=f"hit-{place}", dir="auto"),
+            score_badge(match.score, match.level) if match is not None else None,
+            class_="head",
+        ),
+        score_bar(match.score, scale, floor) if match is not None else None,
+        _meta(found, source, mark),
+        tag("p", text_of(skill.description, DESCRIPTION), class_="description", dir="auto"),
+        _lost(found),
+        signal_bars(match.signals, scale) if match is not None else None,
+        evidence(match) if match is not None else None,
+        copy_line("install line", line) if line else None,
+        tag(
+            "div",
+            copy_button(" id", text=_copied_id(hit.source, hit.id)),
+            _why(found),
+            class_="more",
+        ),
+        aria_labelledby=f"hit-{place}",
+    )
+    return tag("li", card, class_=f"card {mark}".strip(), value=place)
+
+
+def _copied_id(source: str, skill_id: str) -> str:
+    return text_of(skill_id if source == LOCAL else f"{source}/{skill_id}", 600)
+
+
+def _meta(found: FoundSkill, source: str, mark: str) -> Markup:
+    hit = found.hit
+    others = [name for name in found.found_by if name != hit.found_by]
+    pieces: list[Content] = [
+        tag("span", mark, class_="tag good" if mark == FITS else "tag fair") if mark else None,
+        tag("span", "this catalog" if source == LOCAL else text_of(hit.source), class_="tag"),
+        tag("span", "curated", class_="tag") if hit.curated else None,
+        tag("code", text_of(hit.id), dir="ltr"),
+        tag("span", f"{hit.install_count:,} installs") if hit.install_count > 0 else None,
+        tag("span", f"from {hit.found_by}") if hit.found_by not in (source, hit.source) else None,
+        tag("span", f"also in {', '.join(text_of(name) for name in others)}") if others else None,
+        _outside(found),
+    ]
+    return tag("p", [joined(piece, " ") for piece in pieces if piece], class_="meta")
+
+
+def _outside(found: FoundSkill) -> Markup | None:
+    """Return a link to where a person can look at a remote skill."""
+    address = None if found.package is None else outward(found.package.url)
+    if address is None:
+        return None
+    return tag("a", "where it lives", href=address, rel="noopener noreferrer nofollow")
+
+
+def _lost(found: FoundSkill) -> Markup | None:
+    if found.failure is None:
+        return None
+    said = failure_words(found.failure.code, found.failure.retry_after_s)
+    return note(f"Its instructions could not be had: {said}.", kind="bad")
+
+
+def _why(found: FoundSkill) -> Markup | None:
+    if found.match is None:
+        return None
+    return tag("details", tag("summary", "Why this rank"), tree(found.match.explanation))

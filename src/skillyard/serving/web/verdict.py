@@ -1,0 +1,126 @@
+"""Whether any skill fits: the first thing that a page says about a request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from skillyard.ranking.match import Match
+from skillyard.serving.web.addresses import local_address
+from skillyard.serving.web.markup import Content, Markup, joined, tag
+from skillyard.serving.web.parts import text_of
+from skillyard.serving.web.words import reason_words, score_words
+from skillyard.text import plural
+from skillyard.usecases import Selected
+
+__all__ = ["Verdict", "verdict_of"]
+
+
+class Verdict(NamedTuple):
+    """A choice, a question or an abstention, in words."""
+
+    kind: str
+    """``fits``, ``maybe``, ``elsewhere`` (remote skills fit, none of the catalog's) or ``none``."""
+    title: str
+    """In a few words, for the window's title."""
+    heading: Content
+    said: Content
+    """The sentence below the heading."""
+
+    def block(self, level: str = "h2") -> Markup:
+        """Return it as a part of a page. What is searched for leads to its heading."""
+        return tag(
+            "div",
+            tag(level, self.heading, id="verdict", tabindex=-1, dir="auto"),
+            tag("div", self.said, class_="said", dir="auto") if self.said else None,
+            class_=f"verdict {self.kind}",
+        )
+
+
+def verdict_of(selected: Selected, query: str, scorer: str = "", elsewhere: int = 0) -> Verdict:
+    """Return what a choice among the skills of the catalog came to.
+
+    ``elsewhere`` is how many remote skills reach the floor too. ``query`` and ``scorer`` go into
+    the addresses of the skills that are named.
+    """
+    chosen = selected.selection
+    floor = f"{selected.min_score:.3g}"
+    if chosen.selected:
+        return _fits(selected, query, scorer)
+    if elsewhere:
+        fit = f"{plural(elsewhere, 'skill')} from elsewhere {'fits' if elsewhere == 1 else 'fit'}"
+        said = tag("p", f"It takes {floor} to be chosen. No skill of this catalog has that.")
+        return Verdict("elsewhere", fit, fit, said)
+    if chosen.maybe:
+        return _maybe(selected, query, scorer)
+    why = tag("p", _why_none(selected))
+    return Verdict("none", "No skill fits", "No skill fits this request", why)
+
+
+def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
+    chosen = selected.selection.selected
+    names = [_linked(match, query, scorer) for match in chosen]
+    title = f"Fits: {text_of(chosen[0].skill.name, 60)}"
+    if len(chosen) > 1:
+        title = f"{title} and {len(chosen) - 1:,} more"
+    first = chosen[0]
+    reasons = reason_words(first.reason)
+    score = f"scores {score_words(first.score)}, where {selected.min_score:.3g} is enough"
+    said = f"{'The first' if len(chosen) > 1 else 'It'} {score}"
+    return Verdict(
+        "fits",
+        title,
+        joined("Fits: " if len(chosen) == 1 else "These fit: ", _listed(names)),
+        joined(
+            tag("p", f"{said}: {reasons}." if reasons else f"{said}."),
+            tag("p", selected.question.replace("**", "")) if selected.question else None,
+        ),
+    )
+
+
+def _maybe(selected: Selected, query: str, scorer: str) -> Verdict:
+    near = selected.selection.maybe
+    names = [
+        joined(_linked(match, query, scorer), " ", tag("span", score_words(match.score)))
+        for match in near
+    ]
+    meant = "Is it what you mean?" if len(near) == 1 else "Is one of them what you mean?"
+    rest = "It comes near, but stays" if len(near) == 1 else "They come near, but stay"
+    return Verdict(
+        "maybe",
+        f"Perhaps: {text_of(near[0].skill.name, 60)}",
+        joined("Perhaps: ", _listed(names)),
+        tag("p", f"{meant} {rest} under the {selected.min_score:.3g} that a choice takes."),
+    )
+
+
+def _why_none(selected: Selected) -> str:
+    chosen = selected.selection
+    if selected.query.empty:
+        return "There is nothing in the request to go by."
+    if not selected.counts.skills:
+        return "There are no skills in this library."
+    among = selected.counts.selectable
+    if not chosen.rejected:
+        if not among:
+            return "The skills here are taken only when they are called by name."
+        return f"None of {plural(among, 'skill')} has anything in common with it."
+    best = chosen.rejected[0]
+    closest = f"Of {plural(among, 'skill')}, {text_of(best.skill.name)} comes closest"
+    closest = f"{closest} with {score_words(best.score)}"
+    if best.score >= selected.min_score:
+        return f"{closest}, but none may be chosen."
+    return f"{closest}; it takes {selected.min_score:.3g} to be chosen."
+
+
+def _linked(match: Match, query: str, scorer: str) -> Markup:
+    address = local_address(match.skill.id, query, scorer)
+    shown = text_of(match.skill.name)
+    return tag("a", shown, href=address, dir="auto") if address else tag("bdi", shown)
+
+
+def _listed(items: Iterable[Markup]) -> Markup:
+    pieces: list[Content] = []
+    for item in items:
+        pieces += [", ", item] if pieces else [item]
+    return joined(*pieces)

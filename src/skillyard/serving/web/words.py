@@ -1,0 +1,106 @@
+"""What happened, in plain words: how a source did, whether anything fits, what a number is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from skillyard.remote.search import SourceStatus
+from skillyard.text import clean_line, plural, shorten
+
+__all__ = [
+    "failure_words",
+    "number",
+    "percent",
+    "reason_words",
+    "score_words",
+    "sentence",
+    "status_words",
+    "title_words",
+    "wait_words",
+]
+
+_FAILURES: Mapping[str, str] = {
+    "bad_answer": "gave an answer that cannot be read",
+    "denied": "refused access",
+    "not_found": "is not there",
+    "offline": "not asked, for this service is offline",
+    "rate_limited": "rate-limited",
+    "refused": "leads to an address that is not followed",
+    "status": "answered with an error",
+    "timeout": "did not answer in time",
+    "too_large": "gave an answer that is too large",
+    "unreachable": "cannot be reached",
+}
+_MINUTE = 60
+
+
+def number(value: float) -> str:
+    """Return a number as a person reads it: few digits, and never 0 for what is more."""
+    if not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size >= 100:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    if size >= 0.01:
+        return f"{value:.2f}"
+    if size >= 0.001:
+        return f"{value:.3f}"
+    return "< 0.001" if value > 0 else "> −0.001"
+
+
+def score_words(value: float) -> str:
+    """Return a score with two decimals, digit by digit as the command line prints it."""
+    return f"{value:.2f}" if math.isfinite(value) else "–"
+
+
+def percent(value: float) -> str:
+    """Return a share of one as whole percents."""
+    return f"{value:.0%}" if math.isfinite(value) else "–"
+
+
+def failure_words(code: str, retry_after_s: float | None = None) -> str:
+    """Return what a failure was, and when it makes sense to ask again."""
+    said = _FAILURES.get(code, "failed")
+    if retry_after_s is None or not math.isfinite(retry_after_s):
+        return said
+    return f"{said}, try again in {wait_words(retry_after_s)}"
+
+
+def wait_words(seconds: float) -> str:
+    """Return a number of seconds, rounded up, in the unit that people count it in."""
+    whole = max(1, math.ceil(seconds))
+    if whole < 2 * _MINUTE:
+        return f"{whole} s"
+    minutes = math.ceil(whole / _MINUTE)
+    return f"{minutes} min" if minutes < 2 * _MINUTE else f"{math.ceil(minutes / _MINUTE)} h"
+
+
+def status_words(status: SourceStatus) -> str:
+    """Return what one source did for one search."""
+    found = f"{plural(status.found, 'skill')} found"
+    if status.state == "ok":
+        return found
+    said = failure_words(status.code, status.retry_after_s)
+    return said if status.state == "failed" else f"{found}, but one place {said}"
+
+
+def reason_words(reason: str) -> str:
+    """Return what a scorer matched as part of a sentence: ``words pdf, form; called by name``."""
+    pieces = [clean_line(piece).replace(": ", " ", 1) for piece in reason.split(" | ")]
+    return shorten("; ".join(piece for piece in pieces if piece), 300)
+
+
+def title_words(label: str) -> str:
+    """Return a scorer's word for a signal as a person writes it."""
+    return label.replace("_", " ").strip() or "–"
+
+
+def sentence(text: str) -> str:
+    """Return a message as a sentence of its own: a capital, and a full stop or what it has."""
+    capital = text[:1].upper() + text[1:]
+    return capital if capital.endswith((".", "?", "!", "…")) else f"{capital}."

@@ -1,0 +1,149 @@
+"""Skill folders below roots as items; the file of an item as a skill, with its files' digests."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+from skillyard.catalog.reading import read_one
+from skillyard.discovery import Candidate, Root
+from skillyard.discovery.streaming import stream
+from skillyard.errors import Diagnostic, ResourceRefused
+from skillyard.limits import Limits
+from skillyard.resources import list_resources, read_file, read_resource
+from skillyard.skill import Origin, Reference, Skill
+from skillyard.store.ingest.work import Item
+from skillyard.store.values import FileDigest, Standing, Submission
+
+__all__ = ["count", "items", "submission", "unchanged"]
+
+MOST_FOLDERS = 4_000_000
+"""Below all roots of one ingest: many times what one scan may look at, for here nothing but a
+folder's number is kept. They take about 600 MB."""
+MOST_REFERENCE_BYTES = 1_048_576
+"""Of the texts of a skill's references together; those beyond are published by name alone."""
+
+
+def items(roots: Sequence[str], source: str, limits: Limits) -> Iterator[Item | Diagnostic]:
+    """Yield every skill file below the roots as it is found, and what could not be looked at.
+
+    Convention files (AGENTS.md and kin) are a project's own and no skills to share. The place is
+    the path of the skill's folder below its root, of a single document its own path; None for a
+    SKILL.md that lies in the root itself. Raises InvalidSkillsRoot.
+    """
+    for found in _found(roots, limits):
+        if isinstance(found, Diagnostic):
+            yield found
+        else:
+            yield Item(found.path, None, source, _place(found), found.stamp.size, found)
+
+
+def count(roots: Sequence[str], limits: Limits, stop: threading.Event) -> int:
+    """Return how many items there are, or how many until ``stop``. Raises InvalidSkillsRoot."""
+    total = 0
+    for found in _found(roots, limits):
+        total += isinstance(found, Candidate)
+        if stop.is_set():
+            break
+    return total
+
+
+def _found(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
+    named = [Root(root) for root in roots]
+    for found in stream(named, limits._replace(folders_walked=MOST_FOLDERS)):
+        if isinstance(found, Diagnostic) or found.origin != Origin.CONVENTION:
+            yield found
+
+
+def _place(candidate: Candidate) -> str | None:
+    parts = candidate.parts if candidate.folder is None else candidate.parts[:-1]
+    return "/".join(parts) or None
+
+
+def unchanged(candidate: Candidate, standing: Standing, limits: Limits) -> bool:
+    """True when what stands was made from this very file, with the same files beside it.
+
+    The file is read and not parsed. Raises SkillIoError.
+    """
+    if standing.hash is None or standing.slug != candidate.folder:
+        return False
+    return (
+        standing.origin == candidate.origin
+        and standing.installs == 0
+        and _names(standing.references) == _names(candidate.references)
+        and standing.hash == _hash(candidate, limits)
+        and standing.files == digests(candidate, limits)[0]
+    )
+
+
+def _names(references: Sequence[Reference]) -> list[tuple[str, str]]:
+    return [(reference.name, reference.path) for reference in references]
+
+
+def _hash(candidate: Candidate, limits: Limits) -> str:
+    path = candidate.target or candidate.path
+    return sha256(read_file(path, limits.skill_file_bytes, candidate.path).data).hexdigest()
+
+
+def submission(
+    candidate: Candidate, source: str, place: str | None, limits: Limits
+) -> tuple[Submission | None, list[Diagnostic]]:
+    """Return what is to be published of a file, None where it is no skill, and what was noticed.
+
+    The path of the skill becomes the one below its root: where the root lies says nothing to
+    readers elsewhere.
+    """
+    entry = read_one(candidate, limits, time.time_ns())
+    diagnostics = list(entry.diagnostics)
+    if entry.skill is None:
+        return None, diagnostics
+    files, refused = digests(candidate, limits)
+    skill = entry.skill.replace(
+        path="/".join(candidate.parts),
+        source=source or None,
+        references=_with_texts(candidate, limits),
+    )
+    return Submission(skill, place, files), diagnostics + refused
+
+
+def digests(
+    candidate: Candidate, limits: Limits
+) -> tuple[tuple[FileDigest, ...], list[Diagnostic]]:
+    """Return the digests of the files of a skill's folder, sorted, and those that were refused."""
+    if candidate.folder is None:
+        return (), []
+    folder = _of_folder(candidate)
+    found: list[FileDigest] = []
+    refused: list[Diagnostic] = []
+    for resource in list_resources(folder, limits):
+        try:
+            data = read_resource(folder, resource.path, limits)
+        except ResourceRefused as error:
+            refused.append(error.diagnostic("warning")._replace(path=candidate.path))
+            continue
+        found.append(FileDigest(resource.path, sha256(data).hexdigest(), len(data)))
+    return tuple(sorted(found)), refused
+
+
+def _with_texts(candidate: Candidate, limits: Limits) -> tuple[Reference, ...]:
+    """Return the references with their texts, as far as they are UTF-8 and not too much."""
+    folder = _of_folder(candidate)
+    left = MOST_REFERENCE_BYTES
+    found = []
+    for reference in candidate.references:
+        try:
+            data = read_resource(folder, reference.path, limits)
+            text = data.decode("utf-8") if len(data) <= left else None
+        except (ResourceRefused, UnicodeDecodeError):
+            text = None
+        if text is not None:
+            left -= len(data)
+        found.append(reference._replace(content=text))
+    return tuple(found)
+
+
+def _of_folder(candidate: Candidate) -> Skill:
+    """Return a skill that stands for the folder before its file is parsed."""
+    return Skill(candidate.folder or "", "", None, candidate.path, hash="-")

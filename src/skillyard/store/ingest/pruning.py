@@ -1,0 +1,52 @@
+"""Withdrawing what stands and was not met."""
+
+from __future__ import annotations
+
+import threading
+
+from skillyard.store.ingest.publishing import Publisher
+from skillyard.store.ingest.seen import Seen
+from skillyard.store.values import StoreKey
+
+__all__ = ["prune"]
+
+LISTED_AT_ONCE = 10_000
+
+
+def prune(publisher: Publisher, seen: Seen, stop: threading.Event) -> bool:
+    """Withdraw what stands under the namespace and source of a run and was not met in it.
+
+    Only within its partition, where there is one. Each page of places is one generation at most.
+    Returns False when it was stopped between two pages. In a dry run it only counts.
+    """
+    options, store, after = publisher.options, publisher.store, ""
+    while not stop.is_set():
+        places = store.places(
+            options.tenant,
+            namespace=options.namespace,
+            source=options.source,
+            after=after,
+            limit=LISTED_AT_ONCE,
+        )
+        keys = [
+            StoreKey(options.tenant, options.namespace, options.source, place) for place in places
+        ]
+        gone = [
+            key
+            for key in keys
+            if key not in seen and (options.partition is None or options.partition.holds(key))
+        ]
+        if gone and options.dry_run:
+            publisher.done.withdrawn += len(gone)
+        elif gone:
+            done = store.withdraw(
+                gone,
+                tenant=options.tenant,
+                publisher=options.publisher,
+                durability=options.durability,
+            )
+            publisher.done.add(done._replace(unchanged=0))
+        if len(places) < LISTED_AT_ONCE:
+            return True
+        after = places[-1]
+    return False

@@ -1,0 +1,153 @@
+"""Rows into a store, batch by batch, while the next ones are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from skillyard.errors import Diagnostic, StoreRefused
+from skillyard.store.converting import StoredRow
+from skillyard.store.ingest.work import Options
+from skillyard.store.protocol import CatalogStore
+from skillyard.store.values import Published, StoreKey
+
+__all__ = ["Done", "Publisher"]
+
+MOST_BATCH_CHARS = 67_108_864
+"""Of the texts of one batch. Two thousand skills of usual size have a quarter of this."""
+
+
+@dataclass(slots=True)
+class Done:
+    """What was acknowledged, in skills."""
+
+    generation: int = 0
+    generations: int = 0
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    withdrawn: int = 0
+    refused: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def settled(self) -> int:
+        """Skills that were given and are settled."""
+        return self.added + self.changed + self.unchanged + self.refused
+
+    def add(self, published: Published) -> None:
+        """Count one acknowledged change."""
+        self.added += published.added
+        self.changed += published.changed
+        self.unchanged += published.unchanged
+        self.withdrawn += published.withdrawn
+        if published.added or published.changed or published.withdrawn:
+            self.generation = published.generation
+            self.generations += 1
+
+
+class Publisher:
+    """Publishes in a thread of its own, one batch at a time; at most two are in memory.
+
+    ``add`` and ``finish`` raise what publishing raised. In a dry run it only counts.
+    """
+
+    def __init__(self, store: CatalogStore, options: Options) -> None:
+        self.store = store
+        self.options = options
+        self.done = Done()
+        self._rows: list[tuple[StoredRow, bool]] = []
+        self._chars = 0
+        self._thread = ThreadPoolExecutor(1, "publisher")
+        self._under_way: Future[None] | None = None
+
+    def add(self, row: StoredRow, *, placed: bool) -> None:
+        """Take a row; ``placed`` says that it was compared with what stands."""
+        self._rows.append((row, placed))
+        self._chars += len(row.document) + len(row.body or "") + len(row.files)
+        if len(self._rows) >= self.options.batch or self._chars >= MOST_BATCH_CHARS:
+            self._send()
+
+    def finish(self, *, send: bool) -> None:
+        """Wait until everything given is acknowledged; without ``send`` drop what was not begun."""
+        if send and self._rows:
+            self._send()
+        self._rows = []
+        self._wait()
+
+    def _send(self) -> None:
+        rows, self._rows, self._chars = self._rows, [], 0
+        self._wait()
+        self._under_way = self._thread.submit(self._publish, rows)
+
+    def _wait(self) -> None:
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
+
+    def _publish(self, given: Sequence[tuple[StoredRow, bool]]) -> None:
+        rows = self._new([row for row, placed in given if not placed])
+        rows += [row for row, placed in given if placed]
+        if not rows:
+            return
+        if self.options.dry_run:
+            there = self.store.standing(self._key(row) for row in rows)
+            changed = sum(self._key(row) in there for row in rows)
+            self.done.added += len(rows) - changed
+            self.done.changed += changed
+        else:
+            self._give(rows)
+
+    def _new(self, rows: Sequence[StoredRow]) -> list[StoredRow]:
+        """Leave out the rows that stand already."""
+        there = self.store.standing(self._key(row) for row in rows) if rows else {}
+        new = []
+        for row in rows:
+            stands = there.get(self._key(row))
+            if stands is None or (stands.digest, stands.installs) != (row.digest, row.installs):
+                new.append(row)
+        self.done.unchanged += len(rows) - len(new)
+        return new
+
+    def _give(self, rows: Sequence[StoredRow]) -> None:
+        """Publish rows; where the store refuses one of them, all but that one."""
+        try:
+            self.done.add(self._published(rows))
+        except StoreRefused as error:
+            self._published([])  # a store that refuses everything says so here
+            if len(rows) > 1:
+                half = len(rows) // 2
+                self._give(rows[:half])
+                self._give(rows[half:])
+                return
+            self.done.refused += 1
+            key = str(self._key(rows[0]))
+            self.done.diagnostics.append(
+                Diagnostic("store_refused", "error", key, error.what, error.hint)
+            )
+
+    def _published(self, rows: Sequence[StoredRow]) -> Published:
+        return self.store.publish(
+            rows,
+            tenant=self.options.tenant,
+            publisher=self.options.publisher,
+            namespace=self.options.namespace,
+            durability=self.options.durability,
+        )
+
+    def _key(self, row: StoredRow) -> StoreKey:
+        return StoreKey(self.options.tenant, row.namespace, row.source, row.place)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._thread.shutdown()

@@ -1,0 +1,296 @@
+"""One ingest from beginning to end: items to workers, rows to the store, counts of both.
+
+This thread takes items and hands them out, worker processes read them, and one more thread
+publishes a batch while the next one is made. What is under way at a time is bounded everywhere.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+
+from skillyard.errors import Diagnostic, InvalidInput, StoreRefused
+from skillyard.store.ingest import folders
+from skillyard.store.ingest.lines import Lines
+from skillyard.store.ingest.making import make, refused
+from skillyard.store.ingest.pool import Workers
+from skillyard.store.ingest.pruning import prune
+from skillyard.store.ingest.publishing import Publisher
+from skillyard.store.ingest.seen import Seen
+from skillyard.store.ingest.work import Ingested, Item, Made, Making, Options, Step
+from skillyard.store.naming import (
+    checked_durability,
+    checked_key,
+    checked_namespace,
+    checked_publisher,
+    checked_tenant,
+)
+from skillyard.store.protocol import CatalogStore
+from skillyard.store.values import Standing, StoreKey
+
+__all__ = ["Tell", "ingest"]
+
+Tell = Callable[[Step], None]
+
+ASKED_AT_ONCE = 500
+"""Items whose standing is asked for in one query."""
+MOST_ASKED_BYTES = 33_554_432
+"""Of the items of one query: lines are held until they are read."""
+AT_ONCE = 50
+MOST_BYTES = 8_388_608
+"""Items, and bytes of them, of one errand of a worker; one item may be larger."""
+MOST_DIAGNOSTICS = 1_000
+"""Errors that are kept; the rest is counted. A million bad lines say nothing that these do not."""
+_MOST_JOBS = 256
+_MOST_BATCH = 100_000
+_HARMLESS = frozenset({"file_name_case"})
+"""What discovery says of something that it found all the same."""
+
+
+def ingest(
+    store: CatalogStore,
+    options: Options,
+    *,
+    roots: Sequence[str] = (),
+    lines: Sequence[str] = (),
+    stop: threading.Event | None = None,
+    tell: Tell | None = None,
+) -> Ingested:
+    """Publish the skills below the roots, then those of the files of JSON lines.
+
+    A bad file or line becomes a diagnostic and stops no other. What stands already is neither
+    parsed nor sent. Of two items with one key the first one counts, and so does the first of
+    several copies of one file below the roots (as far as they are in one partition). ``stop``
+    ends the run after the batch that is being published; ``tell`` is called after each batch and
+    now and then between (and costs one more walk below the roots, to know how many there are).
+
+    Raises InvalidInput and InvalidSkillsRoot before anything is done, StoreFailed and WorkerLost
+    in the middle: what was acknowledged stands, and the same call goes on from there.
+    """
+    _check(options)
+    opened = Lines(lines)
+    run = _Run(store, options, opened, stop or threading.Event(), tell)
+    with (
+        closing(run.seen),
+        Workers(options.jobs) as workers,
+        Publisher(store, options) as publisher,
+    ):
+        if tell is not None and roots:
+            run.expected = folders.count(roots, options.limits, run.stop)
+        return run.whole(workers, publisher, _items(roots, opened, options))
+
+
+def _items(roots: Sequence[str], lines: Lines, options: Options) -> Iterator[Item | Diagnostic]:
+    if roots:
+        yield from folders.items(roots, options.source, options.limits)
+    yield from lines.items(options.source)
+
+
+def _check(options: Options) -> None:
+    checked_tenant(options.tenant)
+    checked_namespace(options.namespace)
+    checked_publisher(options.publisher)
+    checked_durability(options.durability)
+    for name, value, most in (
+        ("jobs", options.jobs, _MOST_JOBS),
+        ("batch", options.batch, _MOST_BATCH),
+    ):
+        if type(value) is not int or not 1 <= value <= most:
+            raise InvalidInput(f"{name} must be a whole number from 1 to {most:,}")
+
+
+class _Run:
+    """What is known while it runs."""
+
+    def __init__(
+        self,
+        store: CatalogStore,
+        options: Options,
+        lines: Lines,
+        stop: threading.Event,
+        tell: Tell | None,
+    ) -> None:
+        self.seen = Seen()
+        self.expected = 0
+        self._store = store
+        self._options = options
+        self._making = Making(options.tenant, options.namespace, options.limits, store.address)
+        self._lines = lines
+        self.stop = stop
+        self._tell = tell
+        self._began = time.monotonic()
+        self._settled = self._unchanged = self._refused = self._repeated = self._elsewhere = 0
+        self._errors = self._warnings = self._faults = 0
+        self._diagnostics: list[Diagnostic] = []
+
+    def whole(
+        self, workers: Workers, publisher: Publisher, items: Iterable[Item | Diagnostic]
+    ) -> Ingested:
+        """Do all of it."""
+        flying: deque[Callable[[], list[Made]]] = deque()
+        for group in _groups(self._mine(items), ASKED_AT_ONCE, MOST_ASKED_BYTES):
+            standing = self._standing(group)
+            small = len(group) < ASKED_AT_ONCE
+            for errand in _groups(group, AT_ONCE, MOST_BYTES):
+                work = [(item, standing.get(self._key(item))) for item in errand]
+                flying.append(workers.submit(make, self._making, work, here=small))
+                if len(flying) > 2 * self._options.jobs:
+                    self._take(flying.popleft()(), publisher)
+            if self.stop.is_set():
+                break
+        while flying and not self.stop.is_set():
+            self._take(flying.popleft()(), publisher)
+        complete = not self.stop.is_set()
+        publisher.finish(send=complete)
+        self._say(publisher)
+        faultless = not (self._errors or self._faults or publisher.done.refused)
+        if complete and self._options.prune and faultless:
+            complete = prune(publisher, self.seen, self.stop)
+            return self._told(publisher, complete, pruned=complete)
+        return self._told(publisher, complete, pruned=False)
+
+    def _key(self, item: Item) -> StoreKey:
+        return StoreKey(
+            self._options.tenant, self._options.namespace, item.source, item.place or ""
+        )
+
+    def _mine(self, items: Iterable[Item | Diagnostic]) -> Iterator[Item]:
+        """Yield the items that this run is to read; everything else is counted."""
+        for item in items:
+            if isinstance(item, Diagnostic):
+                # A folder that could not be looked at may hold what would seem to be gone.
+                self._faults += item.code not in _HARMLESS
+                self._note(item)
+                if item.line is not None:
+                    self._settled += 1
+                    self._refused += 1
+                continue
+            if item.place is not None:
+                try:
+                    key = checked_key(self._key(item), self._store.address)
+                except StoreRefused as error:
+                    self._refuse(refused(item, "store_refused", error.what, error.hint))
+                    continue
+                if not self._belongs(key):
+                    continue
+            yield item
+
+    def _belongs(self, key: StoreKey) -> bool:
+        partition = self._options.partition
+        if partition is None or partition.holds(key):
+            return True
+        self._elsewhere += 1
+        self._settled += 1
+        return False
+
+    def _standing(self, group: Sequence[Item]) -> dict[StoreKey, Standing]:
+        return self._store.standing(self._key(item) for item in group if item.place is not None)
+
+    def _take(self, made: Sequence[Made], publisher: Publisher) -> None:
+        """Count what workers made of some items, and give their rows to the publisher."""
+        for one in made:
+            if not one.digest:
+                self._refuse(one)
+                continue
+            for found in one.diagnostics:
+                self._note(found)
+            key = self._key(one.item._replace(place=one.place))
+            if one.item.place is None and not self._belongs(key):
+                continue
+            if one.file and self.seen.has_file(one.file):  # a copy: the first place stands for it
+                self._settled += 1
+                self._repeated += 1
+                continue
+            met = self.seen.add(key, one.digest)
+            if met == "new" and one.file:
+                self.seen.add_file(one.file)
+            if met == "new" and one.row is not None:
+                publisher.add(one.row, placed=one.item.place is not None)
+                continue
+            self._settled += 1
+            if met == "new":
+                self._unchanged += 1
+            elif met == "same":
+                self._repeated += 1
+            else:
+                self._settled -= 1
+                self._refuse(_twice(one.item, key))
+        self._say(publisher)
+
+    def _refuse(self, one: Made) -> None:
+        self._settled += 1
+        self._refused += 1
+        for found in one.diagnostics:
+            self._note(found)
+
+    def _note(self, found: Diagnostic) -> None:
+        if found.severity != "error":
+            self._warnings += 1
+            return
+        self._errors += 1
+        if len(self._diagnostics) < MOST_DIAGNOSTICS:
+            self._diagnostics.append(found)
+
+    def _say(self, publisher: Publisher) -> None:
+        if self._tell is None:
+            return
+        done = publisher.done
+        lines = self._lines.total
+        self._tell(
+            Step(
+                self._settled + done.settled,
+                None if lines is None else self.expected + lines,
+                done.added + done.changed,
+                self._unchanged + done.unchanged,
+                self._refused + done.refused,
+                done.generation,
+            )
+        )
+
+    def _told(self, publisher: Publisher, complete: bool, *, pruned: bool) -> Ingested:
+        done = publisher.done
+        for found in done.diagnostics:
+            self._note(found)
+        return Ingested(
+            done.generation or self._store.generation(),
+            done.generations,
+            done.added,
+            done.changed,
+            self._unchanged + done.unchanged,
+            done.withdrawn,
+            self._refused + done.refused,
+            self._repeated,
+            self._elsewhere,
+            self._warnings,
+            complete,
+            pruned,
+            tuple(self._diagnostics),
+            self._errors - len(self._diagnostics),
+            time.monotonic() - self._began,
+        )
+
+
+def _groups(items: Iterable[Item], most: int, most_bytes: int) -> Iterator[list[Item]]:
+    """Yield the items in groups of so many, or fewer where those are large; never empty."""
+    group: list[Item] = []
+    size = 0
+    for item in items:
+        group.append(item)
+        size += item.size
+        if len(group) == most or size >= most_bytes:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _twice(item: Item, key: StoreKey) -> Made:
+    return refused(
+        item,
+        "place_taken",
+        f"another skill was met as {key} before",
+        "give one of them another path or source; the first one counts",
+    )

@@ -1,0 +1,319 @@
+"""Following a store: a thread that asks for what is new, and the catalog that it leads to."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Event, Lock, Thread
+
+from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
+from skillyard.index.table import bundled
+from skillyard.store.naming import checked_caller
+from skillyard.store.node.applying import FEW, apply_few, few_changes, is_little, rebuild
+from skillyard.store.node.aside import Aside
+from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.library import NodeLibrary
+from skillyard.store.node.records import path_of
+from skillyard.store.node.state import NodeState, position_in
+from skillyard.store.opening import check_kind, login_of, open_store, shown_address
+from skillyard.store.protocol import CatalogStore
+from skillyard.store.values import START, Changes, Position
+
+__all__ = ["Follower", "Following"]
+
+LISTEN_S = 0.5
+"""How long the store is listened to at a time; the connection stays."""
+VERIFY_S = 2.0
+"""After so long without a change it is asked whether the generation is still the same one: a
+server that took over, or a backup put back, may have given its number to another."""
+ASK_S = 10.0
+"""What the store may take to answer here: few skills are asked for. Many are in another process."""
+KNOWN = 64
+"""Generations whose age is remembered, for answers that are on their way."""
+END_S = 5.0
+"""How long an end waits for the store's answer; the thread ends by itself when it has come."""
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 5.0
+"""Between two tries while the store is away: doubling from the first to the longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How a node stands to its store."""
+
+    store: str
+    """Its address, without credentials."""
+    generation: int
+    """That answers; 0 before the first."""
+    skills: int
+    head: int
+    """The last generation that the store is known to have."""
+    age_s: float | None
+    """Seconds since the store last said that nothing newer is there; None: never yet."""
+    failure: str
+    """What went wrong when it was last asked; empty when nothing did."""
+    taken: int
+    """Skills taken over so far by a change that is being made; 0 when none is."""
+
+
+class Follower:
+    """Keeps the catalog of one store, as one caller sees it, in a folder of this machine.
+
+    ``listener`` is called, in the follower's thread, with each new catalog, and ``troubled`` with
+    what goes wrong when that changes, empty when nothing does any more. Use as a context manager,
+    or :meth:`close` it.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        folder: str,
+        *,
+        caller: str | None = None,
+        listener: Callable[[NodeCatalog], None] = lambda catalog: None,
+        troubled: Callable[[str], None] = lambda failure: None,
+        jobs: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Open what the folder holds. ``jobs`` processes analyse many skills; 0: by the machine.
+
+        Raises UnknownName, InvalidInput for an address or a caller that cannot be; SkillIoError
+        when the folder cannot be used, or another process follows into it.
+        """
+        check_kind(url)
+        if caller is not None:
+            checked_caller(caller)
+        self.address = shown_address(url)
+        self._url = url
+        self._caller = caller
+        self._state = NodeState(folder, caller, login_of(url))
+        self._held = self._state.lock()
+        self._listener = listener
+        self._troubled = troubled
+        self._clock = clock
+        self._aside = Aside(url, caller, self._state, jobs or min(4, os.cpu_count() or 1))
+        self._store: CatalogStore | None = None
+        self._catalog: NodeCatalog | None = None
+        self._position = START
+        self._overdue = False
+        self._anew = False
+        """What is held is damaged, and nothing of it may be built upon."""
+        self._head = 0
+        self._asked: float | None = None
+        """When the store last said that nothing newer was there."""
+        self._confirmed: tuple[tuple[Position, float | None], ...] = ()
+        """The generations held last, newest first, and when each was last confirmed."""
+        self._verified = 0.0
+        """When it last said so of this very generation, and not of its number alone."""
+        self._failure = ""
+        self._ending = Event()
+        self._ready = Event()
+        self._releasing = Lock()
+        try:
+            self._open()
+        except IndexDamaged as error:  # everything is fetched again
+            self._anew = True
+            self._say(str(error))
+        except BaseException:
+            self._held.close()
+            raise
+        self._thread = Thread(target=self._run, name="skillyard-follower", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow."""
+        self._thread.start()
+
+    @property
+    def catalog(self) -> NodeCatalog | None:
+        """The newest generation, None before the first."""
+        return self._catalog
+
+    def wait(self, timeout_s: float | None = None) -> NodeCatalog | None:
+        """Return the catalog as soon as there is one; None when the time is up."""
+        self._ready.wait(timeout_s)
+        return self._catalog
+
+    @property
+    def following(self) -> Following:
+        """How things stand now."""
+        catalog = self._catalog
+        return Following(
+            self.address,
+            self._position.generation,
+            0 if catalog is None else catalog.counts.skills,
+            max(self._head, self._position.generation),
+            self._since(self._asked),
+            self._failure,
+            self._aside.taken,
+        )
+
+    def age_s(self, position: Position) -> float | None:
+        """Return how long ago the store last said that nothing newer than a generation was there.
+
+        An answer that began before the newest one came is of the one before. None for never, and
+        for one that was held long ago.
+        """
+        for known, moment in self._confirmed:
+            if known == position:
+                return self._since(moment)
+        return None
+
+    def _since(self, moment: float | None) -> float | None:
+        return None if moment is None else max(0.0, self._clock() - moment)
+
+    def close(self) -> None:
+        """End following; the catalog goes on answering. Closing twice is allowed.
+
+        Where the store does not answer at the moment, the folder is given back when it has, or
+        with the end of this process.
+        """
+        self._ending.set()
+        self._aside.end()
+        if self._thread.is_alive():
+            self._thread.join(END_S)
+        if not self._thread.is_alive():
+            self._release()
+
+    def _release(self) -> None:
+        with self._releasing:
+            store, self._store = self._store, None
+            if store is not None:
+                store.close()
+            self._held.close()
+
+    def __enter__(self) -> Follower:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self, touched: frozenset[str] | None = None) -> bool:
+        """Take what the folder holds for the newest catalog, once the listener has it.
+
+        False where it holds none that this program can use. Raises IndexDamaged, SkillIoError,
+        and what the listener raises; what is held stays then.
+        """
+        # A file is known by its name, which tells its content: of one that is damaged, too.
+        before = None if self._catalog is None or self._anew else self._catalog.library
+        searcher = self._state.open(None if before is None else before.searcher)
+        if searcher is None:
+            return False
+        library = NodeLibrary(searcher, bundled(), before)
+        position = position_in(searcher)
+        catalog = NodeCatalog(library, position, self._position, touched)
+        # Until it is confirmed itself it is as old as the one before.
+        self._confirmed = ((position, self._asked), *self._confirmed)[:KNOWN]
+        self._listener(catalog)
+        self._catalog, self._position = catalog, position
+        self._ready.set()
+        return True
+
+    def _run(self) -> None:
+        pause = FIRST_PAUSE_S
+        while not self._ending.is_set():
+            try:
+                self._step()
+                pause = FIRST_PAUSE_S
+            except Exception as error:  # noqa: BLE001 - what is held answers on, whatever it was
+                self._say(str(error) or type(error).__name__)
+                self._forget_store(error)
+                self._ending.wait(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_S)
+        self._release()
+
+    def _say(self, failure: str) -> None:
+        if failure != self._failure:
+            self._failure = failure
+            self._troubled(failure)
+
+    def _forget_store(self, error: Exception) -> None:
+        if isinstance(error, StoreFailed) and self._store is not None:
+            store, self._store = self._store, None
+            store.close()
+
+    def _step(self) -> None:
+        """Ask once, wait a little for news, and take them over."""
+        first = self._store is None
+        if self._store is None:
+            self._store = open_store(
+                self._url, caller=self._caller, connections=2, statement_timeout_s=ASK_S
+            )
+        store = self._store
+        if not self._anew and self._catalog is not None and self._catalog.library.wounded:
+            self._anew = True
+            self._say("the index of this node is damaged; it is made anew")
+        asked = self._clock()
+        due = self._asked is None or not 0 <= asked - self._verified <= VERIFY_S
+        if not (due or first or self._failure or self._anew or self._overdue):
+            head = store.listen(self._position.generation, LISTEN_S)
+            if self._ending.is_set():
+                return
+            self._head = head
+            if head == self._position.generation:
+                self._confirm(asked)
+                return
+        self._advance(store)
+
+    def _advance(self, store: CatalogStore) -> None:
+        """Take over what the store has.
+
+        Raises what the store raises, SkillIoError, IndexDamaged.
+        """
+        asked = self._clock()  # what is published from now on may be missed
+        try:
+            whole = self._anew or self._overdue
+            page = None if whole else few_changes(store, self._position)
+            if page is None:
+                self._rebuild(store)
+            elif page.position != self._position:
+                self._head = page.generation
+                applied = apply_few(self._state, page)
+                self._overdue = applied.overdue
+                self._show(_touched(page))
+        except IndexDamaged:
+            self._anew = True
+            raise
+        if not self._ending.is_set():
+            self._head = self._position.generation
+            self._say("")
+            self._verified = asked
+            self._confirm(asked)
+
+    def _confirm(self, asked: float) -> None:
+        """Note that nothing newer was there at a moment."""
+        self._asked = asked
+        self._confirmed = ((self._position, asked), *self._confirmed[1:])
+
+    def _rebuild(self, store: CatalogStore) -> None:
+        everything = store.changes(START, limit=FEW)
+        self._head = everything.generation
+        if (
+            not (self._head or self._position.generation or self._anew)
+            and self._catalog is not None
+        ):
+            return  # nothing was ever published
+        if is_little(everything) and not self._overdue:
+            rebuild(store, self._state, anew=self._anew)
+        else:
+            self._aside.rebuild(anew=self._anew)
+        if not self._ending.is_set():
+            self._overdue = False
+            self._show()
+            self._anew = False
+
+    def _show(self, touched: frozenset[str] | None = None) -> None:
+        if not self._open(touched):
+            raise SkillIoError(
+                "the index that was made is none that this program can use",
+                path=self._state.folder,
+                hint="if skillyard was updated under this node, start the node again",
+            )
+
+
+def _touched(page: Changes) -> frozenset[str]:
+    """Return the paths of what a page changes."""
+    keys = [*page.withdrawals, *(version.key for version in page.upserts)]
+    return frozenset(map(path_of, keys))

@@ -1,0 +1,224 @@
+"""The skills of a node and the index that finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from skillyard.catalog.counts import SkillCounts
+from skillyard.errors import IndexDamaged, InvalidInput
+from skillyard.index.document import EXCLUDED
+from skillyard.index.library import Library
+from skillyard.index.marks import IN_NAME
+from skillyard.index.reader import MASK, SHIFT, SegmentSearcher
+from skillyard.index.table import Table
+from skillyard.skill import Skill
+from skillyard.store.node.records import (
+    HIDDEN,
+    ID,
+    NAMED,
+    PATTERNS,
+    SLUG,
+    Provenance,
+    key_at,
+    key_text,
+    provenance_in,
+    skill_in,
+)
+
+__all__ = ["EVERY", "NodeLibrary"]
+
+KEPT = 20_000
+"""Skills that were asked for and stay in memory: about 150 MB at the usual 7 KB each."""
+KEPT_CHARACTERS = 200_000_000
+"""In the bodies of those, for skills that are not usual."""
+EVERY = 100_000
+"""Skills that are ever read all together, into about a gigabyte."""
+NEAR = 3
+"""Names that are told when there is none of the one that was asked for."""
+
+
+class NodeLibrary(Library):
+    """The skills of one generation of a store. Safe to share between threads."""
+
+    searcher: SegmentSearcher
+
+    def __init__(
+        self, searcher: SegmentSearcher, table: Table, before: NodeLibrary | None = None
+    ) -> None:
+        self.searcher = searcher
+        self.table = table
+        self._kept: dict[int, Skill] = {}
+        self._ordinals: dict[str, int] = {}
+        """Of the skills kept, by path; written before the skill is given out."""
+        self._characters = 0
+        """In the bodies of the skills kept."""
+        self._excluded: tuple[int, ...] | None = None
+        self._hidden: tuple[int, ...] | None = None
+        self._patterns: dict[int, tuple[str, ...]] | None = None
+        self._skills: tuple[Skill, ...] | None = None
+        self._unread = False
+        if before is not None:
+            self._take_over(before)
+
+    def _take_over(self, before: NodeLibrary) -> None:
+        """Keep what was read of segments that are still there."""
+        places = {segment.identity: n for n, segment in enumerate(self.searcher.segments)}
+        moved = [places.get(segment.identity, -1) for segment in before.searcher.segments]
+        for ordinal, skill in list(before._kept.items()):
+            place, number = moved[ordinal >> SHIFT], ordinal & MASK
+            if place >= 0 and number not in self.searcher.segments[place].dead:
+                self._kept[place << SHIFT | number] = skill
+                self._ordinals[skill.path] = place << SHIFT | number
+                self._characters += len(skill.body or "")
+
+    def __len__(self) -> int:
+        return sum(s.documents - len(s.dead) for s in self.searcher.segments)
+
+    @property
+    def skills(self) -> Sequence[Skill]:  # type: ignore[override]
+        """Every skill by name, then path. The first who asks reads all of them.
+
+        Raises InvalidInput where they are more than a process should hold.
+        """
+        if self._skills is None and len(self) > EVERY:
+            raise InvalidInput(
+                f"this needs all of {len(self):,} skills in memory, and a node holds {EVERY:,} at"
+                " most: search instead, with the default scorer"
+            )
+        if self._skills is None:
+            found = [self.skill(ordinal) for ordinal in self.searcher.ordinals()]
+            self._skills = tuple(sorted(found, key=lambda skill: skill.key))
+        return self._skills
+
+    def skill(self, ordinal: int) -> Skill:
+        """Return the skill of an ordinal. Raises IndexDamaged."""
+        skill = self._kept.get(ordinal)
+        if skill is not None:
+            return skill
+        try:
+            skill = skill_in(self.searcher.record(ordinal))
+        except (ValueError, TypeError, KeyError):
+            raise self._unreadable() from None
+        full = len(self._kept) >= KEPT or self._characters >= KEPT_CHARACTERS
+        if full and self._skills is None:
+            self._kept, self._ordinals, self._characters = {}, {}, 0
+        self._ordinals[skill.path] = ordinal
+        self._characters += len(skill.body or "")
+        return self._kept.setdefault(ordinal, skill)  # one object, whichever thread was first
+
+    def provenance(self, ordinal: int) -> Provenance:
+        """Return where the skill of an ordinal comes from. Raises IndexDamaged."""
+        try:
+            return provenance_in(self.searcher.record(ordinal))
+        except (ValueError, TypeError, KeyError):
+            raise self._unreadable() from None
+
+    @property
+    def wounded(self) -> bool:
+        """True once somebody has met damage in it."""
+        return self._unread or any(segment.wounded for segment in self.searcher.segments)
+
+    def _unreadable(self) -> IndexDamaged:
+        self._unread = True
+        return IndexDamaged(
+            "a record cannot be read",
+            path=self.searcher.folder,
+            hint="the node fetches everything again",
+        )
+
+    def ordinal(self, skill: Skill) -> int | None:
+        """Return the ordinal of a skill, by its path."""
+        known = self._ordinals.get(skill.path)
+        if known is not None or not skill.stored:
+            return known
+        return self.searcher.ordinal(key_text(key_at(skill.path)))
+
+    def at(self, path: str) -> Skill | None:
+        """Return the skill at a path of this store, None where there is none."""
+        ordinal = self._ordinals.get(path)
+        if ordinal is None:
+            ordinal = self.searcher.ordinal(key_text(key_at(path)))
+        return None if ordinal is None else self.skill(ordinal)
+
+    def named(self, name: str) -> list[Skill]:
+        """Return the skills of that very name, by path."""
+        return self._marked(NAMED + name, lambda skill: skill.name == name)
+
+    def with_id(self, document_id: str) -> list[Skill]:
+        """Return the skills of that document id, by path."""
+        return self._marked(ID + document_id, lambda skill: skill.id == document_id)
+
+    def with_slug(self, slug: str) -> list[Skill]:
+        """Return the skills of that slug, by path."""
+        found = [skill for skill in self.named(slug) if skill.slug == slug]
+        found += self._marked(SLUG + slug, lambda skill: skill.slug == slug != skill.name)
+        return sorted(found, key=lambda skill: skill.key)
+
+    def near(self, name: str) -> list[str]:
+        """Return up to three names that share words with this one, nearest first."""
+        from skillyard.analysis import STANDARD
+
+        words = dict.fromkeys(STANDARD.terms(name))
+        asked = [(IN_NAME + word, 1.0) for word in words]
+        found = self.searcher.lexical(asked, 4 * NEAR) if asked else []
+        names = dict.fromkeys(self.skill(ordinal).name for ordinal, _ in found)
+        return list(names)[:NEAR]
+
+    def _marked(self, mark: str, is_meant: Callable[[Skill], bool]) -> list[Skill]:
+        found = [self.skill(ordinal) for ordinal in self._holding(mark)]
+        found += [self.skill(ordinal) for ordinal in self._apart(mark)]
+        return sorted(filter(is_meant, found), key=lambda skill: skill.key)
+
+    def _apart(self, mark: str) -> Iterator[int]:
+        """Yield the ordinals of the hidden and the conventions that hold a mark.
+
+        Postings leave out what is no answer, so their own lists of terms are looked at, in the
+        segments that know the mark at all.
+        """
+        if self._excluded is None:
+            self._excluded = tuple(self._flagged(EXCLUDED))
+        numbers = [segment.term(mark) for segment in self.searcher.segments]
+        for ordinal in self._excluded:
+            number = numbers[ordinal >> SHIFT]
+            if number >= 0:
+                segment = self.searcher.segments[ordinal >> SHIFT]
+                if segment.impacts(ordinal & MASK, (number,))[0]:
+                    yield ordinal
+
+    def _holding(self, term: str) -> Iterator[int]:
+        """Yield the ordinals of the answers that hold a term."""
+        for place, segment in enumerate(self.searcher.segments):
+            number = segment.term(term)
+            if number >= 0:
+                documents, _ = segment.postings(number)
+                yield from (place << SHIFT | d for d in documents if d not in segment.dead)
+
+    def hidden(self) -> Iterable[tuple[int, Skill]]:
+        """Yield the skills that only an explicit call chooses."""
+        if self._hidden is None:
+            self._hidden = tuple(self._flagged(HIDDEN))
+        return ((ordinal, self.skill(ordinal)) for ordinal in self._hidden)
+
+    def counts(self) -> SkillCounts:
+        """Count the skills by the flags of their documents; none of them is read."""
+        excluded = tuple(self._flagged(EXCLUDED)) if self._excluded is None else self._excluded
+        hidden = tuple(self._flagged(HIDDEN)) if self._hidden is None else self._hidden
+        self._excluded, self._hidden = excluded, hidden
+        conventions = len(excluded) - len(hidden)  # what is left out for neither reason is none
+        return SkillCounts(len(self) - conventions, len(hidden), 0, 0, conventions)
+
+    def patterns(self) -> Mapping[int, tuple[str, ...]]:
+        """Return by ordinal the file patterns of the skills that declare some."""
+        if self._patterns is None:
+            self._patterns = {o: self.skill(o).triggers.files for o in self._flagged(PATTERNS)}
+        return self._patterns
+
+    def _flagged(self, flag: int) -> Iterator[int]:
+        wanted = bytes(bool(value & flag) for value in range(256))
+        for place, segment in enumerate(self.searcher.segments):
+            marks = bytes(segment.whole("flags")).translate(wanted)
+            number = marks.find(1)
+            while number >= 0:
+                if number not in segment.dead:
+                    yield place << SHIFT | number
+                number = marks.find(1, number + 1)

@@ -1,0 +1,224 @@
+"""The folder of a node: the index that answers, and the one that is being made beside it.
+
+A file names the index that answers; replacing it is the switch. Its folder never changes its
+name while it is current, so whoever has it open goes on reading it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from types import TracebackType
+from typing import Self
+
+from skillyard.digest import sha256
+from skillyard.errors import SkillIoError
+from skillyard.index.identity import settings_of
+from skillyard.index.manifest import NAME
+from skillyard.index.opening import open_index
+from skillyard.index.place import cache_folder
+from skillyard.index.reader import SegmentSearcher
+from skillyard.index.table import bundled
+from skillyard.index.writer import IndexWriter
+from skillyard.io.files import rename_folder
+from skillyard.io.locks import file_lock
+from skillyard.io.platforms import refuse_windows
+from skillyard.store.node.records import VERSION
+from skillyard.store.values import START, Position
+from skillyard.writing import write_whole
+
+__all__ = ["POSITION", "VIEWER", "NodeState", "position_in", "state_folder"]
+
+POSITION = "position"
+"""Note: the generation that an index holds whole."""
+VIEWER = "caller"
+"""Setting: whose view an index holds."""
+_CURRENT = "current"
+_BUILDING = "building"
+_LOCK = "follower.lock"
+_MAKING = "making.lock"
+MAKING_WAIT_S = 5.0
+"""What a process that makes an index may take to end after the follower that started it."""
+_NAMED = re.compile(r"segments-[0-9]{8}")
+
+
+def state_folder(address: str, caller: str | None) -> str:
+    """Return where a node keeps its state when nothing else is said: in the user's cache."""
+    name = sha256(f"{address}\n{caller or ''}".encode("utf-8", "surrogatepass")).hex()[:24]
+    return os.path.join(cache_folder(), "node", name)
+
+
+def position_in(searcher: SegmentSearcher) -> Position:
+    """Return the generation that an index holds whole; START where it holds none."""
+    text = searcher.notes.get(POSITION, "")
+    return Position.parse(text) if text else START
+
+
+class NodeState:
+    """A node's folder. One process at a time changes it: whoever holds :meth:`lock`."""
+
+    def __init__(self, folder: str, caller: str | None = None, login: str = "") -> None:
+        """``login`` is the database's, whose view it is where no caller is named.
+
+        Raises SkillIoError where the folder cannot be made, InvalidInput on Windows.
+        """
+        refuse_windows(
+            "nodes that follow a store",
+            "use WSL or a container, or serve folders of skills without --store",
+        )
+        self.folder = os.path.abspath(folder)
+        self.viewer = caller or (f"login {login}" if login else "")
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise self._failed(error) from None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the index of this node is made with: one made with anything else is made anew."""
+        return {**settings_of(bundled()), "node": VERSION, VIEWER: self.viewer}
+
+    @property
+    def building(self) -> str:
+        """The folder of the index that is being made."""
+        return os.path.join(self.folder, _BUILDING)
+
+    def current(self) -> str | None:
+        """Return the folder of the index that answers; None where there is none."""
+        try:
+            with open(os.path.join(self.folder, _CURRENT), encoding="ascii") as file:
+                name = file.read(64).strip()
+        except (FileNotFoundError, UnicodeDecodeError):
+            return None
+        except OSError as error:
+            raise self._failed(error) from None
+        return os.path.join(self.folder, name) if _NAMED.fullmatch(name) else None
+
+    def open(self, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
+        """Open the index that answers. None where there is none that this version made.
+
+        Raises IndexDamaged, SkillIoError.
+        """
+        folder = self.current()
+        return None if folder is None else self.opened(folder, before)
+
+    def opened(self, folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
+        """Open an index of this node. None where there is none that this version made."""
+        found = open_index(folder, before)
+        return found if found is not None and found.settings == self.settings else None
+
+    def writer(
+        self, folder: str, *, fresh: bool = False, most_rewritten: int | None = None
+    ) -> IndexWriter:
+        """Return a writer of one of this node's indexes. Raises SkillIoError."""
+        return IndexWriter(
+            folder,
+            dimensions=bundled().dimensions,
+            settings=self.settings,
+            fresh=fresh,
+            most_rewritten=most_rewritten,
+        )
+
+    def copy_to_building(self, folder: str) -> None:
+        """Begin the next index as what the one in ``folder`` is. Segments are shared, not copied.
+
+        Raises SkillIoError.
+        """
+        self.drop_building()
+        try:
+            os.mkdir(self.building, 0o700)
+            for name in sorted(os.listdir(folder)):
+                if name.endswith((".seg", ".side")):
+                    os.link(os.path.join(folder, name), os.path.join(self.building, name))
+            with open(os.path.join(folder, NAME), "rb") as file:
+                write_whole(os.path.join(self.building, NAME), file.read())
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def drop_building(self) -> None:
+        """Remove the index that was being made, if there is one.
+
+        Raises SkillIoError where that cannot be done: what stays would be built upon.
+        """
+        shutil.rmtree(self.building, ignore_errors=True)
+        if os.path.lexists(self.building):
+            raise SkillIoError(
+                "the index that was being made cannot be removed",
+                path=self.building,
+                hint="check who may write in the node's folder",
+            )
+
+    def switch(self) -> None:
+        """Make the index that was made the one that answers, and remove the one before."""
+        before = self.current()
+        number = 0 if before is None else int(before[-8:])
+        name = f"segments-{(number + 1) % 100_000_000:08}"
+        try:
+            shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
+            rename_folder(self.building, os.path.join(self.folder, name))
+            write_whole(os.path.join(self.folder, _CURRENT), f"{name}\n".encode("ascii"))
+        except OSError as error:
+            raise self._failed(error) from None
+        for other in os.listdir(self.folder):
+            if _NAMED.fullmatch(other) and other != name:
+                shutil.rmtree(os.path.join(self.folder, other), ignore_errors=True)
+
+    def lock(self) -> FollowerLock:
+        """Take the right to change this folder. Raises SkillIoError when another process has it.
+
+        A process of a follower that was killed may still make an index here; its end is awaited.
+        """
+        taken = FollowerLock(os.path.join(self.folder, _LOCK), self.folder)
+        try:
+            self.lock_making().close()
+        except BaseException:
+            taken.close()
+            raise
+        return taken
+
+    def lock_making(self) -> FollowerLock:
+        """Take the right to make an index beside the one that answers. Raises SkillIoError."""
+        path = os.path.join(self.folder, _MAKING)
+        return FollowerLock(path, self.folder, wait_s=MAKING_WAIT_S)
+
+    def _failed(self, error: OSError) -> SkillIoError:
+        return SkillIoError(
+            f"cannot use the node's folder: {error.strerror or error}",
+            path=self.folder,
+            hint="check that it may be written and that the disk has room",
+        )
+
+
+class FollowerLock:
+    """Held by the one process that changes a node's folder; the system ends it with the process."""
+
+    def __init__(self, path: str, folder: str, *, wait_s: float = 0.0) -> None:
+        try:
+            self._lock = file_lock(path, timeout_s=wait_s)
+        except BlockingIOError:
+            raise SkillIoError(
+                "another process follows the store into this folder",
+                path=folder,
+                code="node_busy",
+                hint="give each node a folder of its own: --state-dir",
+            ) from None
+        except OSError as error:
+            raise SkillIoError(
+                f"cannot use the node's folder: {error.strerror or error}", path=folder
+            ) from None
+
+    def close(self) -> None:
+        """Give the right back."""
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,70 @@
+"""Bringing a node's folder up to date once, and opening it without a store."""
+
+from __future__ import annotations
+
+from skillyard.errors import IndexDamaged, SkillIoError
+from skillyard.index.opening import open_index
+from skillyard.index.table import bundled
+from skillyard.store.node.applying import Progress, apply_few, few_changes, rebuild
+from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.library import NodeLibrary
+from skillyard.store.node.state import VIEWER, NodeState, position_in
+from skillyard.store.opening import login_of, open_store
+from skillyard.store.protocol import CatalogStore
+from skillyard.store.values import START
+
+__all__ = ["open_node", "sync"]
+
+
+def open_node(folder: str, caller: str | None = None) -> NodeCatalog:
+    """Return the generation that a node's folder holds, without asking any store.
+
+    ``caller`` is the one that the folder was made for; None: whoever it was. Raises SkillIoError
+    where it holds none, and IndexDamaged.
+    """
+    state = NodeState(folder, caller)
+    found = state.current()
+    searcher = None if found is None else open_index(found)
+    if searcher is not None:
+        other = {**searcher.settings, **({} if caller else {VIEWER: state.viewer})}
+        searcher = searcher if other == state.settings else None
+    if searcher is None:
+        raise SkillIoError(
+            "there is no node's catalog here for this caller",
+            path=state.folder,
+            code="node_missing",
+            hint="make it with `skillyard store sync`",
+        )
+    return NodeCatalog(NodeLibrary(searcher, bundled()), position_in(searcher))
+
+
+def sync(
+    url: str,
+    folder: str,
+    *,
+    caller: str | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> NodeCatalog:
+    """Bring a node's folder to the last generation of the store at an address, and return it.
+
+    ``jobs`` processes analyse; what an earlier call reached is gone on with, and what is damaged
+    is made anew. Raises what the store raises, InvalidInput, UnknownName, and SkillIoError, where
+    another process follows into the folder too.
+    """
+    state = NodeState(folder, caller, login_of(url))
+    with open_store(url, caller=caller, connections=2) as store, state.lock():
+        try:
+            _advance(store, state, jobs, progress)
+        except IndexDamaged:
+            rebuild(store, state, jobs=jobs, progress=progress, anew=True)
+    return open_node(folder, caller)
+
+
+def _advance(store: CatalogStore, state: NodeState, jobs: int, progress: Progress | None) -> None:
+    searcher = state.open()
+    held = START if searcher is None else position_in(searcher)
+    page = few_changes(store, held)  # none for a folder that holds nothing
+    if page is not None and (page.position == held or not apply_few(state, page).overdue):
+        return
+    rebuild(store, state, jobs=jobs, progress=progress)

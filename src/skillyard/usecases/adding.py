@@ -1,0 +1,466 @@
+"""Adding a skill: from a name or an address to a folder that a lock file names."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from skillyard.discovery.layout import user_roots
+from skillyard.errors import InvalidInput, SkillError, SkillIoError, SkillNotFound
+from skillyard.remote.install.file_paths import checked_path, shown_path
+from skillyard.remote.install.folder_hash import folder_hash
+from skillyard.remote.install.locked import LockedSkill, folder_name
+from skillyard.remote.install.locks import (
+    PROJECT_LOCK,
+    read_project_lock,
+    read_user_lock,
+    user_lock_path,
+    write_project_lock,
+)
+from skillyard.remote.install.look_alikes import look_alikes
+from skillyard.remote.install.placing import (
+    InstallRefused,
+    Placed,
+    alone,
+    check_files,
+    content_digest,
+    place,
+)
+from skillyard.remote.search import FoundSkill, SearchService
+from skillyard.remote.search.content import read_package
+from skillyard.remote.sources.github import is_repository
+from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.settings import Settings, load_settings
+from skillyard.remote.sources.transport import Host
+from skillyard.skill import Skill
+from skillyard.text import clean_line, shorten
+
+__all__ = ["Added", "InstalledForUser", "add_skill"]
+
+INSTALLER = "npx skills"
+SHOWN_CHARACTERS = 200
+
+
+class InstalledForUser(NamedTuple):
+    """What the user's lock of the common installer says of a skill of the same name."""
+
+    lock: str
+    """Path of that lock, which is never written here."""
+    skill: LockedSkill | None
+    """None where the lock cannot be read."""
+    problem: str = ""
+    """Why it cannot be read."""
+
+    @property
+    def said(self) -> str:
+        """One line for a person; what the lock says is shortened and cleaned."""
+        skill = self.skill
+        if skill is None:
+            return f"what {INSTALLER} installed is not known: {self.problem}"
+        at = f", {_shown(skill.ref)}" if skill.ref else ""
+        when = f", {_shown(skill.updated_at or skill.installed_at or '')[:10]}".rstrip(", ")
+        return f"installed by {INSTALLER} from {_shown(skill.source)}{at} at {_pinned(skill)}{when}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the part of ``skillyard.add/1``."""
+        skill = self.skill
+        if skill is None:
+            return {"tool": INSTALLER, "lock": self.lock, "problem": self.problem}
+        return {
+            "tool": INSTALLER,
+            "lock": self.lock,
+            "source": skill.source,
+            "ref": skill.ref,
+            "commit": skill.commit,
+            "folder_hash": skill.folder_hash,
+            "installed_at": skill.installed_at,
+            "updated_at": skill.updated_at,
+        }
+
+
+def _shown(text: str) -> str:
+    return shorten(clean_line(text), SHOWN_CHARACTERS)
+
+
+def _pinned(skill: LockedSkill) -> str:
+    """Say what a locked skill is pinned to: the installer keeps a tree, not a commit."""
+    if skill.commit:
+        return f"commit {_shown(skill.commit)[:12]}"
+    tree = skill.folder_hash or ""
+    return f"tree {_shown(tree)[:12]}" if len(tree) == 40 else "no known commit"
+
+
+class Added(NamedTuple):
+    """One skill that was fetched, and where it was written."""
+
+    found: FoundSkill
+    package: Package
+    placed: Placed | None
+    """None when it was only fetched."""
+    lock: str
+    """Path of the lock file that names it; empty when none was written."""
+    look_alikes: tuple[str, ...] = ()
+    """Names that are there already and look like it."""
+    installed: InstalledForUser | None = None
+    """What the common installer has of that name for this user."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.add/1``."""
+        placed = self.placed
+        return {
+            "schema": "skillyard.add/1",
+            "skill": self.found.to_dict(include_raw=True),
+            "files": sorted(self.package.files),
+            "skipped": list(self.package.skipped),
+            "look_alikes": list(self.look_alikes),
+            "folder": None if placed is None else placed.folder,
+            "state": "fetched" if placed is None else placed.state,
+            "digest": None if placed is None else placed.digest,
+            "lock": self.lock or None,
+            "installed": None if self.installed is None else self.installed.to_dict(),
+        }
+
+
+class _Target(NamedTuple):
+    """What somebody asked for."""
+
+    source: str = ""
+    skill_id: str = ""
+    name: str = ""
+    site: str = ""
+    ref: str = "HEAD"
+
+
+def add_skill(
+    target: str,
+    *,
+    into: str | None = None,
+    accept_look_alike: bool = False,
+    settings: Settings | None = None,
+) -> Added:
+    """Fetch one skill and, with ``into``, write it to a folder of its name there.
+
+    ``target`` is a name, ``owner/repo`` (if it holds one skill), ``owner/repo/id``, an address on
+    github.com or skills.sh, or a site with a well-known index (``https://host#name``). Raises
+    SkillNotFound, SourceFailed (its content cannot be fetched, or is not a skill), InvalidInput (a
+    look-alike that was not accepted), and what :func:`.remote.install.placing.place` raises.
+    """
+    return asyncio.run(_add(target, into, accept_look_alike, settings or load_settings()))
+
+
+async def _add(target: str, into: str | None, accept_look_alike: bool, settings: Settings) -> Added:
+    wanted = _understood(target)
+    async with SearchService(settings=settings) as search:
+        found = await _found(search, wanted)
+        pin = None
+        try:
+            if into is None:
+                return await _fetched(search, found)
+            pin = _pin(into, found, wanted)
+            ref = wanted.ref if pin is None or pin.commit is None else pin.commit
+            package = await _whole(search, found, ref)
+        except SourceFailed as error:
+            raise _of_listing(error, found) if wanted.name and not pin else error from None
+    name = folder_name(found.skill.name or found.hit.id)
+    skill = _checked(found.hit, package)
+    alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
+    if alike and not accept_look_alike:
+        raise InvalidInput(
+            f"{shown_path(name)} looks like {', '.join(map(shown_path, alike))}, which is there"
+            " already; say --yes if it is the one you mean"
+        )
+    lock_path = _lock_of(into)
+    known = read_project_lock(lock_path).in_folder(name)
+    new = _entry(
+        name if known is None else known.name, found.hit, package, pin.ref if pin else wanted.ref
+    )
+    _check_pin(known, new, pinned=pin is not None, lock=lock_path)
+    theirs = _is_users(os.path.join(into, name))
+    installed = _installed_for_user(name, say_problems=theirs)
+    try:
+        placed = place(
+            package.files,
+            into,
+            name,
+            executable=package.executable,
+            installed_hash=None if known is None else known.computed_hash,
+            installed_digest=None if known is None else known.digest,
+            entry=new,
+            note=lambda entry: _note(lock_path, entry),
+        )
+    except InstallRefused as error:
+        if theirs and installed is not None and installed.skill is not None:
+            raise _not_ours(installed, name, error) from None
+        raise
+    if placed.state == "unchanged":
+        if theirs and installed is not None and known is None:
+            lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
+        else:
+            _note(lock_path, new)
+    return Added(found._replace(skill=skill), package, placed, lock_path, tuple(alike), installed)
+
+
+def _pin(into: str, found: FoundSkill, wanted: _Target) -> LockedSkill | None:
+    """Return what the lock says to install: its entry of a skill whose folder is not there.
+
+    A folder that is there is brought up to date instead; a ref that was named goes before the lock.
+    """
+    name = folder_name(found.skill.name or found.hit.id)
+    if wanted.ref != "HEAD" or os.path.lexists(os.path.join(into, name)):
+        return None
+    known = read_project_lock(_lock_of(into)).in_folder(name)
+    return known if known is not None and known.commit and known.digest else None
+
+
+def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, lock: str) -> None:
+    """Raise InstallRefused for a skill that is another one than the lock names."""
+    if known is None:
+        return
+    hint = f"remove the entry from {lock} to take what is there now"
+    if _origin(known) != _origin(new):
+        raise InstallRefused(
+            f"the lock has {_shown(known.name)} from {_shown(known.source)}, and this one is from"
+            f" {_shown(new.source)}",
+            path=lock,
+            code="install_source",
+            hint=hint,
+        )
+    if pinned and known.digest != new.digest:
+        raise InstallRefused(
+            f"what came for {_shown(known.name)} is not what the lock pins: it has"
+            f" {_shown(known.digest or '')[:19]}…, and this is {(new.digest or '')[:19]}…",
+            path=lock,
+            code="install_pin",
+            hint=hint,
+        )
+
+
+def _origin(skill: LockedSkill) -> tuple[str, str]:
+    """Return what a newer version has in common: a repository, or the host of an address."""
+    return skill.source_type, urlsplit(skill.source).netloc or skill.source
+
+
+async def _fetched(search: SearchService, found: FoundSkill) -> Added:
+    """Return a skill that is only printed. Raises SourceFailed where its content cannot be had."""
+    if found.failure is not None:
+        raise found.failure
+    package = found.package
+    if package is None:  # the source gave the skill itself, without its file
+        package = await search.fetch(found.hit)
+        found = found._replace(package=package, raw=read_package(found.hit, package).raw)
+    return Added(found, package, None, "")
+
+
+def _of_listing(error: SourceFailed, found: FoundSkill) -> SourceFailed:
+    """Return the failure of a skill that was found by name.
+
+    Where its repository does not have it, the listing is wrong, and not the name.
+    """
+    if error.code != "not_found":
+        return error
+    listed = f"{found.hit.key} is listed by {', '.join(found.found_by)}, but is not there"
+    hint = "it was moved or removed; choose another one with `skillyard search`"
+    return SourceFailed("bad_answer", f"{listed} ({error.what})", hint=hint, status=error.status)
+
+
+def _checked(hit: Hit, package: Package) -> Skill:
+    """Return the skill that fetched files make. Raises SourceFailed: a remote sent something else.
+
+    What is wrong is the remote's fault, not that of a file on this machine.
+    """
+    try:
+        return check_files(package.files, f"{hit.key}/SKILL.md")
+    except SkillError as error:
+        what = f"{error.path or hit.key}: {error.message}"
+        hint = "nothing was written; tell the author of the skill, or add another one"
+        raise SourceFailed("bad_answer", what, hint=hint) from error
+
+
+def _note(path: str, entry: LockedSkill) -> None:
+    """Put one entry into a project's lock as it is now: others may have added theirs meanwhile."""
+    try:
+        with alone(os.path.abspath(path)):  # not its folder: that may be the one that is written to
+            write_project_lock(path, read_project_lock(path).with_skill(entry))
+    except OSError as error:
+        what = f"cannot write: {error.strerror or error}"
+        raise SkillIoError(what, path=path, code="lock_unwritable") from None
+
+
+def _is_users(place: str) -> bool:
+    """True for something that lies, links resolved, in a folder that agents read for this user."""
+    if not os.path.lexists(place):
+        return False
+    above = {os.path.realpath(os.path.dirname(place)), os.path.dirname(os.path.realpath(place))}
+    return any(os.path.realpath(root.path) in above for root in user_roots())
+
+
+def _installed_for_user(name: str, *, say_problems: bool) -> InstalledForUser | None:
+    """Return what the user's lock says of a folder's name. Never raises: the lock is not ours."""
+    path = user_lock_path()
+    try:
+        skill = read_user_lock(path).in_folder(name)
+    except SkillIoError as error:
+        return InstalledForUser(path, None, str(error.message)) if say_problems else None
+    return None if skill is None else InstalledForUser(path, skill)
+
+
+def _not_ours(installed: InstalledForUser, name: str, error: InstallRefused) -> InstallRefused:
+    return InstallRefused(
+        f"this is {installed.said}, and is not replaced",
+        path=error.path,
+        code="install_owned",
+        hint=f"say `{INSTALLER} update {name}`, or `{INSTALLER} remove {name}` and add it again,"
+        " or name another folder with --into",
+    )
+
+
+def _understood(target: str) -> _Target:
+    """Return what a target means. Raises InvalidInput."""
+    text = target.strip()
+    if "://" in text:
+        return _address(text)
+    parts = text.strip("/").split("/")
+    if len(parts) == 2 and is_repository(text):
+        return _Target(source=text)
+    if len(parts) > 2 and is_repository("/".join(parts[:2])):
+        checked_path(text)
+        return _Target(source="/".join(parts[:2]), skill_id=parts[-1])
+    if not text or "/" in text:
+        raise InvalidInput(
+            f"{shown_path(target)!r} names no skill: write a name, owner/repo, owner/repo/id or an"
+            " address"
+        )
+    return _Target(name=text)
+
+
+def _address(text: str) -> _Target:
+    parts = urlsplit(text)
+    path = [part for part in parts.path.split("/") if part]
+    if parts.hostname in ("github.com", "www.github.com") and len(path) >= 2:
+        source = f"{path[0]}/{path[1].removesuffix('.git')}"
+        if not is_repository(source):
+            raise InvalidInput(f"{source} is no owner/repo")
+        ref = path[3] if len(path) > 3 and path[2] in ("tree", "blob") else "HEAD"
+        below = [part for part in path[4:] if part != "SKILL.md"]
+        return _Target(source=source, skill_id=below[-1] if below else "", ref=ref)
+    if parts.hostname in ("skills.sh", "www.skills.sh") and len(path) >= 2:
+        return _Target(source="/".join(path[:2]), skill_id=path[2] if len(path) > 2 else "")
+    if parts.scheme != "https":
+        raise InvalidInput("only https addresses are asked")
+    return _Target(site=text.partition("#")[0].rstrip("/"), skill_id=parts.fragment)
+
+
+async def _found(search: SearchService, wanted: _Target) -> FoundSkill:
+    if wanted.site:
+        return await _on_site(search, wanted)
+    if wanted.source and wanted.skill_id:
+        return await search.get(wanted.source, wanted.skill_id)
+    if wanted.source:
+        return await _only_one(search, wanted.source)
+    return await search.find(wanted.name)
+
+
+async def _only_one(search: SearchService, repository: str) -> FoundSkill:
+    """Return the one skill of a repository. Raises InvalidInput when it holds several."""
+    from skillyard.remote.sources.github import GitHub
+    from skillyard.remote.sources.repository import skill_folders
+
+    tree = await GitHub(search.transport).tree(repository)
+    folders = skill_folders(tree.blobs)
+    names = [folder.rpartition("/")[2] or repository.rpartition("/")[2] for folder in folders]
+    if not names:
+        raise SourceFailed("not_found", f"{repository} holds no SKILL.md")
+    if len(names) > 1:
+        some = ", ".join(f"{repository}/{name}" for name in names[:8])
+        more = ", …" if len(names) > 8 else ""
+        raise InvalidInput(f"{repository} holds {len(names)} skills; name one: {some}{more}")
+    return await search.get(repository, names[0])
+
+
+async def _on_site(search: SearchService, wanted: _Target) -> FoundSkill:
+    """Return a skill of a site that the command line named: it must be a public one."""
+    from skillyard.remote.sources.well_known import WellKnown
+
+    url = wanted.site
+    if url not in search.settings.sites:
+        search.transport.add_host(f"site:{url}", Host(url, named_by_user=False))
+    source = WellKnown(search.transport, [url])
+    listed = await source.listed(url)
+    names = [hit.name for hit in listed]
+    if not wanted.skill_id and len(listed) != 1:
+        some = ", ".join(f"{url}#{name}" for name in names[:8])
+        raise InvalidInput(f"{url} lists {len(names)} skills; name one: {some}")
+    for hit in listed:
+        if wanted.skill_id in ("", hit.name):
+            package = await source.fetch(hit, whole=True)
+            content = read_package(hit, package)
+            return FoundSkill(
+                content.skill, hit, (source.name,), None, package, content.raw, content.diagnostics
+            )
+    raise SkillNotFound(wanted.skill_id, names[:3])
+
+
+async def _whole(search: SearchService, found: FoundSkill, ref: str) -> Package:
+    """Return every file of a skill: at a commit where GitHub can be asked, else as it is kept."""
+    from skillyard.remote.sources.github import GitHub
+
+    hit = found.hit
+    failure: SourceFailed | None = None
+    if is_repository(hit.source):
+        try:
+            return await GitHub(search.transport).package(hit, ref=ref, whole=True)
+        except SourceFailed as error:
+            failure = error
+    for source in search.sources:
+        if source.name in found.found_by:
+            try:
+                return await source.fetch(hit, whole=True)
+            except SourceFailed as error:
+                failure = error
+    if found.package is not None and not is_repository(hit.source):
+        return found.package
+    raise failure or SourceFailed("not_found", f"no source has {hit.key}")
+
+
+def _names_in(into: str) -> list[str]:
+    try:
+        return sorted(entry.name for entry in os.scandir(into) if entry.is_dir())
+    except OSError:
+        return []
+
+
+def _lock_of(into: str) -> str:
+    """Return the lock of the project that a folder belongs to: the nearest above, else here."""
+    folder = os.path.abspath(into)
+    while not any(os.path.lexists(os.path.join(folder, n)) for n in (PROJECT_LOCK, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            folder = _here_or(os.path.abspath(into))
+            break
+        folder = above
+    path = os.path.join(folder, PROJECT_LOCK)
+    return path if os.path.isabs(into) else os.path.relpath(path)
+
+
+def _here_or(folder: str) -> str:
+    """Return the working folder where it is above another, else that one."""
+    here = os.getcwd()
+    return here if os.path.commonpath([here, folder]) == here else folder
+
+
+def _entry(name: str, hit: Hit, package: Package, ref: str | None) -> LockedSkill:
+    on_github = is_repository(hit.source)
+    path = f"{package.path}/SKILL.md" if package.path else "SKILL.md"
+    return LockedSkill(
+        name,
+        hit.source if on_github else package.raw_url,
+        "github" if on_github else "well-known",
+        ref=None if ref == "HEAD" else ref,
+        skill_path=path if on_github else None,
+        computed_hash=folder_hash(package.files),
+        well_known_digest=hit.digest or None,
+        commit=package.commit or None,
+        digest=content_digest(package.files),
+    )

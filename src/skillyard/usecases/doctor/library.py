@@ -1,0 +1,145 @@
+"""The roots of the library and the user's agent folders: what was found where."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from shlex import quote
+from typing import Any, NamedTuple
+
+from skillyard.catalog import Catalog, read_catalog
+from skillyard.catalog.copies import is_copy
+from skillyard.catalog.counts import SkillCounts, count_skills
+from skillyard.discovery.layout import AGENT_FOLDERS, user_folder
+from skillyard.errors import Diagnostic
+from skillyard.skill import Origin, Skill
+from skillyard.text import plural
+from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
+from skillyard.usecases.doctor.request import Request
+
+__all__ = ["library"]
+
+_SEVERITIES = ("error", "warning", "info")
+
+
+class Folder(NamedTuple):
+    """One folder of skills that is there."""
+
+    path: str
+    agent: str = ""
+    """The agent whose folder in the home folder it is."""
+
+
+def library(request: Request) -> Iterator[Finding]:
+    """Look at every root, then at the user's agent folders."""
+    there = []
+    for root in request.library_roots:
+        if os.path.isdir(root):
+            there.append(Folder(root))
+        else:
+            what = "is not a folder" if os.path.lexists(root) else "does not exist"
+            yield Finding(
+                "root",
+                ERROR,
+                f"the root {root} {what}",
+                "Name a folder that holds skills with --root.",
+                path=root,
+            )
+    agents = [
+        Folder(path, each.agent)
+        for each in AGENT_FOLDERS
+        if os.path.isdir(path := user_folder(each))
+    ]
+    is_read = "user" in request.scopes
+    folders = [*there, *agents] if is_read else there
+    scopes = ("user",) if is_read else ()
+    if folders:
+        catalog = read_catalog(
+            [folder.path for folder in there], scopes=scopes, progress=request.progress
+        )
+        yield from _surveyed(catalog, folders, request)
+    if not is_read:
+        for folder in agents:
+            yield from _surveyed(read_catalog(folder.path), [folder], request)
+    if not agents:
+        yield Finding(
+            "agent-folder",
+            INFO,
+            "no agent has a folder of skills in your home folder",
+            "Put skills that every project shares into one of them.",
+            "mkdir -p ~/.agents/skills",
+        )
+
+
+def _surveyed(catalog: Catalog, folders: Sequence[Folder], request: Request) -> Iterator[Finding]:
+    """Yield a finding for each folder of one catalog."""
+    skills: list[list[Skill]] = [[] for _ in folders]
+    reported: list[list[Diagnostic]] = [[] for _ in folders]
+    for skill in catalog:
+        skills[_owner(skill.path, folders)].append(skill)
+    for diagnostic in catalog.diagnostics:
+        reported[_owner(diagnostic.path, folders)].append(diagnostic)
+    shadowed = catalog.shadowed
+    for folder, own, remarks in zip(folders, skills, reported, strict=True):
+        counts = count_skills(own, shadowed)
+        distinct = [
+            skill
+            for skill in own
+            if skill.origin != Origin.CONVENTION
+            and not ((winner := shadowed.get(skill)) is not None and is_copy(skill, winner))
+        ]
+        layouts = Counter(skill.origin or "" for skill in distinct)
+        yield _folder(folder, counts, layouts, remarks, request)
+
+
+def _owner(path: str, folders: Sequence[Folder]) -> int:
+    """Return the number of the first folder that holds a path: what two hold is the first's."""
+    whole = os.path.abspath(path)
+    for number, folder in enumerate(folders):
+        above = os.path.abspath(folder.path).rstrip(os.sep)
+        if whole == above or whole.startswith(above + os.sep):
+            return number
+    return 0
+
+
+def _folder(
+    folder: Folder,
+    counts: SkillCounts,
+    layouts: Counter[str],
+    remarks: list[Diagnostic],
+    request: Request,
+) -> Finding:
+    severities = Counter(remark.severity for remark in remarks)
+    details: dict[str, Any] = {
+        "agent": folder.agent,
+        "skills": dict(sorted(layouts.items())),
+        "counts": counts.to_dict(),
+        "diagnostics": {severity: severities[severity] for severity in _SEVERITIES},
+    }
+    name = "agent-folder" if folder.agent else "root"
+    where = f"the folder of {folder.agent}" if folder.agent else f"the root {folder.path}"
+    by_layout = ", ".join(f"{number:,} {layout}" for layout, number in sorted(layouts.items()))
+    message = f"{where} has {counts.words}" + (f"; layouts: {by_layout}" if by_layout else "")
+    if said := _listed((severities[each], each) for each in _SEVERITIES):
+        message += f"; diagnostics: {said}"
+    found = Finding(name, OK, message, path=folder.path, details=details)
+    if severities["error"]:
+        files = len({remark.path for remark in remarks if remark.severity == "error"})
+        return found._replace(
+            status=WARNING,
+            message=f"{message}; {plural(files, 'file')} did not load",
+            remedy="See what is wrong with each file, and correct it.",
+            command=f"skillyard check {quote(folder.path)}",
+        )
+    if not counts.skills and not folder.agent:
+        return found._replace(
+            status=WARNING if request.roots else INFO,
+            remedy="Name a folder that holds skills with --root, or read your agent folders too.",
+            command="skillyard list --scope user",
+        )
+    return found
+
+
+def _listed(counts: Iterable[tuple[int, str]]) -> str:
+    return ", ".join(plural(count, word) for count, word in counts if count)

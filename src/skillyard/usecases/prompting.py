@@ -1,0 +1,281 @@
+"""Prompting: the catalogue summary, and a prompt with the block of the best skill before it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from typing import Any, NamedTuple
+
+from skillyard.catalog import Catalog
+from skillyard.context.budget import estimate_tokens
+from skillyard.context.catalogue import by_preference, summary
+from skillyard.context.host_skills import listed_skills
+from skillyard.context.hosts import rule_of
+from skillyard.context.injection import (
+    MAX_INJECTED_CHARS,
+    _own_words,
+    inject,
+    select_prompt_block,
+)
+from skillyard.context.listing import (
+    CUT,
+    LEFT_OUT,
+    NAME_ONLY,
+    NOT_READ,
+    WHOLE,
+    HostListing,
+    fitted,
+    host_listing,
+)
+from skillyard.decisions import wanted
+from skillyard.errors import Diagnostic, InvalidInput
+from skillyard.ranking.match import Match
+from skillyard.ranking.query import Query
+from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.selection import SelectionPolicy, select
+
+__all__ = [
+    "MAX_INJECTED_CHARS",
+    "HostSummary",
+    "Injected",
+    "Summarised",
+    "host_summary_of",
+    "inject_prompt",
+    "summary_of",
+    "used_in",
+]
+
+MOST_LOG_BYTES = 64 * 1024 * 1024
+"""Bytes of a log of uses that are looked at: the last ones."""
+
+
+class Summarised(NamedTuple):
+    """The tier-1 catalogue as text."""
+
+    format: str
+    text: str
+    budget_tokens: int | None
+    tokens: int
+    """Estimated tokens of the text."""
+    diagnostics: tuple[Diagnostic, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.summary/1``."""
+        return {
+            "schema": "skillyard.summary/1",
+            "format": self.format,
+            "text": self.text,
+            "budget_tokens": self.budget_tokens,
+            "tokens": self.tokens,
+            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
+        }
+
+
+def summary_of(
+    catalog: Catalog,
+    *,
+    format: str = "lines",
+    budget_tokens: int | None = None,
+    query: Query | None = None,
+    scorer: str = DEFAULT_SCORER,
+) -> Summarised:
+    """Return the catalogue in one of its formats, within a budget of estimated tokens.
+
+    ``query`` says which skills keep their place when not all fit. Raises UnknownName, InvalidInput.
+    """
+    text = summary(catalog, format, budget_tokens, query, scorer=scorer)
+    return Summarised(format, text, budget_tokens, estimate_tokens(text), catalog.diagnostics)
+
+
+class HostSummary(NamedTuple):
+    """What one host lists of a catalog, or the same rewritten to fit."""
+
+    listing: HostListing
+    fit: bool
+    by: str
+    """What says which skills go first: ``query``, ``use``, or ``order`` where nothing does."""
+    unknown_uses: int
+    """Lines of the log of uses that name no skill of the catalog."""
+    diagnostics: tuple[Diagnostic, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.summary/1`` with the listing."""
+        found = self.listing
+        rule = found.rule
+        return {
+            "schema": "skillyard.summary/1",
+            "format": rule.form,
+            "text": found.text,
+            "budget_tokens": None,
+            "tokens": estimate_tokens(found.text),
+            "listing": {
+                "host": rule.name,
+                "window": found.window,
+                "unit": rule.unit,
+                "budget": found.budget,
+                "own": found.own,
+                "needed": found.needed,
+                "used": found.used,
+                "fit": self.fit,
+                "by": self.by,
+                "unknown_uses": self.unknown_uses,
+                "whole": found.count(WHOLE),
+                "cut": found.count(CUT),
+                "name_only": found.count(NAME_ONLY),
+                "left_out": found.count(LEFT_OUT),
+                "not_read": found.count(NOT_READ),
+                "skills": [entry.to_dict() for entry in found.entries],
+                "remedy": rule.remedy,
+                "source": rule.source,
+            },
+            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
+        }
+
+
+def host_summary_of(
+    catalog: Catalog,
+    host: str,
+    *,
+    window: int | None = None,
+    budget: int | None = None,
+    fit: bool = False,
+    query: Query | None = None,
+    use: str | None = None,
+    scorer: str = DEFAULT_SCORER,
+) -> HostSummary:
+    """Return what a host lists of a catalog; with ``fit``, a listing that puts first what matters.
+
+    ``use`` is a file of JSON lines that name skills that were used (a decision log, say): a host
+    that keeps the most used ones is told by it, and ``fit`` goes by it, or else by ``query``.
+    Raises UnknownName for an unknown host, InvalidInput.
+    """
+    rule = rule_of(host)
+    if query is not None and (use is not None or not fit):
+        raise InvalidInput("--query says what --fit puts first; it goes with --fit, without --use")
+    uses, unknown = ({}, 0) if use is None else used_in(catalog, use)
+    by = "query" if query is not None else "order" if use is None else "use"
+    if fit:
+        skills = listed_skills(catalog, rule)[0]
+        ordered = by_preference(catalog, skills, query, scorer)
+        ordered += [skill for skill in skills if skill not in ordered]
+        ordered.sort(key=lambda skill: -uses.get(skill.path, 0))
+        listing = fitted(catalog, rule, ordered, window=window, budget=budget)
+    else:
+        listing = host_listing(catalog, rule, window=window, budget=budget, used=uses)
+    return HostSummary(listing, fit, by, unknown, catalog.diagnostics)
+
+
+def used_in(catalog: Catalog, path: str) -> tuple[dict[str, int], int]:
+    """Return how often a log names each skill, by the skill's path, and how many lines name none.
+
+    A line is JSON with ``selected`` (the decision log, ``select --json``: its first skill counts,
+    and an abstention counts for nothing) or with ``id``, ``slug``, ``name`` or ``skill`` itself. A
+    skill that was edited since has another id, and is known by its slug or name. Raises
+    InvalidInput when the file cannot be read.
+    """
+    paths: dict[str, set[str]] = {}
+    for skill in catalog.candidates:
+        for name in (skill.id, skill.slug, skill.name):
+            paths.setdefault(name, set()).add(skill.path)
+    counts: Counter[str] = Counter()
+    unknown = 0
+    for line in _lines(path):
+        named = _named(line)
+        known = [paths[name] for name in named or () if name in paths]
+        one = next((found for found in known if len(found) == 1), None)
+        if one is not None:
+            counts.update(one)
+        elif named != ():
+            unknown += 1
+    return dict(counts), unknown
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MOST_LOG_BYTES:
+                file.seek(size - MOST_LOG_BYTES)
+                file.readline()  # the rest of a line
+            return [line for line in file.read(MOST_LOG_BYTES).split(b"\n") if line.strip()]
+    except OSError as error:
+        raise InvalidInput(f"cannot read {path}: {error.strerror}; check the path") from None
+
+
+def _named(line: bytes) -> tuple[str, ...] | None:
+    """Return the names of the skill in a line, surest first; () for none, None for no such line."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(found, dict) and isinstance(found.get("selected"), list):
+        if not found["selected"]:
+            return ()
+        found = found["selected"][0]
+    if not isinstance(found, dict):
+        return None
+    names = [found.get(field) for field in ("id", "slug", "name", "skill")]
+    return tuple(name for name in names if isinstance(name, str)) or None
+
+
+class Injected(NamedTuple):
+    """A prompt with the block of the best skill before it, or as it was."""
+
+    prompt: str
+    match: Match | None
+    """The skill whose block it is; None when none fits and the prompt is unchanged."""
+    scorer: str
+    diagnostics: tuple[Diagnostic, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.inject/1``."""
+        return {
+            "schema": "skillyard.inject/1",
+            "scorer": self.scorer,
+            "injected": self.match is not None,
+            "match": None if self.match is None else self.match.to_dict(),
+            "prompt": self.prompt,
+            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
+        }
+
+
+def inject_prompt(
+    catalog: Catalog,
+    prompt: str,
+    query: Query | None = None,
+    policy: SelectionPolicy | None = None,
+    *,
+    scorer: str = DEFAULT_SCORER,
+    max_chars: int | None = MAX_INJECTED_CHARS,
+    fence: str | None = None,
+) -> Injected:
+    """Put the block of the best skill before a prompt.
+
+    The prompt itself is the query unless another one is given. ``max_chars`` bounds the skill's
+    text in the block; ``fence`` is that of :func:`skillyard.prompt_block`. The choice is logged
+    where that is wanted (:mod:`skillyard.decisions`).
+    Raises UnknownName, InvalidInput.
+    """
+    if wanted():
+        _log(catalog, Query(_own_words(prompt)) if query is None else query, policy, scorer)
+    if query is None:
+        done = inject(prompt, catalog, policy, max_chars, scorer, fence=fence)
+        return Injected(done.prompt, done.match, scorer, catalog.diagnostics)
+    found = select_prompt_block(catalog, query, policy, scorer, max_chars, fence=fence)
+    if found is None:
+        return Injected(prompt, None, scorer, catalog.diagnostics)
+    block, match = found
+    return Injected(f"{block}\n\n{prompt}", match, scorer, catalog.diagnostics)
+
+
+def _log(catalog: Catalog, query: Query, policy: SelectionPolicy | None, scorer: str) -> None:
+    """Choose once more to log it whole: injection itself keeps no more than the best skill."""
+    from skillyard.decisions.recording import record
+    from skillyard.selection import bounds
+
+    if query.empty:
+        return
+    policy = policy or SelectionPolicy()
+    selection = select(catalog, query, policy, scorer=scorer)
+    record("inject", catalog, query, policy, bounds(policy, scorer), selection)

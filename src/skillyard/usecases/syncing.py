@@ -1,0 +1,129 @@
+"""A node's folder and the store that it follows: brought up to date once, or again and again."""
+
+from __future__ import annotations
+
+import os
+import queue
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any, NamedTuple
+
+from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.following import Follower
+from skillyard.store.node.state import state_folder
+from skillyard.store.node.syncing import sync
+from skillyard.store.opening import open_store, shown_address
+
+__all__ = ["StoreSynced", "store_follow", "store_sync"]
+
+LOOK_S = 0.5
+"""How often an interruption is looked for while nothing happens."""
+
+
+class StoreSynced(NamedTuple):
+    """What a node's folder holds now."""
+
+    store: str
+    """Its address, without credentials."""
+    folder: str
+    caller: str | None
+    generation: int
+    skills: int
+    segments: int
+    bytes: int
+    """Of the folder."""
+    seconds: float
+    """Since the step began."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.store-sync/1``."""
+        fields = self._asdict() | {"seconds": round(self.seconds, 3)}
+        return {"schema": "skillyard.store-sync/1", **fields}
+
+
+def _folder(url: str, caller: str | None, folder: str) -> str:
+    return os.path.abspath(folder or state_folder(shown_address(url), caller))
+
+
+def _synced(
+    url: str, folder: str, caller: str | None, catalog: NodeCatalog, began: float
+) -> StoreSynced:
+    return StoreSynced(
+        shown_address(url),
+        folder,
+        caller,
+        catalog.position.generation,
+        catalog.counts.skills,
+        len(catalog.library.searcher.segments),
+        _bytes(folder),
+        time.monotonic() - began,
+    )
+
+
+def _bytes(folder: str) -> int:
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(path, name)).st_size
+            except OSError:  # a segment that was merged away meanwhile
+                continue
+    return total
+
+
+def store_sync(
+    url: str,
+    *,
+    caller: str | None = None,
+    folder: str = "",
+    jobs: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> StoreSynced:
+    """Bring a node's folder to the store's last generation.
+
+    ``folder`` is in the user's cache where nothing is said; ``jobs`` processes analyse, 0: one
+    for each processor. ``progress`` hears skills taken over and about how many there are. Raises
+    StoreFailed, SkillIoError, InvalidInput, UnknownName.
+    """
+    began = time.monotonic()
+    where = _folder(url, caller, folder)
+    total = 0
+    if progress is not None:
+        with open_store(url, caller=caller, connections=1) as store:
+            total = store.status().skills
+
+    def tell(taken: int) -> None:
+        if progress is not None:
+            progress(taken, max(total, taken))
+
+    jobs = jobs or os.cpu_count() or 1
+    catalog = sync(url, where, caller=caller, jobs=jobs, progress=tell)
+    return _synced(url, where, caller, catalog, began)
+
+
+def store_follow(
+    url: str, *, caller: str | None = None, folder: str = "", jobs: int = 0
+) -> Iterator[StoreSynced | str]:
+    """Follow a store until the iterator is closed: each generation, and each failure as a text.
+
+    A failure is told once until it changes; the follower goes on by itself.
+    """
+    where = _folder(url, caller, folder)
+    came: queue.SimpleQueue[NodeCatalog] = queue.SimpleQueue()
+    began, failure = time.monotonic(), ""
+    follower = Follower(url, where, caller=caller, listener=came.put, jobs=jobs)
+    with closing(follower):
+        follower.start()
+        while True:
+            try:
+                catalog = came.get(timeout=LOOK_S)
+            except queue.Empty:
+                now = follower.following.failure
+                if now != failure:
+                    failure = now
+                    if failure:
+                        yield failure
+                continue
+            yield _synced(url, where, caller, catalog, began)
+            began = time.monotonic()

@@ -1,0 +1,26 @@
+"""Servers that run for one test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from skillyard.standin import Upstreams
+from tests.remote.search.asking import skill_text
+
+
+@pytest.fixture
+def up() -> Iterator[Upstreams]:
+    with Upstreams() as running:
+        yield running
+
+
+@pytest.fixture
+def three(up: Upstreams) -> Upstreams:
+    """One skill that the marketplace lists, one in a repository of ours, one on a site."""
+    up.add_repository("market/skills", {"skills/pdf-market/SKILL.md": skill_text("pdf-market")})
+    up.list_skill("market/skills", "pdf-market", installs=50)
+    up.add_repository("acme/skills", {"skills/pdf-ours/SKILL.md": skill_text("pdf-ours")})
+    up.add_well_known("pdf-site", {"SKILL.md": skill_text("pdf-site")})
+    return up

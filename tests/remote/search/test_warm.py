@@ -1,0 +1,147 @@
+"""The same question again: the same answer, from what is known, and nothing known too long."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from skillyard.remote.search import SearchResult, SearchService
+from skillyard.remote.search import content as content_module
+from skillyard.remote.sources import github as github_module
+from skillyard.remote.sources.settings import Settings
+from skillyard.standin import Upstreams
+from tests.remote.search.asking import by_id, settings_of, skill_text, transport_of
+from tests.remote.sources.clients import Clock
+
+T = TypeVar("T")
+REPOSITORY = "acme/skills"
+NAMES = [f"pdf-{number}" for number in range(6)]
+NESTED = (
+    "---\nname: pdf-0\ndescription: Pdf.\nmetadata:\n  tools: [a, b]\n  deep: {x: [1]}\n---\n\nDo."
+)
+
+
+@pytest.fixture
+def up(up: Upstreams) -> Upstreams:
+    """A repository of six skills that the marketplace lists, too."""
+    up.switches.downloads = False
+    publish(up, "Do it so.")
+    for place, name in enumerate(NAMES):
+        up.list_skill(REPOSITORY, name, installs=place)
+    return up
+
+
+def publish(up: Upstreams, body: str) -> None:
+    files = {f"skills/{name}/SKILL.md": skill_text(name, body=body) for name in NAMES}
+    files |= {f"skills/{name}/references/a.md": f"{body} {name}" for name in NAMES}
+    files["skills/pdf-0/SKILL.md"] = f"{NESTED} {body}"
+    up.add_repository(REPOSITORY, files)
+
+
+class Asking:
+    """A service with a clock of its own, for the length of a test."""
+
+    def __init__(self, up: Upstreams, folder: Path | None) -> None:
+        self.clock = Clock()
+        self.settings: Settings = settings_of(up, repositories=(REPOSITORY,))
+        self.transport = transport_of(self.settings, folder, clock=self.clock)
+        self.folder = folder
+
+    def run(self, use: Callable[[SearchService], Awaitable[T]]) -> T:
+        async def asked() -> T:
+            async with SearchService(settings=self.settings, transport=self.transport) as search:
+                return await use(search)
+
+        return asyncio.run(asked())
+
+
+@pytest.fixture
+def asking(up: Upstreams, tmp_path: Path) -> Asking:
+    return Asking(up, tmp_path / "cache")
+
+
+def said(result: SearchResult) -> str:
+    """Return all that an answer says, as text."""
+    return json.dumps(result.to_dict(include_raw=True, explain=True))
+
+
+async def ask(search: SearchService, **how: Any) -> SearchResult:
+    return await search.search("pdf", include_references=True, **how)
+
+
+def test_nothing_is_parsed_twice(
+    asking: Asking, up: Upstreams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+
+    def counted(owner: Any, name: str) -> None:
+        real = getattr(owner, name)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            parsed.append(name)
+            return real(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, call)
+
+    counted(github_module, "_tree")
+    counted(content_module, "parse_document")
+
+    async def twice(search: SearchService) -> tuple[int, int]:
+        await ask(search)
+        before = len(parsed)
+        await ask(search)
+        return before, len(parsed)
+
+    before, after = asking.run(twice)
+    assert before == after
+    assert parsed.count("_tree") == 1  # however many skills it has
+    assert parsed.count("parse_document") == len(NAMES)
+
+
+def test_what_is_known_takes_no_more_than_it_may(asking: Asking) -> None:
+    asking.transport.parsed.most_bytes = 30_000
+
+    async def several(search: SearchService) -> list[str]:
+        answers = []
+        for _ in range(3):
+            answers.append(said(await ask(search)))
+            assert asking.transport.parsed.bytes <= 30_000
+        return answers
+
+    assert len(set(asking.run(several))) == 1
+    assert len(asking.transport.parsed) > 0
+
+
+def test_each_size_that_is_told_is_at_least_that_of_the_texts(asking: Asking) -> None:
+    async def taken(search: SearchService) -> tuple[int, int]:
+        result = await ask(search)
+        texts = sum(len(one.raw) + len(one.skill.body or "") for one in result.skills)
+        return texts, asking.transport.parsed.bytes
+
+    texts, told = asking.run(taken)
+    assert told > 2 * texts
+
+
+def test_skills_that_are_hidden_are_shown_and_say_so(up: Upstreams, asking: Asking) -> None:
+    hidden = skill_text("pdf-1", **{"disable-model-invocation": "true"})
+    up.add_repository(REPOSITORY, {"skills/pdf-1/SKILL.md": hidden})
+
+    async def twice(search: SearchService) -> list[SearchResult]:
+        return [await ask(search), await ask(search)]
+
+    for result in asking.run(twice):
+        one = by_id(result)["pdf-1"]
+        assert one.skill.disable_model_invocation
+        assert one.match is not None
+        assert not one.match.skill.hidden
+
+
+def test_an_answer_is_shown_without_its_texts(asking: Asking) -> None:
+    shown = repr(asking.run(ask))
+    assert "pdf" in shown
+    assert "Do it so." not in shown

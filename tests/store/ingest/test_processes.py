@@ -1,0 +1,139 @@
+"""Real processes on one store: killed, side by side, in parts, interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.store.opening import open_store
+from skillyard.store.protocol import CatalogStore
+from tests.shared_data import PACKAGES
+from tests.store.ingest.making import document, held, jsonl, publish
+
+COUNT = 3_000
+SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> str:
+    """So many skills, large enough that a run takes a while."""
+    made = ({"content": document(f"s{n}", f"{n} " * 400), "path": f"s{n}"} for n in range(COUNT))
+    return jsonl(tmp_path / "skills.jsonl", made)
+
+
+@pytest.fixture
+def undisturbed(lines: str, tmp_path: Path) -> Iterator[dict[Any, Any]]:
+    """What a store holds after a run that nothing disturbed."""
+    with open_store(f"sqlite:///{tmp_path}/undisturbed.db", migrate=True) as store:
+        publish(store, lines=[lines])
+        yield held(store)
+
+
+def started(url: str, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "skillyard", "store", "publish", "--tenant", "acme"]
+    return subprocess.Popen(
+        [*command, "--publisher", "ci", "--json", "--quiet", "--batch", "100", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PACKAGES), "SKILLYARD_STORE": url},
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, "")
+    answer: dict[str, Any] = json.loads(out)
+    return answer
+
+
+def test_runs_that_are_killed_and_run_again_end_where_an_undisturbed_one_does(
+    store: CatalogStore, url: str, lines: str, undisturbed: dict[Any, Any]
+) -> None:
+    chance = random.Random(3)
+    for _ in range(20 if SOAK else 3):
+        process = started(url, "--jsonl", lines, "--jobs", "2")
+        try:
+            before = store.generation()
+            store.listen(before, 60)  # it is at work: kill it somewhere in the next batches
+            for _ in range(chance.randint(0, 4)):
+                store.listen(store.generation(), 1)
+        finally:
+            process.kill()
+            process.communicate(timeout=60)
+        stands = held(store)
+        assert set(stands.items()) <= set(undisturbed.items())
+        if len(stands) == COUNT:
+            break
+    done = ended(started(url, "--jsonl", lines, "--jobs", "2"))
+    # A commit that was on its way when its publisher died may have come after that look.
+    assert done["unchanged"] >= len(stands)
+    assert done["added"] == COUNT - done["unchanged"]
+    assert held(store) == undisturbed
+    counts = [generation.added for generation in store.generations(limit=100_000)]
+    assert sum(counts) == COUNT
+
+
+def test_two_runs_of_the_same_side_by_side_publish_nothing_twice(
+    store: CatalogStore, url: str, lines: str, undisturbed: dict[Any, Any]
+) -> None:
+    running = [started(url, "--jsonl", lines, "--jobs", jobs) for jobs in ("1", "2")]
+    done = [ended(process) for process in running]
+    assert held(store) == undisturbed
+    assert sum(answer["added"] for answer in done) == COUNT
+    assert sum(answer["unchanged"] for answer in done) == COUNT
+    assert [answer["changed"] for answer in done] == [0, 0]
+
+
+def test_runs_that_overlap_leave_every_skill_as_one_of_them_has_it(
+    store: CatalogStore, url: str, lines: str, tmp_path: Path
+) -> None:
+    other = ({"content": document(f"s{n}", "other"), "path": f"s{n}"} for n in range(1_000, 4_000))
+    running = [started(url, "--jsonl", path) for path in (lines, jsonl(tmp_path / "o", other))]
+    done = [ended(process) for process in running]
+    said = {version.key.place: version.skill.description for version in store.snapshot()}
+    assert len(said) == 4_000
+    for number in range(4_000):
+        first, second = f"Says {number} ", "Says other."
+        text = said[f"s{number}"]
+        assert text.startswith(first if number < 1_000 else second) or (
+            1_000 <= number < COUNT and text.startswith(first)
+        )
+    versions = [version for _, version, _ in held(store).values()]
+    assert sum(versions) == sum(answer["added"] + answer["changed"] for answer in done)
+
+
+def test_parts_on_several_machines_make_the_whole(
+    store: CatalogStore, url: str, lines: str, undisturbed: dict[Any, Any]
+) -> None:
+    running = [started(url, "--jsonl", lines, "--partition", f"{n}/3") for n in (1, 2, 3)]
+    done = [ended(process) for process in running]
+    assert held(store) == undisturbed
+    assert sum(answer["added"] for answer in done) == COUNT
+    assert all(answer["elsewhere"] + answer["added"] == COUNT for answer in done)
+
+
+def test_an_interrupt_ends_it_well_and_tells_what_was_acknowledged(
+    store: CatalogStore, url: str, lines: str
+) -> None:
+    process = started(url, "--jsonl", lines, "--jobs", "2")
+    store.listen(0, 60)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    answer = json.loads(out)
+    if answer["complete"]:  # it was quicker than the interrupt
+        assert (process.returncode, answer["added"]) == (0, COUNT)
+    else:
+        assert process.returncode == 3
+    assert len(store.places("acme")) == answer["added"]
+    assert store.generation() == answer["generations"]

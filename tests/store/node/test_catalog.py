@@ -1,0 +1,224 @@
+"""A node's catalog answers like one in memory of the same skills."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skillyard.catalog import Catalog
+from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
+from skillyard.ranking.match import rank
+from skillyard.ranking.registry import scorer_names
+from skillyard.skill import Origin, Skill
+from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.records import path_of
+from skillyard.store.protocol import CatalogStore
+from skillyard.store.values import StoreKey, Submission
+from tests.store.node.making import LIBRARY, REQUESTS, Node, answers, found, in_memory
+from tests.store.skills import key, skill, skills
+from tests.tables import for_each
+
+
+@pytest.fixture
+def library(store: CatalogStore, tmp_path: Path) -> tuple[NodeCatalog, Catalog]:
+    """The library on a node, and in memory."""
+    store.publish(LIBRARY, tenant="acme", publisher="ci")
+    return Node(store, tmp_path / "node").take(), in_memory(store)
+
+
+@for_each("scorer", sorted(scorer_names()))
+@for_each("files", [(), ("data/a.csv",)])
+def test_every_scorer_ranks_like_in_memory(
+    library: tuple[NodeCatalog, Catalog], scorer: str, files: tuple[str, ...]
+) -> None:
+    node, memory = library
+    for request in REQUESTS:
+        one, other = (
+            [(m.skill, m.score, m.to_dict(explain=True)) for m in matches]
+            for matches in (
+                rank(node, request, files=files, scorer=scorer, limit=None),
+                rank(memory, request, files=files, scorer=scorer, limit=None),
+            )
+        )
+        assert one == other
+
+
+def test_hidden_skills_come_by_explicit_call_alone(library: tuple[NodeCatalog, Catalog]) -> None:
+    node, _ = library
+    assert "wipe-disk" not in [m.skill.name for m in rank(node, "erase a disk", limit=None)]
+    called = rank(node, "@wipe-disk now", limit=1)
+    assert [m.skill.name for m in called] == ["wipe-disk"]
+
+
+def test_names_ids_and_slugs_find_what_they_find_in_memory(
+    library: tuple[NodeCatalog, Catalog],
+) -> None:
+    node, memory = library
+    for each in memory:
+        if each.origin != Origin.CONVENTION:
+            for name in (each.name, each.id, each.slug):
+                assert found(node, name) == found(memory, name) == each
+    for name in ("nothing", "", "\x0egit-bisect", "\0", "\ud800", "git"):
+        assert found(node, name) == found(memory, name)
+    for wrong in (None, 7):
+        with pytest.raises(InvalidInput):
+            node.get(wrong)  # type: ignore[arg-type]
+
+
+def test_a_convention_is_found_by_name_id_and_slug(library: tuple[NodeCatalog, Catalog]) -> None:
+    node, memory = library
+    convention = memory.find(origin=Origin.CONVENTION)[0]
+    for name in (convention.name, convention.id, convention.slug):
+        assert found(node, name) == found(memory, name) == convention
+
+
+def test_a_convention_makes_a_slug_ambiguous_as_in_memory(
+    store: CatalogStore, tmp_path: Path
+) -> None:
+    convention = Skill("AGENTS", "Rules.", "Be kind.", slug="rules", origin=Origin.CONVENTION)
+    store.publish([convention], tenant="acme", publisher="ci")
+    store.publish([skill("other", slug="rules")], tenant="beta", publisher="ci")
+    node = Node(store, tmp_path / "node").take()
+    assert found(in_memory(store), "rules") == ("AmbiguousName", "ambiguousname")
+    assert found(node, "rules") == ("AmbiguousName", "ambiguousname")
+
+
+def test_skills_of_one_name_stand_side_by_side(store: CatalogStore, tmp_path: Path) -> None:
+    for tenant in ("acme", "beta"):
+        given = [
+            skill("deploy", tenant),
+            skill("same", id="same-1"),
+            skill("n", slug=f"n-{tenant}"),
+        ]
+        store.publish(given, tenant=tenant, publisher="ci")
+    convention = skill("deploy", "rules", origin=Origin.CONVENTION)
+    store.publish([Submission(convention, place="rules")], tenant="acme", publisher="ci")
+    node, memory = Node(store, tmp_path / "node").take(), in_memory(store)
+    for name in ("deploy", "same", "same-1", "n", "n-acme"):
+        assert found(node, name) == found(memory, name)
+    assert node.get("same").path == path_of(key("same", "acme"))  # one content, several places
+    with pytest.raises(AmbiguousName) as raised:
+        node.get("deploy")
+    assert [path_of(key("deploy", tenant)) for tenant in ("acme", "beta")] == list(
+        raised.value.paths
+    )
+    assert answers(node) == answers(memory)
+
+
+def test_a_name_that_is_nearly_right_is_told(library: tuple[NodeCatalog, Catalog]) -> None:
+    node, _ = library
+    with pytest.raises(SkillNotFound) as raised:
+        node.get("csv cleaner")
+    assert raised.value.near[0] == "csv-cleaning"
+    with pytest.raises(SkillNotFound) as raised:
+        node.get("@@@")
+    assert list(raised.value.near) == []
+
+
+def test_what_is_in_it_and_how_many(library: tuple[NodeCatalog, Catalog]) -> None:
+    node, memory = library
+    assert (len(node), list(node), node.skills) == (len(memory), list(memory), memory.skills)
+    for each in memory:
+        assert each in node
+        assert each.replace(description="Other.") not in node
+        assert each.replace(path="store://acme/elsewhere") not in node
+        assert each.replace(path="/etc/passwd") not in node
+    assert "deploy" not in node
+    assert node.reload().catalog is node
+    assert node.find(tag="GIT") == memory.find(tag="GIT")
+    assert repr(node) == "<NodeCatalog of 6 skills, generation 1>"
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = node.nonsense
+
+
+def test_an_empty_store_is_an_empty_catalog(store: CatalogStore, tmp_path: Path) -> None:
+    node = Node(store, tmp_path / "node").take()
+    assert (len(node), list(node), rank(node, "anything")) == (0, [], [])
+    assert answers(node) == answers(Catalog.from_skills(()))
+
+
+def test_two_nodes_of_one_view_have_one_digest_and_each_view_its_own(
+    store: CatalogStore, tmp_path: Path
+) -> None:
+    store.publish(LIBRARY, tenant="acme", publisher="ci")
+    one, two = (Node(store, tmp_path / name).take() for name in ("one", "two"))
+    seen = Node(store, tmp_path / "three", caller="nobody").take()
+    assert one.digest == two.digest == one.identity
+    assert seen.digest != one.digest
+    assert len(seen) == 0
+    store.publish([skill("more")], tenant="acme", publisher="ci")
+    assert Node(store, tmp_path / "four").take().digest != one.digest
+
+
+@pytest.mark.parametrize(("bound", "value"), [("KEPT", 10), ("KEPT_CHARACTERS", 150)])
+def test_skills_that_were_asked_for_are_one_object_and_bounded(
+    store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, value: int
+) -> None:
+    """Each body has fourteen characters."""
+    monkeypatch.setattr(f"skillyard.store.node.library.{bound}", value)
+    store.publish(skills(40), tenant="acme", publisher="ci")
+    node = Node(store, tmp_path / "node").take()
+    for round_number in range(2):
+        for number in range(40):
+            each = node.get(f"s{number:05}")
+            assert each is node.get(f"s{number:05}")
+            assert each in node, round_number
+    assert len(node.library._kept) <= 11
+    assert list(node) == list(in_memory(store))
+
+
+def test_what_was_read_is_known_in_the_next_generation_but_for_what_changed(
+    store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skillyard.index.writer.INLINE_BYTES", 0)
+    store.publish(skills(40), tenant="acme", publisher="ci")
+    node = Node(store, tmp_path / "node")
+    before = {each.path: each for each in node.take()}
+    store.withdraw([key("s00003")], tenant="acme", publisher="ci")
+    store.publish([skill("s00004", "two")], tenant="acme", publisher="ci")
+    after = node.take()
+    gone, changed = path_of(key("s00003")), path_of(key("s00004"))
+    for path, each in before.items():
+        if path not in (gone, changed):
+            assert after.library.at(path) is each
+    assert after.library.at(gone) is None
+    assert after.library.ordinal(before[gone]) is None
+    assert before[gone] not in after
+    found_there = after.library.at(changed)
+    assert found_there is not None
+    assert found_there.description == "Says two."
+    assert before[changed] not in after
+
+
+def test_a_path_names_a_skill_of_this_store_and_nothing_else(
+    library: tuple[NodeCatalog, Catalog],
+) -> None:
+    node, _ = library
+    assert node.library.at(path_of(key("git-bisect"))) == node.get("git-bisect")
+    assert node.library.at(path_of(StoreKey("acme", "", "", "nothing"))) is None
+    for each in node:
+        ordinal = node.library.ordinal(each)
+        assert ordinal is not None
+        assert node.library.skill(ordinal) == each
+        assert node.library.provenance(ordinal).publisher == "ci"
+
+
+def test_asking_for_one_skill_reads_no_other(
+    store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else many hidden skills make each request slow: measured 0.6 s with 30,000 of them."""
+    hidden = [skill(f"h{number:03}", disable_model_invocation=True) for number in range(200)]
+    store.publish([*LIBRARY, *hidden], tenant="acme", publisher="ci")
+    node = Node(store, tmp_path / "node").take()
+    read: list[int] = []
+    record = type(node.library.searcher).record
+
+    def noting(self: object, ordinal: int) -> bytes:
+        read.append(ordinal)
+        return record(self, ordinal)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(node.library.searcher), "record", noting)
+    for name in ("git-bisect", "h007", "AGENTS", "nothing"):
+        found(node, name)
+    assert len(read) < 50

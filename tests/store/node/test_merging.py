@@ -1,0 +1,255 @@
+"""Many small changes keep an index small, and what stays is read once: the answers are the same."""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skillyard.errors import IndexDamaged
+from skillyard.index import kernel
+from skillyard.index.checks import verify
+from skillyard.index.document import IndexedDocument
+from skillyard.index.manifest import Manifest, parse, read_manifest, render
+from skillyard.index.opening import open_index
+from skillyard.index.reader import SegmentSearcher
+from skillyard.index.writer import INLINE_BYTES, MOST_PARTS, IndexWriter
+from skillyard.store.node.applying import FEW_REWRITTEN
+from tests.index.making import DIMENSIONS, Asker, document, in_memory
+from tests.kernel_needed import without_kernel
+from tests.store.node.making import Node, answers, store_in
+from tests.store.node.making import in_memory as in_memory_of
+from tests.store.skills import key, skill, skills
+from tests.tables import for_each
+
+KERNELS = [pytest.param(False, id="python")]
+if kernel.KERNEL is not None:
+    KERNELS.append(pytest.param(True, id="kernel"))
+
+
+def use_kernel(patch: pytest.MonkeyPatch, wanted: bool) -> None:
+    if not wanted:
+        without_kernel(patch)
+
+
+def writer(folder: Path | str, most_rewritten: int | None = None) -> IndexWriter:
+    return IndexWriter(
+        str(folder), dimensions=DIMENSIONS, settings={}, most_rewritten=most_rewritten
+    )
+
+
+def opened(folder: Path | str, before: SegmentSearcher | None = None) -> SegmentSearcher:
+    found = open_index(str(folder), before)
+    assert found is not None
+    return found
+
+
+@pytest.mark.slow
+@for_each("with_kernel", KERNELS)
+def test_hundreds_of_generations_of_one_skill_leave_few_segments(
+    tmp_path: Path, with_kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_kernel(monkeypatch, with_kernel)
+    with store_in(tmp_path) as store:
+        store.publish(skills(30), tenant="acme", publisher="ci")
+        node = Node(store, tmp_path / "node")
+        node.take()
+        rng = random.Random(11)
+        for number in range(200):
+            if number % 5 == 4:
+                store.withdraw([key(f"s{rng.randrange(30):05}")], tenant="acme", publisher="ci")
+            else:
+                given_ = skill(f"s{rng.randrange(30):05}", f"the commit {number}")
+                store.publish([given_], tenant="acme", publisher="ci")
+            held = node.take()
+            assert len(held.library.searcher.segments) <= MOST_PARTS + 1
+            if number % 50 == 49:
+                expected = answers(in_memory_of(store))
+                assert answers(held) == answers(node.open()) == expected
+        assert verify(node.state.current() or "") == []
+
+
+@pytest.mark.slow
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32), commits=st.integers(1, 14))
+@pytest.mark.parametrize("with_kernel", KERNELS)
+def test_what_is_opened_over_the_one_before_answers_like_one_opened_afresh(
+    with_kernel: bool, seed: int, commits: int
+) -> None:
+    rng = random.Random(seed)
+    live: dict[str, IndexedDocument] = {}
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        use_kernel(patch, with_kernel)
+        patch.setattr("skillyard.index.writer.INLINE_BYTES", rng.choice((0, 4_000, INLINE_BYTES)))
+        asker = Asker(seed)
+        chain: SegmentSearcher | None = None
+        for _ in range(commits):
+            with writer(folder, rng.choice((None, 0, 20, 1_000))) as changing:
+                for _ in range(rng.randint(1, 25)):
+                    name = f"k{rng.randint(0, 60)}"
+                    if rng.random() < 0.3:
+                        assert changing.delete(name) == (live.pop(name, None) is not None)
+                    else:
+                        live[name] = document(rng, name)
+                        changing.add(live[name])
+                changing.commit()
+            earlier = None if chain is None else (chain, asker.answers(chain))
+            chain = opened(folder, chain)
+            expected = asker.answers(in_memory(live.values()))
+            assert asker.answers(chain) == asker.answers(opened(folder)) == expected
+            if earlier is not None:  # a generation that somebody holds stays what it was
+                assert asker.answers(earlier[0]) == earlier[1]
+
+
+def test_what_stays_is_not_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillyard.index.writer.INLINE_BYTES", 0)
+    rng = random.Random(2)
+    with writer(tmp_path) as changing:
+        for number in range(60):
+            changing.add(document(rng, f"k{number}"))
+        changing.commit()
+    before = opened(tmp_path)
+    with writer(tmp_path) as changing:
+        changing.delete("k3")
+        changing.add(document(rng, "k60"))
+        changing.commit()
+    after = opened(tmp_path, before)
+    (stays,) = before.segments
+    kept, added = after.segments
+    assert kept.identity == stays.identity != added.identity
+    assert (len(stays.dead), len(kept.dead)) == (0, 1)
+    assert before.ordinal("k3") is not None
+    assert after.ordinal("k3") is None
+    assert {s.identity for s in opened(tmp_path).segments}.isdisjoint({stays.identity})
+
+
+def test_a_commit_that_may_copy_little_leaves_large_segments_and_says_so(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    live = {f"k{number}": document(rng, f"k{number}") for number in range(3_000)}
+    with writer(tmp_path) as changing:
+        for each in live.values():
+            changing.add(each)
+        changing.commit()
+    gone = [f"k{number}" for number in range(1_000)]  # more than a quarter: it wants rewriting
+    with writer(tmp_path, most_rewritten=1_999) as changing:
+        for name in gone:
+            assert changing.delete(name)
+            del live[name]
+        changing.commit()
+        assert changing.overdue
+    left = opened(tmp_path)
+    assert [(s.documents, len(s.dead)) for s in left.segments] == [(3_000, 1_000)]
+    asker = Asker(4)
+    assert asker.answers(left) == asker.answers(in_memory(live.values()))
+    for most in (2_000, None):
+        with writer(tmp_path, most_rewritten=most) as changing:
+            changing.commit()
+            assert not changing.overdue
+        found = opened(tmp_path, left)
+        assert [(s.documents, len(s.dead)) for s in found.segments] == [(2_000, 0)]
+        assert asker.answers(found) == asker.answers(left)
+
+
+def test_what_does_not_fit_the_manifest_is_moved_even_when_merging_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each small change would write the manifest, with everything in it, again."""
+    monkeypatch.setattr("skillyard.index.writer.INLINE_BYTES", 20_000)
+    rng = random.Random(6)
+    live: dict[str, IndexedDocument] = {}
+    overdue = []
+    for start in range(0, 400, 10):
+        with writer(tmp_path, most_rewritten=60) as changing:
+            for number in range(start, start + 10):
+                live[f"k{number}"] = document(rng, f"k{number}")
+                changing.add(live[f"k{number}"])
+            changing.commit()
+            overdue.append(changing.overdue)
+        found = read_manifest(str(tmp_path))
+        assert found is not None
+        assert sum(part.size for part in found[0].parts if not part.file) <= 20_000
+    assert any(overdue)
+    asker = Asker(6)
+    assert asker.answers(opened(tmp_path)) == asker.answers(in_memory(live.values()))
+    assert verify(str(tmp_path)) == []
+
+
+def test_segments_that_wait_for_merging_are_merged_by_a_rebuild(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skillyard.store.node.applying.FEW_REWRITTEN", 20)
+    assert FEW_REWRITTEN > 20
+    from skillyard.store.node.applying import apply_few, few_changes, rebuild
+
+    with store_in(tmp_path) as store:
+        store.publish(skills(100), tenant="acme", publisher="ci")
+        node = Node(store, tmp_path / "node")
+        node.take()
+        for start in (0, 20):
+            given_ = [skill(f"s{number:05}", "two") for number in range(start, start + 20)]
+            store.publish(given_, tenant="acme", publisher="ci")
+            page = few_changes(store, node.open().position)
+            assert page is not None
+            applied = apply_few(node.state, page)
+        assert applied.overdue
+        assert answers(node.open()) == answers(in_memory_of(store))
+        again = rebuild(store, node.state)
+        assert (again.position, again.overdue) == (applied.position, False)
+        merged = node.open()
+        assert sum(len(s.dead) for s in merged.library.searcher.segments) == 0
+        assert answers(merged) == answers(in_memory_of(store))
+
+
+class TestNotes:
+    """Short texts that stay with a generation."""
+
+    def test_they_stay_until_they_are_written_again(self, tmp_path: Path) -> None:
+        with writer(tmp_path) as changing:
+            changing.note("position", "1.ab")
+            changing.note("reached", "x")
+            changing.commit()
+            assert opened(tmp_path).notes == {"position": "1.ab", "reached": "x"}
+            changing.add(document(random.Random(1), "k"))
+            changing.commit()
+        with writer(tmp_path) as changing:
+            changing.note("reached", "")
+            changing.note("odd", "\ud800\0 é")
+            changing.commit()
+        assert opened(tmp_path).notes == {"position": "1.ab", "reached": "", "odd": "\ud800\0 é"}
+
+    def test_one_without_a_commit_is_forgotten(self, tmp_path: Path) -> None:
+        with writer(tmp_path) as changing:
+            changing.commit()
+            changing.note("position", "2.cd")
+        assert opened(tmp_path).notes == {}
+
+    def test_an_index_of_other_settings_begins_without_them(self, tmp_path: Path) -> None:
+        with writer(tmp_path) as changing:
+            changing.note("position", "1.ab")
+            changing.commit()
+        other = IndexWriter(str(tmp_path), dimensions=DIMENSIONS, settings={"of": "others"})
+        with other:
+            other.commit()
+        assert opened(tmp_path).notes == {}
+
+    def test_a_manifest_without_any_is_read_as_before(self) -> None:
+        plain = Manifest(3, DIMENSIONS, {"a": "b"}, (), {})
+        data = render(plain, {})
+        assert b"notes" not in data
+        assert parse(memoryview(data), "x") == plain
+
+    def test_what_is_no_map_of_texts_is_damage(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        data = render(Manifest(3, DIMENSIONS, {}, (), {}, {"a": "b"}), {})
+        whole = json.loads
+
+        def lying(text: bytes) -> object:
+            return {**whole(text), "notes": [1, 2]}
+
+        monkeypatch.setattr("skillyard.index.manifest.json.loads", lying)
+        with pytest.raises(IndexDamaged):
+            parse(memoryview(data), "x")

@@ -1,0 +1,253 @@
+"""A rebuild goes on where it was, and never from what was made for somebody else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.errors import SkillIoError
+from skillyard.store.node import applying
+from skillyard.store.node.applying import few_changes, rebuild
+from skillyard.store.node.state import NodeState, state_folder
+from skillyard.store.protocol import CatalogStore
+from skillyard.store.values import Changes, Grant, Position
+from tests.store.node.making import Node, answers, in_memory, store_in
+from tests.store.skills import key, skill, skills
+
+
+class Asked:
+    """A store that notes from where it is asked, and lets something happen between two pages."""
+
+    def __init__(self, store: CatalogStore) -> None:
+        self._store = store
+        self.positions: list[Position] = []
+        self.between: dict[int, Callable[[], object]] = {}
+        """What happens before the n-th page is given."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def changes(self, after: int | Position, limit: int = 1_000) -> Changes:
+        assert isinstance(after, Position)
+        self.between.pop(len(self.positions), lambda: None)()
+        self.positions.append(after)
+        return self._store.changes(after, limit)
+
+
+def test_few_changes_with_much_text_are_not_made_beside_the_answers(
+    store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(applying, "FEW_CHARACTERS", 1_000)
+    store.publish(skills(20), tenant="acme", publisher="ci")
+    node = Node(store, tmp_path / "node")
+    position = node.take().position
+    store.publish([skill("s00003", "briefly")], tenant="acme", publisher="ci")
+    page = few_changes(store, position)
+    assert page is not None
+    assert [version.key.place for version in page.upserts] == ["s00003"]
+    store.publish([skill("s00004", "much " * 300)], tenant="acme", publisher="ci")
+    assert few_changes(store, position) is None
+    assert answers(node.take()) == answers(in_memory(store))
+
+
+class TestInterrupted:
+    """A rebuild goes on where it was, as long as the store's round is still the same."""
+
+    @pytest.fixture(autouse=True)
+    def small(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(applying, "PAGE", 10)
+        monkeypatch.setattr(applying, "COMMITTED", 20)
+
+    class Stopped(Exception):
+        pass
+
+    def stop_at(self, most: int) -> Callable[[int], None]:
+        def progress(taken: int) -> None:
+            if taken >= most:
+                raise self.Stopped
+
+        return progress
+
+    def interrupted(self, store: CatalogStore, state: NodeState, most: int) -> None:
+        with pytest.raises(self.Stopped):
+            rebuild(store, state, progress=self.stop_at(most))
+
+    def test_what_was_written_down_is_not_asked_for_again(
+        self, store: CatalogStore, tmp_path: Path
+    ) -> None:
+        store.publish(skills(75), tenant="acme", publisher="ci")
+        state = NodeState(str(tmp_path / "node"))
+        self.interrupted(store, state, 50)
+        assert state.current() is None
+        asked = Asked(store)
+        taken: list[int] = []
+        applied = rebuild(asked, state, progress=taken.append)
+        assert asked.positions[0].at_ordinal == 40
+        assert taken[-1] == 35
+        assert applied.position == store.snapshot().position
+        assert answers(Node(store, state.folder).open()) == answers(in_memory(store))
+        assert not os.path.exists(state.building)
+
+    def test_what_was_published_meanwhile_comes_with_the_next_round(
+        self, store: CatalogStore, tmp_path: Path
+    ) -> None:
+        store.publish(skills(75), tenant="acme", publisher="ci")
+        node = Node(store, tmp_path / "node")
+        self.interrupted(store, node.state, 50)
+        store.publish(skills(75, "two"), tenant="acme", publisher="ci")
+        store.withdraw([key("s00001")], tenant="acme", publisher="ci")
+        assert rebuild(store, node.state).position.generation == 1
+        node.catalog = node.open()
+        assert {each.description for each in node.catalog} == {"Says one."}
+        assert answers(node.take()) == answers(in_memory(store))
+
+    def test_it_begins_anew_when_the_store_does(self, tmp_path: Path) -> None:
+        state = NodeState(str(tmp_path / "node"))
+        for name, text in (("one", "one"), ("two", "other")):
+            (tmp_path / name).mkdir()
+            with store_in(tmp_path / name) as store:
+                store.publish(skills(75, text), tenant=name, publisher="ci")
+                if name == "one":
+                    self.interrupted(store, state, 50)
+                    continue
+                asked = Asked(store)
+                rebuild(asked, state)
+                assert asked.positions[0].at_ordinal == 40
+                assert answers(Node(store, state.folder).open()) == answers(in_memory(store))
+
+    @pytest.mark.parametrize("page", [1, 7])
+    def test_a_view_that_changes_between_two_pages_is_not_mixed(
+        self, store: CatalogStore, tmp_path: Path, page: int
+    ) -> None:
+        for tenant in ("acme", "beta"):
+            store.publish(skills(75, tenant), tenant=tenant, publisher="ci")
+        store.grant(Grant("team", "acme"))
+        asked = Asked(store.seen_by("team"))
+
+        def change() -> None:
+            store.revoke(Grant("team", "acme"))
+            store.grant(Grant("team", "beta"))
+
+        asked.between[page] = change
+        state = NodeState(str(tmp_path / "node"), "team")
+        rebuild(asked, state)
+        found = Node(store, state.folder, "team").open()
+        assert {each.description for each in found} == {"Says beta."}
+        assert answers(found) == answers(in_memory(store.seen_by("team")))
+
+    def test_who_stops_again_and_again_gets_there(
+        self, store: CatalogStore, tmp_path: Path
+    ) -> None:
+        store.publish(skills(200), tenant="acme", publisher="ci")
+        state = NodeState(str(tmp_path / "node"))
+        for _ in range(20):
+            try:
+                rebuild(store, state, progress=self.stop_at(30))
+                break
+            except self.Stopped:
+                continue
+        assert answers(Node(store, state.folder).open()) == answers(in_memory(store))
+
+    def test_a_note_that_cannot_be_read_is_a_new_beginning(
+        self, store: CatalogStore, tmp_path: Path
+    ) -> None:
+        store.publish(skills(75), tenant="acme", publisher="ci")
+        state = NodeState(str(tmp_path / "node"))
+        self.interrupted(store, state, 50)
+        with state.writer(state.building) as writer:
+            writer.note("reached", "nonsense")
+            writer.add(writer._segments[0].document(0)._replace(key="odd"))
+            writer.commit()
+        rebuild(store, state)
+        assert answers(Node(store, state.folder).open()) == answers(in_memory(store))
+
+
+class TestForeign:
+    """What was made for somebody else, or by another version, is never answered from."""
+
+    def test_another_caller_finds_nothing_and_makes_its_own(
+        self, store: CatalogStore, tmp_path: Path
+    ) -> None:
+        for tenant in ("acme", "beta"):
+            store.publish(skills(3, tenant), tenant=tenant, publisher="ci")
+            store.grant(Grant(f"of-{tenant}", tenant))
+        folder = tmp_path / "node"
+        for caller, texts in (("of-acme", {"Says acme."}), ("of-beta", {"Says beta."}), (None, {})):
+            node = Node(store, folder, caller)
+            assert node.state.open() is None
+            found = {each.description for each in node.take()}
+            assert found == (texts or {"Says acme.", "Says beta."})
+
+    def test_one_in_the_making_is_not_gone_on_with(
+        self, store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(applying, "PAGE", 10)
+        monkeypatch.setattr(applying, "COMMITTED", 10)
+        store.publish(skills(40), tenant="acme", publisher="ci")
+        folder = str(tmp_path / "node")
+
+        def stop(taken: int) -> None:
+            if taken > 20:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            rebuild(store, NodeState(folder), progress=stop)
+        assert list(Node(store, folder, "nobody").take()) == []
+
+    def test_another_shape_of_records_or_another_table_is_made_anew(
+        self, store: CatalogStore, node: Node, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("skillyard.store.node.state.VERSION", "0")
+            assert node.state.open() is None
+            again = Node(store, node.state.folder)
+            assert answers(again.take()) == answers(in_memory(store))
+        assert node.state.open() is None
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                "skillyard.store.node.state.settings_of", lambda table: {"table": "other"}
+            )
+            assert answers(Node(store, node.state.folder).take()) == answers(in_memory(store))
+        assert answers(Node(store, node.state.folder).take()) == answers(in_memory(store))
+
+    def test_each_address_and_caller_has_a_folder_of_its_own(self) -> None:
+        pairs = [
+            ("sqlite:///a", None), ("sqlite:///a", "b"), ("sqlite:///ab", None),
+            ("sqlite:///c", None), ("sqlite:///\ud800", "\ud800"),
+        ]  # fmt: skip
+        folders = [state_folder(*pair) for pair in pairs]
+        assert folders[0] == state_folder("sqlite:///a", "")
+        assert len(set(folders)) == len(pairs)
+
+    def test_what_the_pointer_names_is_never_outside_the_folder(
+        self, node: Node, tmp_path: Path
+    ) -> None:
+        for text in ("../node/segments-00000001", "/etc", "", "segments-1", "\xff", "building"):
+            (tmp_path / "node" / "current").write_text(text, encoding="latin-1")
+            assert node.state.current() is None
+            assert node.state.open() is None
+        (tmp_path / "node" / "current").write_text("segments-99999999\n", encoding="ascii")
+        assert node.state.open() is None
+        assert answers(Node(node.store, tmp_path / "node").take()) == answers(in_memory(node.store))
+        assert node.state.current() == str(tmp_path / "node" / "segments-00000000")
+
+
+def test_what_a_caller_may_no_longer_see_is_gone_even_if_files_cannot_be_removed(
+    store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tenant in ("acme", "beta"):
+        store.publish(skills(3, tenant), tenant=tenant, publisher="ci")
+        store.grant(Grant("team", tenant))
+    node = Node(store, tmp_path / "node", "team")
+    assert len(node.take()) == 6
+    store.revoke(Grant("team", "beta"))
+    monkeypatch.setattr("skillyard.store.node.state.shutil.rmtree", lambda *a, **k: None)
+    try:
+        rebuild(node.store, node.state)
+    except SkillIoError:
+        return  # said, and the index before stays until it can be done
+    assert {each.description for each in node.open()} == {"Says acme."}
