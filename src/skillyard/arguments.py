@@ -10,19 +10,45 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from functools import wraps
 from itertools import chain, repeat
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    _Target = TypeVar("_Target")
+_Target = TypeVar("_Target")
+_Given = TypeVar("_Given", contravariant=True)
+_Held = TypeVar("_Held", covariant=True)
 
-__all__ = ["check_arguments"]
+if TYPE_CHECKING:
+
+    class Converted(Generic[_Given, _Held]):
+        """The type of a dataclass's field that is given as one type and held as another.
+
+        ``__post_init__`` converts it.
+        """
+
+        def __get__(self, instance: object, owner: type | None = None) -> _Held: ...
+        def __set__(self, instance: object, value: _Given) -> None: ...
+
+else:
+
+    class Converted:
+        """What a caller may give, for who reads annotations at run time."""
+
+        def __class_getitem__(cls, types):
+            return types[0]
+
+
+Texts: TypeAlias = "Converted[Iterable[str] | None, tuple[str, ...]]"
+"""Any strings, held as a tuple."""
+
+__all__ = ["Converted", "Texts", "check_arguments", "converted", "set_field", "text_items"]
 
 _VARIADIC, _COROUTINE = 0x04, 0x80
 """``co_flags`` of code with ``*args``, and of ``async def`` (see :mod:`inspect`)."""
@@ -39,6 +65,32 @@ _IN_WORDS = {
     Mapping: "a mapping",
     dict: "a mapping",
 }
+
+
+set_field = object.__setattr__
+"""What ``__post_init__`` of a frozen dataclass changes a field with."""
+
+
+def converted(default: object) -> Any:
+    """Return the default of a field of the type :class:`Converted`."""
+    return field(default=default)
+
+
+def text_items(name: str, value: Iterable[str] | None) -> tuple[str, ...]:
+    """Return ``value`` as a tuple of strings; None is empty. Raises InvalidInput otherwise.
+
+    A set has no order of its own, and its order in memory must not decide anything: it is sorted.
+    """
+    if value is None:
+        return ()
+    if isinstance(value, _TEXTS) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name} must be a list of strings, not {type(value).__name__}")
+    items = tuple(value)
+    if not {str}.issuperset(map(type, items)):
+        for item in items:
+            if not isinstance(item, str):
+                raise InvalidInput(f"{name} must hold strings, not {type(item).__name__}")
+    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items
 
 
 def check_arguments(target: _Target) -> _Target:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillyard.arguments import check_arguments
+from skillyard.arguments import Texts, check_arguments, converted, set_field, text_items
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
-from skillyard.ranking.query import Query, text_items
+from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import Ordered, Scored, floor_of, level_of, maybe_of
 from skillyard.skill import Skill
-from skillyard.value import Value, put
 
 if TYPE_CHECKING:
     from skillyard.ranking.protocol import Scorer
@@ -38,66 +38,50 @@ MENU_SIZE = 3
 
 
 @check_arguments
-class SelectionPolicy(Value):
+@dataclass(frozen=True, slots=True)
+class SelectionPolicy:
     """What may be chosen. None means: as the scorer's document says.
 
     Raises InvalidInput for wrong types, a negative ``top_k``, a ``min_score`` that is no number, a
     ``wrong_cost`` that is not above 0 and finite, and for both of these at once.
     """
 
-    __slots__ = (
-        "exclude_tags",
-        "fallback_tag",
-        "include_tags",
-        "min_score",
-        "top_k",
-        "wrong_cost",
-    )
-
-    top_k: int | None
-    min_score: float | None
+    top_k: int | None = None
+    min_score: float | None = None
     """The score that a skill must reach."""
-    include_tags: tuple[str, ...]
+    include_tags: Texts = converted(())
     """Keep only skills with at least one of these tags."""
-    exclude_tags: tuple[str, ...]
-    fallback_tag: str | None
+    exclude_tags: Texts = converted(())
+    fallback_tag: str | None = None
     """adk-skill, "Generalist Fallback": the tag of the skill to take when nothing passes."""
-    wrong_cost: float | None
+    wrong_cost: float | None = None
     """What a wrong skill costs, where a missed one costs 1 (``hybrid``: 2). The floor follows from
     it: with a probability p that the skill fits, choosing it costs (1 - p) · wrong_cost on average
     and leaving it p, so it is chosen from p = wrong_cost / (wrong_cost + 1) on, 2/3 by default.
     ``Selection.maybe`` begins at wrong_cost / (wrong_cost + 6), 1/4 by default: a needless question
     costs a sixth of a wrong skill. For scorers whose score is a probability only."""
 
-    def __init__(
-        self,
-        top_k: int | None = None,
-        min_score: float | None = None,
-        include_tags: Iterable[str] | None = (),
-        exclude_tags: Iterable[str] | None = (),
-        fallback_tag: str | None = None,
-        wrong_cost: float | None = None,
-    ) -> None:
-        if top_k is not None and top_k < 0:
+    def __post_init__(self) -> None:
+        if self.top_k is not None and self.top_k < 0:
             raise InvalidInput("top_k must be an integer of at least 0", field="top_k")
-        if min_score is not None and min_score != min_score:
+        if self.min_score is not None and self.min_score != self.min_score:
             raise InvalidInput("min_score must be a number, not NaN", field="min_score")
-        if wrong_cost is not None:
-            if not 0 < wrong_cost < float("inf"):
+        if self.wrong_cost is not None:
+            if not 0 < self.wrong_cost < float("inf"):
                 raise InvalidInput(
                     "wrong_cost must be a number above 0, and finite", field="wrong_cost"
                 )
-            if min_score is not None:
+            if self.min_score is not None:
                 raise InvalidInput(
                     "min_score and wrong_cost both set the floor: give one of them",
                     field="wrong_cost",
                 )
-        put(self, "top_k", top_k)
-        put(self, "min_score", min_score)
-        put(self, "include_tags", text_items("include_tags", include_tags))
-        put(self, "exclude_tags", text_items("exclude_tags", exclude_tags))
-        put(self, "fallback_tag", fallback_tag)
-        put(self, "wrong_cost", wrong_cost)
+        for name in ("include_tags", "exclude_tags"):
+            set_field(self, name, text_items(name, getattr(self, name)))
+
+    def replace(self, **changes: Any) -> SelectionPolicy:
+        """Return a copy with the named fields changed. Raises TypeError for an unknown one."""
+        return replace(self, **changes)
 
 
 def policy_with(

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from skillyard.arguments import check_arguments
+from skillyard.arguments import Converted, check_arguments, set_field
 from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
 from skillyard.text import normalised_name
-from skillyard.value import Value, put
 
 __all__ = [
     "CONVENTION_TAG",
+    "SKILL_FIELDS",
     "STORED",
     "Origin",
     "Reference",
     "Skill",
+    "SkillField",
     "Triggers",
     "document_id",
 ]
@@ -75,141 +78,234 @@ def document_id(name: str, content_hash: str) -> str:
     return f"{normalised_name(name)}-{content_hash[:12]}"
 
 
-class Skill(Value):
+Texts: TypeAlias = "Converted[Iterable[str] | None, tuple[str, ...]]"
+
+
+class SkillField(NamedTuple):
+    """One field of :class:`Skill`, and where it belongs."""
+
+    name: str
+    default: Any
+    """None too where it is required, or worked out when it is not given."""
+    card: bool
+    """An index holds it, and an answer shows it without reading the skill's file."""
+    wire: bool
+    """The service sends it under this name. The fields of Skyll's shape go under Skyll's names."""
+    page: str
+    """Its label where a skill is shown to people; empty where it is not listed there."""
+    content: bool
+    """A change of it changes the hash and the id of a skill that comes from no file."""
+    around: bool
+    """It says where a copy lies, not what the skill is."""
+    check: Callable[[str, Any], Any]
+    """Turns (name, value) into what the field holds. Raises InvalidInput."""
+
+    def encode(self, value: Any) -> Any:
+        """Return the value as JSON has it."""
+        if isinstance(value, Triggers):
+            return {name: list(items) for name, items in value._asdict().items()}
+        if self.name == "references":
+            return [list(reference) for reference in value]
+        if isinstance(value, Mapping):
+            return dict(value)
+        return list(value) if isinstance(value, tuple) else value
+
+    def decode(self, value: Any) -> Any:
+        """Return the value that :meth:`encode` made JSON of. Raises InvalidInput, TypeError."""
+        if self.name == "references":
+            value = [Reference(*reference) for reference in value]
+        return self.check(self.name, value)
+
+
+def _use(
+    check: Callable[[str, Any], Any],
+    default: Any = None,
+    *,
+    required: bool = False,
+    card: bool = False,
+    wire: bool = False,
+    page: str = "",
+    content: bool = False,
+    around: bool = False,
+) -> Any:
+    """Return a field of :class:`Skill`; the arguments are those of :class:`SkillField`."""
+    uses = {"card": card, "wire": wire, "page": page, "content": content, "around": around}
+    given = {} if required else {"default": default}
+    return field(metadata={"check": check, **uses}, **given)
+
+
+# What each field may hold. Each returns the value itself where nothing has to change.
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"Skill: {name} must be text, not {type(value).__name__}")
+    return value
+
+
+def _maybe_text(name: str, value: object) -> str | None:
+    return None if value is None else _text(name, value)
+
+
+def _integer(name: str, value: object) -> int:
+    if type(value) is not int:
+        raise InvalidInput(f"Skill: {name} must be an integer")
+    return value
+
+
+def _when(name: str, value: object) -> int | None:
+    return None if value is None else _integer(name, value)
+
+
+def _metadata(name: str, value: object) -> Mapping[str, Any]:
+    """Return a view that nobody can write through, of a copy that nobody else holds."""
+    if value is None:
+        return _EMPTY
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"Skill: {name} must be a mapping, not {type(value).__name__}")
+    if not value:
+        return _EMPTY
+    return MappingProxyType({key: _copied(item) for key, item in value.items()})
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def _path(name: str, value: object) -> str:
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(path, str):
+        raise InvalidInput(f"Skill: {name} must be text or a path, not {type(value).__name__}")
+    return path
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(f"Skill: {name} must be true or false")
+    return value
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if not value and (value is None or type(value) is tuple):
+        return ()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidInput(f"Skill: {name} must be a list of text")
+    items = tuple(value)
+    if not {str}.issuperset(map(type, items)) and not all(isinstance(t, str) for t in items):
+        raise InvalidInput(f"Skill: {name} must hold text only")
+    # A set has no order of its own; its order in memory must not decide anything.
+    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items
+
+
+def _triggers(name: str, value: object) -> Triggers:
+    if value is None or value is NO_TRIGGERS:
+        return NO_TRIGGERS
+    if isinstance(value, Triggers):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        known = {key: _texts(f"{name}.{key}", value.get(key)) for key in Triggers._fields}
+        return Triggers(**known)
+    return Triggers(phrases=_texts(name, value))
+
+
+def _references(name: str, value: Iterable[Any]) -> tuple[Reference, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidInput(f"Skill: {name} must be a list, not {type(value).__name__}")
+    return tuple(_reference(item) for item in value)
+
+
+def _reference(value: object) -> Reference:
+    if isinstance(value, Reference):
+        return value
+    if isinstance(value, str):
+        return Reference(value.rsplit("/", 1)[-1], value)
+    if isinstance(value, Mapping):
+        path = str(value.get("path") or value.get("name") or "")
+        content = value.get("content")
+        return Reference(
+            str(value.get("name") or path.rsplit("/", 1)[-1]),
+            path,
+            content if isinstance(content, str) else None,
+        )
+    raise InvalidInput("Skill: references must be paths, mappings or Reference values")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Skill:
     """One skill: metadata, instructions and where they came from. Immutable.
 
     ``body`` is None when the content is not available (a remote pointer whose fetch failed).
     ``id``, ``slug`` and ``hash`` are derived when None. Lists are copied into tuples. Two skills
     are equal when all their fields are. Raises InvalidInput when a field has the wrong type.
+
+    A field is declared here and nowhere else: what an index, a store, a service and a page hold of
+    a skill is made from :data:`SKILL_FIELDS`.
     """
 
-    __slots__ = (
-        *("name", "description", "body", "path", "id", "slug", "title", "version", "license"),
-        *("compatibility", "hint", "tags", "keywords", "triggers", "trigger", "priority"),
-        *("inputs", "outputs", "safety_notes", "allowed_tools", "declared_references"),
-        *("references", "metadata", "source", "origin", "install_count", "curated", "hash"),
-        *("last_modified", "scope", "frontmatter", "user_invocable", "disable_model_invocation"),
+    name: str = _use(_text, required=True, card=True, content=True)
+    description: str = _use(_text, required=True, card=True, content=True)
+    body: str | None = _use(_maybe_text, required=True, content=True)
+    path: Converted[str | os.PathLike[str], str] = _use(_path, "", card=True, around=True)
+    _: KW_ONLY
+    id: Converted[str | None, str] = _use(_maybe_text, card=True)
+    slug: Converted[str | None, str] = _use(_maybe_text, card=True)
+    title: str | None = _use(_maybe_text, card=True, content=True)
+    version: str | None = _use(_maybe_text, page="Version")
+    license: str | None = _use(_maybe_text, wire=True, page="License")
+    compatibility: str | None = _use(_maybe_text, wire=True, page="Compatibility")
+    hint: str | None = _use(_maybe_text, wire=True)
+    tags: Texts = _use(_texts, (), card=True, wire=True, page="Tags", content=True)
+    keywords: Texts = _use(_texts, (), wire=True, content=True)
+    triggers: Converted[Triggers | Mapping[str, Iterable[str]] | Iterable[str] | None, Triggers] = (
+        _use(_triggers, NO_TRIGGERS, wire=True, content=True)
     )
-
-    name: str
-    description: str
-    body: str | None
-    path: str
-    id: str
-    slug: str
-    title: str | None
-    version: str | None
-    license: str | None
-    compatibility: str | None
-    hint: str | None
-    tags: tuple[str, ...]
-    keywords: tuple[str, ...]
-    triggers: Triggers
-    trigger: bool
+    trigger: bool = _use(_flag, False, card=True, wire=True)
     """True: hidden from automatic choice, reached only by ``@name`` or by name."""
-    priority: int
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    safety_notes: tuple[str, ...]
-    allowed_tools: tuple[str, ...]
-    declared_references: tuple[str, ...]
+    priority: int = _use(_integer, 0, card=True, wire=True, content=True)
+    inputs: Texts = _use(_texts, (), wire=True)
+    outputs: Texts = _use(_texts, (), wire=True)
+    safety_notes: Texts = _use(_texts, (), wire=True, page="Safety notes")
+    allowed_tools: Texts = _use(_texts, (), card=True, page="Allowed tools", content=True)
+    declared_references: Texts = _use(_texts, (), wire=True)
     """The frontmatter list ``references`` (adk's sense): external files that the skill needs."""
-    references: tuple[Reference, ...]
+    references: Converted[Iterable[Reference | str | Mapping[str, Any]], tuple[Reference, ...]] = (
+        _use(_references, ())
+    )
     """Documents found beside the skill (Skyll's sense)."""
-    metadata: Mapping[str, Any]
-    source: str | None
+    metadata: Converted[Mapping[str, Any] | None, Mapping[str, Any]] = _use(_metadata)
+    source: str | None = _use(_maybe_text, card=True)
     """Where a remote skill comes from, as ``owner/repo`` or a host."""
-    origin: str | None
+    origin: str | None = _use(_maybe_text, card=True, wire=True)
     """One of the words of :class:`Origin`; None for a skill built in code."""
-    install_count: int
-    curated: bool
-    hash: str
+    install_count: int = _use(_integer, 0, card=True)
+    curated: bool = _use(_flag, False, card=True)
+    hash: Converted[str | None, str] = _use(_maybe_text, card=True)
     """SHA-256 of the file's bytes, or of the content of a skill built in code; 64 digits."""
-    last_modified: int | None
+    last_modified: int | None = _use(_when, card=True, wire=True, around=True)
     """Unix seconds."""
-    scope: str
+    scope: str = _use(_text, "project", card=True, around=True)
     """``project`` for a root that was named, ``user`` for the user's own agent folders."""
-    frontmatter: str | None
+    frontmatter: str | None = _use(_maybe_text)
     """The frontmatter block as it stands in the file, without its fences."""
-    user_invocable: bool
-    disable_model_invocation: bool
+    user_invocable: bool = _use(_flag, True, card=True, wire=True)
+    disable_model_invocation: bool = _use(_flag, False, card=True, wire=True)
 
-    def __init__(
-        self,
-        name: str,
-        description: str,
-        body: str | None,
-        path: str = "",
-        *,
-        id: str | None = None,
-        slug: str | None = None,
-        title: str | None = None,
-        version: str | None = None,
-        license: str | None = None,
-        compatibility: str | None = None,
-        hint: str | None = None,
-        tags: Iterable[str] = (),
-        keywords: Iterable[str] = (),
-        triggers: Triggers | Mapping[str, Iterable[str]] | Iterable[str] = NO_TRIGGERS,
-        trigger: bool = False,
-        priority: int = 0,
-        inputs: Iterable[str] = (),
-        outputs: Iterable[str] = (),
-        safety_notes: Iterable[str] = (),
-        allowed_tools: Iterable[str] = (),
-        declared_references: Iterable[str] = (),
-        references: Iterable[Reference | str | Mapping[str, Any]] = (),
-        metadata: Mapping[str, Any] | None = None,
-        source: str | None = None,
-        origin: str | None = None,
-        install_count: int = 0,
-        curated: bool = False,
-        hash: str | None = None,
-        last_modified: int | None = None,
-        scope: str = "project",
-        frontmatter: str | None = None,
-        user_invocable: bool = True,
-        disable_model_invocation: bool = False,
-    ) -> None:
-        if not isinstance(name, str) or not isinstance(description, str):
-            raise InvalidInput("Skill: name and description must be text")
-        if body is not None and not isinstance(body, str):
-            raise InvalidInput("Skill: body must be text, or None when it is not available")
-        put(self, "name", name)
-        put(self, "description", description)
-        put(self, "body", body)
-        put(self, "path", _path(path))
-        put(self, "title", _text("title", title))
-        put(self, "version", _text("version", version))
-        put(self, "license", _text("license", license))
-        put(self, "compatibility", _text("compatibility", compatibility))
-        put(self, "hint", _text("hint", hint))
-        put(self, "tags", _texts("tags", tags))
-        put(self, "keywords", _texts("keywords", keywords))
-        put(self, "triggers", _triggers(triggers))
-        put(self, "trigger", _flag("trigger", trigger))
-        put(self, "priority", _integer("priority", priority))
-        put(self, "inputs", _texts("inputs", inputs))
-        put(self, "outputs", _texts("outputs", outputs))
-        put(self, "safety_notes", _texts("safety_notes", safety_notes))
-        put(self, "allowed_tools", _texts("allowed_tools", allowed_tools))
-        put(self, "declared_references", _texts("declared_references", declared_references))
-        put(self, "references", _references(references))
-        put(self, "metadata", _metadata(metadata))
-        put(self, "source", _text("source", source))
-        put(self, "origin", _text("origin", origin))
-        put(self, "install_count", _integer("install_count", install_count))
-        put(self, "curated", _flag("curated", curated))
-        put(self, "last_modified", _when(last_modified))
-        put(self, "scope", _text("scope", scope) or "project")
-        put(self, "frontmatter", _text("frontmatter", frontmatter))
-        put(self, "user_invocable", _flag("user_invocable", user_invocable))
-        hidden = _flag("disable_model_invocation", disable_model_invocation)
-        put(self, "disable_model_invocation", hidden)
-        digest = _text("hash", hash) or _content_hash(self)
-        put(self, "hash", digest)
-        put(self, "id", _text("id", id) or document_id(name, digest))
-        put(self, "slug", _text("slug", slug) or name)
+    def __post_init__(self) -> None:
+        for name, check in _CHECKS:
+            given = getattr(self, name)
+            value = check(name, given)
+            if value is not given:
+                set_field(self, name, value)
+        if not self.hash:
+            set_field(self, "hash", _content_hash(self))
+        if not self.id:
+            set_field(self, "id", document_id(self.name, self.hash))
+        if not self.slug:
+            set_field(self, "slug", self.name)
 
     def replace(self, **changes: Any) -> Skill:
         """Return a copy with the named fields changed.
@@ -221,7 +317,7 @@ class Skill(Value):
         changed = {
             name
             for name, value in changes.items()
-            if name in _NAMES and value is not getattr(self, name)
+            if name in SKILL_FIELDS and value is not getattr(self, name)
         }
         if not _CONTENT.isdisjoint(changed):
             changes = {"hash": None, "id": None, **changes}
@@ -233,7 +329,7 @@ class Skill(Value):
 
     def fields(self) -> dict[str, Any]:
         """Return the fields by name, in order."""
-        return {name: getattr(self, name) for name in Skill.__slots__}
+        return {name: getattr(self, name) for name in SKILL_FIELDS}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Skill):
@@ -243,7 +339,7 @@ class Skill(Value):
         # First what every skill has at hand: the rest of a card is read from its file.
         if (self.id, self.path, self.hash) != (other.id, other.path, other.hash):
             return False
-        return all(getattr(self, name) == getattr(other, name) for name in Skill.__slots__)
+        return all(getattr(self, name) == getattr(other, name) for name in SKILL_FIELDS)
 
     def __hash__(self) -> int:
         return hash((self.id, self.path))
@@ -271,128 +367,31 @@ class Skill(Value):
         return (self.name, self.path.replace("\\", "/"))
 
 
+def _described(each: dataclasses.Field[Any]) -> SkillField:
+    default = None if each.default is dataclasses.MISSING else each.default
+    return SkillField(name=each.name, default=default, **each.metadata)
+
+
+SKILL_FIELDS: Mapping[str, SkillField] = MappingProxyType(
+    {each.name: _described(each) for each in dataclasses.fields(Skill)}
+)
+"""Every field of :class:`Skill` by name, in order."""
+_CHECKS = tuple((each.name, each.check) for each in SKILL_FIELDS.values())
 _CONTENT = frozenset(
-    {"name", "title", "trigger", "disable_model_invocation", "description", "body"}
-    | {"tags", "keywords", "triggers", "allowed_tools", "priority"}
+    {each.name for each in SKILL_FIELDS.values() if each.content}
+    | {"trigger", "disable_model_invocation"}
 )
 """The fields that :func:`_content_hash` looks at."""
-_NAMES = frozenset(Skill.__slots__)
 
 
 def _rebuilt(fields: dict[str, Any]) -> Skill:
     return Skill(**fields)
 
 
-def _text(field: str, value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise InvalidInput(f"Skill: {field} must be text, not {type(value).__name__}")
-
-
-def _integer(field: str, value: object) -> int:
-    if type(value) is not int:
-        raise InvalidInput(f"Skill: {field} must be an integer")
-    return value
-
-
-def _when(value: object) -> int | None:
-    return None if value is None else _integer("last_modified", value)
-
-
-def _metadata(value: object) -> Mapping[str, Any]:
-    """Return a view that nobody can write through, of a copy that nobody else holds."""
-    if value is None:
-        return _EMPTY
-    if not isinstance(value, Mapping):
-        raise InvalidInput(f"Skill: metadata must be a mapping, not {type(value).__name__}")
-    if not value:
-        return _EMPTY
-    return MappingProxyType({key: _copied(item) for key, item in value.items()})
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
-
-
-def _path(value: object) -> str:
-    path = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if not isinstance(path, str):
-        raise InvalidInput(f"Skill: path must be text or a path, not {type(value).__name__}")
-    return path
-
-
-def _flag(field: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidInput(f"Skill: {field} must be true or false")
-    return value
-
-
-def _texts(field: str, value: object) -> tuple[str, ...]:
-    if not value and (value is None or type(value) is tuple):
-        return ()
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise InvalidInput(f"Skill: {field} must be a list of text")
-    items = tuple(value)
-    if not {str}.issuperset(map(type, items)) and not all(isinstance(t, str) for t in items):
-        raise InvalidInput(f"Skill: {field} must hold text only")
-    # A set has no order of its own; its order in memory must not decide anything.
-    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items
-
-
-def _triggers(value: object) -> Triggers:
-    if value is NO_TRIGGERS:
-        return NO_TRIGGERS
-    if isinstance(value, Triggers):
-        return Triggers(
-            *(_texts(f"triggers.{key}", value[i]) for i, key in enumerate(value._fields))
-        )
-    if value is None:
-        return NO_TRIGGERS
-    if isinstance(value, Mapping):
-        known = {key: _texts(f"triggers.{key}", value.get(key)) for key in Triggers._fields}
-        return Triggers(**known)
-    return Triggers(phrases=_texts("triggers", value))
-
-
-def _references(value: Iterable[Any]) -> tuple[Reference, ...]:
-    if value is None:
-        return ()
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise InvalidInput(f"Skill: references must be a list, not {type(value).__name__}")
-    return tuple(_reference(item) for item in value)
-
-
-def _reference(value: object) -> Reference:
-    if isinstance(value, Reference):
-        return value
-    if isinstance(value, str):
-        return Reference(value.rsplit("/", 1)[-1], value)
-    if isinstance(value, Mapping):
-        path = str(value.get("path") or value.get("name") or "")
-        content = value.get("content")
-        return Reference(
-            str(value.get("name") or path.rsplit("/", 1)[-1]),
-            path,
-            content if isinstance(content, str) else None,
-        )
-    raise InvalidInput("Skill: references must be paths, mappings or Reference values")
-
-
 def _content_hash(skill: Skill) -> str:
     """SHA-256 of what makes this skill what it is, for skills that come from no file."""
     content = {
-        "name": skill.name,
-        "title": skill.title,
-        "trigger": skill.hidden,
-        "description": skill.description,
-        "body": skill.body,
-        "tags": skill.tags,
-        "keywords": skill.keywords,
-        "triggers": skill.triggers,
-        "allowed_tools": skill.allowed_tools,
-        "priority": skill.priority,
+        each.name: getattr(skill, each.name) for each in SKILL_FIELDS.values() if each.content
     }
-    text = json.dumps(content, sort_keys=True, ensure_ascii=True)
+    text = json.dumps({**content, "trigger": skill.hidden}, sort_keys=True, ensure_ascii=True)
     return sha256(text.encode("ascii")).hex()

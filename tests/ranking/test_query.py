@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.ranking.query import invokes, text_items
+from skillyard.arguments import text_items
+from skillyard.ranking.query import invokes
 from tests.tables import for_each
 from tests.worked_examples.making import skill
 

@@ -80,7 +80,7 @@ def test_equal_files_give_equal_digests_and_a_changed_body_another(root: Path) -
 def test_neither_skill_nor_catalog_can_be_changed(root: Path) -> None:
     loaded = sy.load_catalog(root)
     with pytest.raises(AttributeError):
-        loaded.skills[0].name = "other"
+        loaded.skills[0].name = "other"  # type: ignore[misc]
     with pytest.raises(AttributeError):
         loaded.skills = ()  # type: ignore[misc]
     with pytest.raises(TypeError):

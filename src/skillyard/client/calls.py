@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from skillyard.arguments import text_items
 from skillyard.client.call import Call, asked_by_get, asked_by_post, path_of
 from skillyard.client.choices import (
     Evaluated,
@@ -27,7 +28,7 @@ from skillyard.client.document import Mismatch, Node
 from skillyard.client.found import found_skill_of, search_result_of
 from skillyard.client.state import Health, WellKnownIndex, health_of, index_of
 from skillyard.errors import InvalidInput
-from skillyard.ranking.query import Query, text_items
+from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.remote.search import FoundSkill, SearchResult
 from skillyard.remote.sources.well_known import digest_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillyard.skill import Skill
-from skillyard.value import put
+from skillyard.arguments import set_field
+from skillyard.skill import SKILL_FIELDS, Skill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,12 +28,12 @@ class SkillCard(Skill):
     def __init__(self, card: Mapping[str, Any], limits: Limits) -> None:
         """Take the values of some fields, as a skill holds them, and the limits of reading."""
         for name, value in card.items():
-            put(self, name, value)
-        put(self, "_limits", limits)
+            set_field(self, name, value)
+        set_field(self, "_limits", limits)
 
     def __getattr__(self, name: str) -> Any:
         # Reached for a slot that is empty: everything that the card does not hold.
-        if name not in Skill.__slots__:
+        if name not in SKILL_FIELDS:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         from skillyard.catalog.reading import refresh  # it loads what reading needs
 
@@ -42,8 +42,8 @@ class SkillCard(Skill):
 
     def fill(self, read: Skill) -> None:
         """Take what the card does not hold from the skill that was read."""
-        for name in Skill.__slots__:
+        for name in SKILL_FIELDS:
             try:
                 object.__getattribute__(self, name)
             except AttributeError:
-                put(self, name, getattr(read, name))
+                set_field(self, name, getattr(read, name))

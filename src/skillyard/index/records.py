@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillyard.index.card import SkillCard
-from skillyard.skill import Reference, Skill
+from skillyard.skill import SKILL_FIELDS, Reference, Skill
 
 if TYPE_CHECKING:
     from skillyard.discovery import Candidate
@@ -22,12 +22,9 @@ __all__ = [
     "record_of",
 ]
 
-CARD = (
-    *("name", "description", "path", "id", "slug", "title", "tags", "trigger", "priority"),
-    *("allowed_tools", "origin", "install_count", "curated", "hash", "last_modified", "scope"),
-    *("user_invocable", "disable_model_invocation", "source"),
-)
+CARD = tuple(each.name for each in SKILL_FIELDS.values() if each.card)
 """What an answer shows of a skill; the rest is read from its file, see :mod:`.card`."""
+_LISTS = tuple(name for name in CARD if isinstance(SKILL_FIELDS[name].default, tuple))
 
 
 def key_of_candidate(candidate: Candidate) -> str:
@@ -48,7 +45,7 @@ def card_in(record: bytes, spelling: Spelling, limits: Limits) -> SkillCard:
     ``spelling`` says how the roots are named for who reads it.
     """
     card, (path, parts, _, _, _, _, root, references, _) = json.loads(record)
-    for name in ("tags", "allowed_tools"):
+    for name in _LISTS:
         card[name] = tuple(card[name])
     card["references"] = tuple(Reference(*reference) for reference in references)
     card["path"] = spelling.path(path, parts, root)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.building import document_of
@@ -15,14 +14,12 @@ from skillyard.index.opening import open_index
 from skillyard.index.reader import SegmentSearcher
 from skillyard.index.table import bundled
 from skillyard.index.writer import IndexWriter
-from skillyard.skill import Origin, Reference, Skill
+from skillyard.skill import SKILL_FIELDS, Origin, Skill
 
 __all__ = ["SavedLibrary", "open_saved", "save"]
 
 VERSION = "1"
 """Grows when records change their shape."""
-_LATER = ("triggers", "references")
-"""Fields that are values of their own."""
 
 
 def save(skills: Iterable[Skill], folder: str) -> int:
@@ -76,19 +73,13 @@ def open_saved(folder: str) -> SavedLibrary:
 
 
 def _record(skill: Skill) -> bytes:
-    fields: dict[str, Any] = {
-        name: getattr(skill, name) for name in Skill.__slots__ if name not in _LATER
-    }
-    fields["triggers"] = skill.triggers._asdict()
-    fields["references"] = [list(reference) for reference in skill.references]
-    fields["metadata"] = dict(skill.metadata)
+    fields = {name: each.encode(getattr(skill, name)) for name, each in SKILL_FIELDS.items()}
     return json.dumps(fields, separators=(",", ":"), default=str).encode("ascii")
 
 
 def _skill(record: bytes) -> Skill:
     fields = json.loads(record)
-    fields["references"] = [Reference(*reference) for reference in fields["references"]]
-    return Skill(**fields)
+    return Skill(**{name: SKILL_FIELDS[name].decode(value) for name, value in fields.items()})
 
 
 class SavedLibrary(Library):

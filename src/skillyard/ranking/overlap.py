@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import sqrt
 
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Scored
 from skillyard.skill import Skill
 from skillyard.text import plural
-from skillyard.value import Value, put
 
 __all__ = ["OVERLAP", "Overlap", "tokens"]
 
@@ -42,15 +42,14 @@ def tokens(text: str) -> list[str]:
     return folded.decode("ascii").split()
 
 
-class Overlap(Value):
+@dataclass(frozen=True, slots=True)
+class Overlap:
     """Weighted lexical overlap. Open scale: raw weight over the square root of body tokens."""
 
-    __slots__ = ("body_weight", "description_weight", "name_weight", "tags_weight")
-
-    name_weight: float
-    description_weight: float
-    tags_weight: float
-    body_weight: float
+    name_weight: float = NAME_WEIGHT
+    description_weight: float = DESCRIPTION_WEIGHT
+    tags_weight: float = TAGS_WEIGHT
+    body_weight: float = BODY_WEIGHT
 
     name = "overlap"
     scale = "open"
@@ -58,18 +57,6 @@ class Overlap(Value):
     levels = (Level(5.0, "high"), Level(2.5, "specific"), Level(1.0, "broad"), Level(0.0, "trace"))
     # adk-skill, "SelectionPolicy defaults" and "The Menu Pattern" (within 0.5 of each other).
     default_policy = DefaultPolicy(1.0, 1, 0.5, "name, path")
-
-    def __init__(
-        self,
-        name_weight: float = NAME_WEIGHT,
-        description_weight: float = DESCRIPTION_WEIGHT,
-        tags_weight: float = TAGS_WEIGHT,
-        body_weight: float = BODY_WEIGHT,
-    ) -> None:
-        put(self, "name_weight", name_weight)
-        put(self, "description_weight", description_weight)
-        put(self, "tags_weight", tags_weight)
-        put(self, "body_weight", body_weight)
 
     def bind(self, skills: Iterable[Skill]) -> BoundOverlap:
         """Invert the fields: token to the skills that hold it, with the summed field weight."""

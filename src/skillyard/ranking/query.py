@@ -3,67 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
 
-from skillyard.arguments import check_arguments
-from skillyard.errors import InvalidInput
+from skillyard.arguments import Texts, check_arguments, converted, set_field, text_items
 from skillyard.skill import Skill
-from skillyard.value import Value, put
 
 __all__ = ["Query", "invokes"]
 
 
 @check_arguments
-class Query(Value):
+@dataclass(frozen=True, slots=True)
+class Query:
     """One request. A scorer ignores what it does not use. Raises InvalidInput for wrong types."""
 
-    __slots__ = (
-        *("text", "files", "recent_activity"),
-        *("include_tags", "exclude_tags", "include_references"),
-    )
-
-    text: str
-    files: tuple[str, ...]
+    text: str = ""
+    files: Texts = converted(())
     """Paths in play, as the caller writes them; compared with ``triggers.files``, never opened."""
-    recent_activity: tuple[str, ...]
-    include_tags: tuple[str, ...]
+    recent_activity: Texts = converted(())
+    include_tags: Texts = converted(())
     """Keep only skills with at least one of these tags (whole tag, ASCII case ignored)."""
-    exclude_tags: tuple[str, ...]
-    include_references: bool
+    exclude_tags: Texts = converted(())
+    include_references: bool = False
 
-    def __init__(
-        self,
-        text: str = "",
-        files: Iterable[str] | None = (),
-        recent_activity: Iterable[str] | None = (),
-        include_tags: Iterable[str] | None = (),
-        exclude_tags: Iterable[str] | None = (),
-        include_references: bool = False,
-    ) -> None:
-        put(self, "text", text)
-        put(self, "files", text_items("files", files))
-        put(self, "recent_activity", text_items("recent_activity", recent_activity))
-        put(self, "include_tags", text_items("include_tags", include_tags))
-        put(self, "exclude_tags", text_items("exclude_tags", exclude_tags))
-        put(self, "include_references", include_references)
+    def __post_init__(self) -> None:
+        for name in ("files", "recent_activity", "include_tags", "exclude_tags"):
+            set_field(self, name, text_items(name, getattr(self, name)))
+
+    def replace(self, **changes: Any) -> Query:
+        """Return a copy with the named fields changed. Raises TypeError for an unknown one."""
+        return replace(self, **changes)
 
     @property
     def empty(self) -> bool:
         """True when there is neither text nor a file to look at."""
         return not self.text.strip() and not self.files
-
-
-def text_items(field: str, value: Iterable[str] | None) -> tuple[str, ...]:
-    """Return ``value`` as a tuple of strings; None is empty. Raises InvalidInput otherwise."""
-    if value is None:
-        return ()
-    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise InvalidInput(f"{field} must be a list of strings, not {type(value).__name__}")
-    items = tuple(value)
-    for item in items:
-        if not isinstance(item, str):
-            raise InvalidInput(f"{field} must hold strings, not {type(item).__name__}")
-    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items
 
 
 _AFTER_NAME = " \t\r\n,.;:!?)]}\"'"

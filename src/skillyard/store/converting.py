@@ -7,7 +7,6 @@ once more, for people's queries and without what a database's text cannot hold.
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 from skillyard.errors import InvalidInput, SkillYamlError, SkillyardError, StoreRefused, StoreSchema
 from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.skill import Reference, Skill
+from skillyard.skill import SKILL_FIELDS, Reference, Skill
 from skillyard.store.naming import checked_key, made_plain, plain, refuse_odd
 from skillyard.store.values import FileDigest, Standing, StoreKey, Submission, Version
 
@@ -41,15 +40,10 @@ MOST_LOOKED_AT = 32_768
 """Bytes of document and list of files up to which a skill is looked at without reading it: some
 thousands of them are held in memory at a time. Real documents have about 1,500."""
 
-AROUND = ("path", "scope", "last_modified")
+AROUND = tuple(each.name for each in SKILL_FIELDS.values() if each.around)
 """Where a copy lay, not what it says: the same skill published from elsewhere is no change."""
 _APART = {*AROUND, "body", "install_count"}
-_DEFAULTS = {
-    name: parameter.default
-    for name, parameter in inspect.signature(Skill.__init__).parameters.items()
-    if name != "self"
-}
-_CONTENT = tuple(name for name in Skill.__slots__ if name not in _APART)
+_CONTENT = tuple(each for each in SKILL_FIELDS.values() if each.name not in _APART)
 COLUMNS = (
     *("tenant", "namespace", "source", "place", "version", "generation", "ordinal", "digest"),
     *("document", "body", "files", "around", "installs", "commit_id", "url"),
@@ -218,12 +212,10 @@ def _json(value: object) -> str:
 def _document(skill: Skill, key: StoreKey, store: str) -> str:
     """Return the skill's content as JSON, fields with their default value left out."""
     fields: dict[str, Any] = {
-        name: value
-        for name in _CONTENT
-        if (value := getattr(skill, name)) != _DEFAULTS[name] and name != "metadata"
+        each.name: each.encode(value)
+        for each in _CONTENT
+        if (value := getattr(skill, each.name)) != each.default and each.name != "metadata"
     }
-    if "triggers" in fields:
-        fields["triggers"] = skill.triggers._asdict()
     if skill.metadata:
         fields["metadata"] = _metadata(skill.metadata, key, store)
     if skill.body is not None and not plain(skill.body):
@@ -270,9 +262,7 @@ def _same(read: Any, given: Any) -> bool:
 
 
 def _fields(document: dict[str, Any]) -> dict[str, Any]:
-    if "references" in document:
-        document["references"] = [Reference(*reference) for reference in document["references"]]
-    return document
+    return {name: SKILL_FIELDS[name].decode(value) for name, value in document.items()}
 
 
 def _files(given: Submission, key: StoreKey, store: str) -> tuple[FileDigest, ...]:

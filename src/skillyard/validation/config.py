@@ -12,14 +12,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from skillyard.arguments import check_arguments
+from skillyard.arguments import Converted, check_arguments, converted, set_field
 from skillyard.errors import InvalidInput
 from skillyard.resources import read_file
-from skillyard.value import Value, put
 
 __all__ = ["CONFIG_NAMES", "CheckConfig", "find_check_config", "read_check_config"]
 
@@ -36,7 +36,8 @@ _MAX_PATTERN_CHARS = 500
 
 
 @check_arguments
-class CheckConfig(Value):
+@dataclass(frozen=True, slots=True)
+class CheckConfig:
     """What a project asks of ``check``.
 
     ``ignore``: codes that are not reported. ``severity``: code -> ``error``, ``warning`` or
@@ -46,39 +47,29 @@ class CheckConfig(Value):
     InvalidInput for codes, severities and patterns that do not exist or cannot be.
     """
 
-    __slots__ = ("folder", "ignore", "path", "per_file_ignores", "severity")
-
-    ignore: frozenset[str]
-    severity: tuple[tuple[str, str], ...]
+    ignore: Converted[Iterable[str], frozenset[str]] = converted(())
+    severity: Converted[Mapping[str, str] | None, tuple[tuple[str, str], ...]] = converted(None)
     """Pairs of code and severity, sorted."""
-    per_file_ignores: tuple[tuple[str, frozenset[str]], ...]
+    per_file_ignores: Converted[
+        Mapping[str, Iterable[str]] | None, tuple[tuple[str, frozenset[str]], ...]
+    ] = converted(None)
     """Pairs of pattern and codes, in the order given."""
-    folder: str
-    path: str
+    folder: str = "."
+    path: str = ""
 
-    def __init__(
-        self,
-        ignore: Iterable[str] = (),
-        severity: Mapping[str, str] | None = None,
-        per_file_ignores: Mapping[str, Iterable[str]] | None = None,
-        folder: str = ".",
-        path: str = "",
-    ) -> None:
-        files = dict(per_file_ignores or {})
+    def __post_init__(self) -> None:
+        given: Any = self  # with what the caller gave, not yet what is held
         table = {
-            "ignore": list(ignore),
-            "severity": dict(severity or {}),
+            "ignore": list(given.ignore),
+            "severity": dict(given.severity or {}),
             "per-file-ignores": {
                 pattern: codes if isinstance(codes, str) else list(codes)
-                for pattern, codes in files.items()
+                for pattern, codes in dict(given.per_file_ignores or {}).items()
             },
         }
         fields = _checked(table, _Source("", "", ()))
-        put(self, "ignore", fields.ignore)
-        put(self, "severity", fields.severity)
-        put(self, "per_file_ignores", fields.per_file_ignores)
-        put(self, "folder", folder)
-        put(self, "path", path)
+        for name, value in fields._asdict().items():
+            set_field(self, name, value)
 
     def severity_of(self, code: str) -> str | None:
         """Return the severity that the project gives a code, None where it gives none."""

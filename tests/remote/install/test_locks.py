@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,7 @@ def test_text_is_not_escaped_but_for_half_a_surrogate_pair() -> None:
 
 def test_names_are_sorted_by_code_units_with_array_indexes_first() -> None:
     names = ["b", "B", "é", "10", "9", "\U0001f680", "\uffee", "a"]
-    lock = Lock([PDF.replace(name=name) for name in names])
+    lock = Lock([replace(PDF, name=name) for name in names])
     assert [skill.name for skill in lock.skills] == [
         "9", "10", "B", "a", "b", "é", "\U0001f680", "\uffee",
     ]  # fmt: skip
@@ -173,18 +174,18 @@ def test_unknown_fields_and_the_order_of_keys_are_kept(tmp_path: Path) -> None:
 
 def test_our_facts_go_behind_what_an_entry_has(tmp_path: Path) -> None:
     path = file_of(tmp_path, project(a=entry(subagents=["x"])))
-    skill = read_project_lock(path).skills[0].replace(commit="c0ffee", digest="sha256:1")
+    skill = replace(read_project_lock(path).skills[0], commit="c0ffee", digest="sha256:1")
     assert list(skill.to_json()) == [
         "source", "sourceType", "computedHash", "subagents", "commit", "digest",
     ]  # fmt: skip
 
 
 def test_a_skill_is_put_in_and_taken_out_by_name() -> None:
-    lock = Lock([PDF]).with_skill(PDF.replace(name="docx"))
+    lock = Lock([PDF]).with_skill(replace(PDF, name="docx"))
     assert [skill.name for skill in lock.skills] == ["docx", "pdf"]
-    changed = lock.with_skill(PDF.replace(ref="v2"))
+    changed = lock.with_skill(replace(PDF, ref="v2"))
     assert len(changed.skills) == 2
-    assert changed.get("pdf") == PDF.replace(ref="v2")
+    assert changed.get("pdf") == replace(PDF, ref="v2")
     assert changed.without("pdf").get("pdf") is None
     assert changed.without("nothing") == changed
 
@@ -484,7 +485,7 @@ def test_the_users_lock_lies_where_the_installer_keeps_it(
 
 
 def test_a_folder_finds_the_skill_of_its_name_first_and_else_of_its_spelling() -> None:
-    lock = Lock([PDF.replace(name=name) for name in ("PDF", "pdf", "Doc X")])
+    lock = Lock([replace(PDF, name=name) for name in ("PDF", "pdf", "Doc X")])
     assert [found and found.name for found in map(lock.in_folder, ("pdf", "doc-x", "none"))] == [
         "pdf", "Doc X", None,
     ]  # fmt: skip

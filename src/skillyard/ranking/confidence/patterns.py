@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from skillyard.arguments import check_arguments
+from skillyard.arguments import check_arguments, text_items
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.ranking.confidence.candidates import Candidates, as_skills
 from skillyard.ranking.confidence.glob import (
@@ -33,7 +33,6 @@ from skillyard.ranking.confidence.glob import (
 )
 from skillyard.ranking.confidence.pattern_classes import PATTERN_CLASSES, PatternClass, classify
 from skillyard.ranking.confidence.records import MatchedPattern, PatternFault, PatternMatch
-from skillyard.ranking.query import text_items
 from skillyard.skill import Skill
 
 __all__ = ["FileMatches", "PatternIndex", "PatternMatcher", "declared_by", "pattern_score"]

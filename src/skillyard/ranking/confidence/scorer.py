@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from skillyard.arguments import check_arguments
+from skillyard.arguments import check_arguments, text_items
 from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence.combination import SINGLE_SIGNAL, Weights, boosted, raw_confidence
 from skillyard.ranking.confidence.explain import explanation, reason_of
@@ -25,7 +25,7 @@ from skillyard.ranking.confidence.keywords import (
 from skillyard.ranking.confidence.patterns import PatternIndex, declared_by
 from skillyard.ranking.confidence.records import KeywordMatch, PatternMatch
 from skillyard.ranking.confidence.words import terms
-from skillyard.ranking.query import Query, text_items
+from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Level, Scored
 from skillyard.skill import Skill
 

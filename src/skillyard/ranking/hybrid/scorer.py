@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from skillyard.arguments import Converted, converted, set_field
 from skillyard.index.library import Library
 from skillyard.index.searcher import tie_of
 from skillyard.ranking.hybrid.calibration import logit, probabilities, probability, slope
@@ -35,7 +37,6 @@ from skillyard.ranking.scorer import (
     maybe_of,
 )
 from skillyard.skill import Skill
-from skillyard.value import Value, put
 
 if TYPE_CHECKING:
     from skillyard.embedding.protocol import Embedder
@@ -54,7 +55,8 @@ MAYBE = maybe_of(WRONG_COST)
 MENU_MARGIN = 0.02
 
 
-class Hybrid(Value):
+@dataclass(frozen=True, slots=True)
+class Hybrid:
     """Fielded BM25F and a static token table, fused on scores and calibrated. Scale 0..1.
 
     The score is the probability that the skill fits, as seen on requests with and without a
@@ -64,32 +66,22 @@ class Hybrid(Value):
     out from the built-in evidence as before.
     """
 
-    __slots__ = ("calibration", "embedder", "fusion", "include_conventions", "reranker")
-
-    fusion: Fusion
-    calibration: Calibration
-    include_conventions: bool
-    reranker: Reranker | None
-    embedder: Embedder | None
+    fusion: Fusion = FUSION
+    calibration: Calibration = CALIBRATION
+    include_conventions: bool = False
+    reranker: Converted[str | Reranker | None, Reranker | None] = converted(None)
+    embedder: Converted[str | Embedder | None, Embedder | None] = converted(None)
 
     name = "hybrid"
     scale = "0..1"
     levels = (Level(0.8, "high"), Level(FLOOR, "medium"), Level(0.0, "low"))
     default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path", MAYBE, WRONG_COST)
 
-    def __init__(
-        self,
-        fusion: Fusion = FUSION,
-        calibration: Calibration = CALIBRATION,
-        include_conventions: bool = False,
-        reranker: str | Reranker | None = None,
-        embedder: str | Embedder | None = None,
-    ) -> None:
-        put(self, "fusion", fusion)
-        put(self, "calibration", calibration)
-        put(self, "include_conventions", include_conventions)
-        put(self, "reranker", None if reranker is None else _resolved(reranker))
-        put(self, "embedder", None if embedder is None else _embedder(embedder))
+    def __post_init__(self) -> None:
+        if self.reranker is not None:
+            set_field(self, "reranker", _resolved(self.reranker))
+        if self.embedder is not None:
+            set_field(self, "embedder", _embedder(self.embedder))
 
     def with_embedder(self, embedder: str | Embedder) -> Hybrid:
         """Return the same scorer with an embedder: what the name ``hybrid+NAME`` stands for.

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from types import MappingProxyType
 
+from skillyard.arguments import Converted, converted, set_field
 from skillyard.errors import InvalidInput
 from skillyard.remote.install.javascript_json import Json, key_order, parse, stringify
-from skillyard.value import Value, put
 
 __all__ = ["FIELDS", "KEYS", "Lock", "LockedSkill", "folder_name"]
 
@@ -39,72 +40,50 @@ _OWN = ("commit", "digest")
 """Keys that the installer does not know."""
 
 
-class LockedSkill(Value):
+@dataclass(frozen=True, slots=True)
+class LockedSkill:
     """One skill as a lock has it. Raises InvalidInput for a field of the wrong type.
 
     ``name`` is what stands in the lock, any text: :func:`folder_name` makes a folder's name of it.
     """
-
-    __slots__ = ("name", *KEYS, "extra", "order")
 
     name: str
     source: str
     """``owner/repo``, an address, a package, or for ``source_type`` local a folder."""
     source_type: str
     """``github``, ``git``, ``local``, ``node_modules``, ``well-known`` …"""
-    source_url: str | None
-    ref: str | None
+    _: KW_ONLY
+    source_url: str | None = None
+    ref: str | None = None
     """The branch or tag that was asked for."""
-    skill_path: str | None
+    skill_path: str | None = None
     """Path of the SKILL.md inside the source."""
-    computed_hash: str | None
+    computed_hash: str | None = None
     """A project's lock: ``folder_hash`` of the skill's files."""
-    well_known_digest: str | None
-    commit: str | None
+    well_known_digest: str | None = None
+    commit: str | None = None
     """skillyard's own: the commit that was fetched."""
-    digest: str | None
+    digest: str | None = None
     """skillyard's own: a digest of the content."""
-    folder_hash: str | None
+    folder_hash: str | None = None
     """The user's lock: the SHA-1 of a tree on GitHub, or a ``folder_hash``, or empty."""
-    plugin_name: str | None
-    installed_at: str | None
-    updated_at: str | None
-    extra: tuple[tuple[str, str], ...]
+    plugin_name: str | None = None
+    installed_at: str | None = None
+    updated_at: str | None = None
+    extra: Converted[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = converted(())
     """Every other key and its value as JSON text, by key; kept and written back."""
-    order: tuple[str, ...]
+    order: Converted[Iterable[str], tuple[str, ...]] = converted(())
     """The keys in the order of the file they were read from; empty for the documented order."""
 
-    def __init__(
-        self,
-        name: str,
-        source: str,
-        source_type: str,
-        *,
-        source_url: str | None = None,
-        ref: str | None = None,
-        skill_path: str | None = None,
-        computed_hash: str | None = None,
-        well_known_digest: str | None = None,
-        commit: str | None = None,
-        digest: str | None = None,
-        folder_hash: str | None = None,
-        plugin_name: str | None = None,
-        installed_at: str | None = None,
-        updated_at: str | None = None,
-        extra: Iterable[tuple[str, str]] = (),
-        order: Iterable[str] = (),
-    ) -> None:
-        given = locals()
+    def __post_init__(self) -> None:
         for field in ("name", "source", "source_type"):
-            if not isinstance(given[field], str):
-                raise InvalidInput(f"{field} must be text, not {type(given[field]).__name__}")
-        put(self, "name", name)
+            if not isinstance(value := getattr(self, field), str):
+                raise InvalidInput(f"{field} must be text, not {type(value).__name__}")
         for field in KEYS:
-            if given[field] is not None and not isinstance(given[field], str):
+            if not isinstance(getattr(self, field), str | None):
                 raise InvalidInput(f"{field} must be text or None")
-            put(self, field, given[field])
-        put(self, "extra", _checked_extra(extra, FIELDS))
-        put(self, "order", self._settled(tuple(order)))
+        set_field(self, "extra", _checked_extra(self.extra, FIELDS))
+        set_field(self, "order", self._settled(tuple(self.order)))
 
     def _settled(self, order: tuple[str, ...]) -> tuple[str, ...]:
         """Return the order of all keys that there are, or () where it is the documented one."""
@@ -130,28 +109,22 @@ class LockedSkill(Value):
         }
 
 
-class Lock(Value):
+@dataclass(frozen=True, slots=True)
+class Lock:
     """The skills of one lock file, each name once, sorted as the installer sorts them.
 
     Raises InvalidInput for two skills of one name.
     """
 
-    __slots__ = ("extra", "skills", "version")
-
-    version: int
-    skills: tuple[LockedSkill, ...]
-    extra: tuple[tuple[str, str], ...]
+    skills: Converted[Iterable[LockedSkill], tuple[LockedSkill, ...]] = converted(())
+    _: KW_ONLY
+    version: int = 1
+    extra: Converted[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = converted(())
     """Keys beside ``version`` and ``skills`` with their values as JSON text, by key."""
 
-    def __init__(
-        self,
-        skills: Iterable[LockedSkill] = (),
-        *,
-        version: int = 1,
-        extra: Iterable[tuple[str, str]] = (),
-    ) -> None:
+    def __post_init__(self) -> None:
         by_name: dict[str, LockedSkill] = {}
-        for skill in skills:
+        for skill in self.skills:
             if skill.name in by_name:
                 raise InvalidInput(f"two locked skills have the name {skill.name[:80]!a}")
             by_name[skill.name] = skill
@@ -160,9 +133,8 @@ class Lock(Value):
         names = key_order(
             sorted(by_name, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
         )
-        put(self, "version", version)
-        put(self, "skills", tuple(by_name[name] for name in names))
-        put(self, "extra", _checked_extra(extra, ("version", "skills")))
+        set_field(self, "skills", tuple(by_name[name] for name in names))
+        set_field(self, "extra", _checked_extra(self.extra, ("version", "skills")))
 
     def get(self, name: str) -> LockedSkill | None:
         """Return the skill of that name, or None."""
@@ -179,11 +151,11 @@ class Lock(Value):
     def with_skill(self, skill: LockedSkill) -> Lock:
         """Return a lock in which the skill stands in place of one of the same name."""
         others = self.without(skill.name)
-        return others.replace(skills=(*others.skills, skill))
+        return replace(others, skills=(*others.skills, skill))
 
     def without(self, name: str) -> Lock:
         """Return a lock without the skill of that name."""
-        return self.replace(skills=[skill for skill in self.skills if skill.name != name])
+        return replace(self, skills=tuple(s for s in self.skills if s.name != name))
 
 
 def _checked_extra(

@@ -26,6 +26,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillError, SkillIoError
@@ -239,12 +240,12 @@ def write_project_lock(path: str, lock: Lock) -> None:
     """
     folder = os.path.dirname(os.path.abspath(path))
     skills = [
-        skill.replace(source=portable_source(skill.source, folder))
+        replace(skill, source=portable_source(skill.source, folder))
         if skill.source_type == LOCAL
         else skill
         for skill in lock.skills
     ]
-    data = render_project_lock(lock.replace(skills=skills)).encode()
+    data = render_project_lock(replace(lock, skills=skills)).encode()
     read_project_lock(path)
     try:
         _replace_file(path, data)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from skillyard.index.building import document_of
 from skillyard.index.document import EXCLUDED, IndexedDocument
 from skillyard.index.table import Table
-from skillyard.skill import STORED, Origin, Reference, Skill
+from skillyard.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version
 
 __all__ = [
@@ -47,13 +47,6 @@ FULL = 0.999
 """The impact of a mark that is simply there."""
 LEVEL = 1
 """Of the compression: a third of the size at a tenth of a millisecond."""
-
-_LATER = frozenset({"path", "triggers", "references", "metadata"})
-_PLAIN = tuple(name for name in Skill.__slots__ if name not in _LATER)
-_DEFAULTS: dict[str, Any] = {
-    name: getattr(Skill("", "", None), name) for name in _PLAIN if name not in ("id", "hash")
-}
-_DEFAULTS |= {"name": None, "description": None}  # always written
 
 
 class Provenance(NamedTuple):
@@ -133,22 +126,13 @@ def _is_same(record: bytes, version: Version) -> bool:
 def _record(version: Version) -> bytes:
     skill = version.skill
     fields: dict[str, Any] = {
-        name: value
-        for name in _PLAIN
-        if (value := getattr(skill, name)) != _DEFAULTS.get(name, _NOTHING)
+        name: each.encode(value)
+        for name, each in SKILL_FIELDS.items()
+        if (value := getattr(skill, name)) != each.default
     }
     fields["path"] = path_of(version.key)
-    if any(skill.triggers):
-        fields["triggers"] = skill.triggers._asdict()
-    if skill.references:
-        fields["references"] = [list(reference) for reference in skill.references]
-    if skill.metadata:
-        fields["metadata"] = dict(skill.metadata)
     text = json.dumps([fields, _told(version)], separators=(",", ":"))
     return zlib.compress(text.encode("ascii"), LEVEL)
-
-
-_NOTHING = object()
 
 
 def _told(version: Version) -> list[Any]:
@@ -166,9 +150,7 @@ def _told(version: Version) -> list[Any]:
 
 def skill_in(record: bytes) -> Skill:
     """Return the skill of a record. Raises ValueError, TypeError, KeyError for anything else."""
-    fields = _read(record)[0]
-    if "references" in fields:
-        fields["references"] = [Reference(*reference) for reference in fields["references"]]
+    fields = {name: SKILL_FIELDS[name].decode(value) for name, value in _read(record)[0].items()}
     return Skill(**{"body": None, **fields})
 
 
