@@ -30,8 +30,8 @@ from benchmarks.measure import Figure, Options, Sample, against
 if TYPE_CHECKING:
     from skillyard.remote.search import SearchService
     from skillyard.remote.sources.settings import Settings
-    from skillyard.standin import Answer, Upstreams
-    from skillyard.standin import Asked as Request
+    from skillyard_testkit import Asked as Request
+    from skillyard_testkit import FakeServers, Response
 
 SUMMARY = "searches over skills.sh and five repositories: requests, trips, and the cost when warm"
 ROUNDS = 5
@@ -115,9 +115,9 @@ class Log:
     def __init__(self) -> None:
         self.passed: list[Passed] = []
 
-    def note(self, site: Any, asked: Request) -> Answer:
+    def note(self, site: Any, asked: Request) -> Response:
         """Answer honestly, and write it down. Called when the latency has passed."""
-        answer: Answer = site.answer(asked)
+        answer: Response = site.respond(asked)
         end = time.perf_counter()
         start = end - site.switches.latency_s
         self.passed.append(Passed(site.name, asked.target, start, end))
@@ -143,13 +143,13 @@ class Log:
 
 
 @contextmanager
-def upstreams(case: Case, skills: Sequence[dict[str, Any]]) -> Iterator[Upstreams]:
+def upstreams(case: Case, skills: Sequence[dict[str, Any]]) -> Iterator[FakeServers]:
     """Give stand-ins that hold the skills of a case."""
-    from skillyard.standin import Upstreams
+    from skillyard_testkit import FakeServers
 
-    with Upstreams() as up:
+    with FakeServers() as up:
         up.switches.downloads = case.snapshots
-        up.switches.budgets.clear()  # rounds follow one another faster than any quota allows
+        up.switches.rate_limits.clear()  # rounds follow one another faster than any quota allows
         files: dict[str, dict[str, str]] = {name: {} for name in _repositories()}
         for number, record in enumerate(skills[: SKILLS * (2 if case.apart else 1)]):
             name = _repositories()[number % REPOSITORIES]
@@ -169,7 +169,7 @@ def _repositories() -> list[str]:
     return [f"owner-{number}/skills" for number in range(REPOSITORIES)]
 
 
-def _settings(up: Upstreams, case: Case) -> Settings:
+def _settings(up: FakeServers, case: Case) -> Settings:
     from skillyard.remote.sources.settings import Settings
 
     return Settings(
@@ -183,7 +183,7 @@ def _settings(up: Upstreams, case: Case) -> Settings:
 
 
 @contextmanager
-def _service(up: Upstreams, case: Case, cache: Any) -> Iterator[tuple[SearchService, Any]]:
+def _service(up: FakeServers, case: Case, cache: Any) -> Iterator[tuple[SearchService, Any]]:
     """Give a search service that is open, and the loop that it lives on."""
     from skillyard.remote.search import SearchService
 

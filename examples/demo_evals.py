@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
 
     The first argument is where the report goes (default: ``report.html`` in the current folder).
     """
-    from skillyard.standin.fake_llm.server import FakeLlm
+    from skillyard_testkit.fake_llm.server import FakeLlm
 
     report = Path(arguments[0] if arguments else REPORT).resolve()
     failed = 0

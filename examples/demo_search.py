@@ -2,7 +2,7 @@
 
     make demo-search
 
-The remotes are stand-ins on this machine (``skillyard.standin``): skills.sh, GitHub and a site with
+The remotes are stand-ins on this machine (``skillyard_testkit``): skills.sh, GitHub and a site with
 a well-known index. The commands are the real ones.
 """
 
@@ -22,9 +22,9 @@ LIBRARY = Path(__file__).resolve().parent / "skills"
 def main() -> int:
     """Run the commands one after another; return 0 when each answered as it should."""
     from skillyard.remote.sources.settings import GITHUB_TOKENS
-    from skillyard.standin import Upstreams, add_library, faults
+    from skillyard_testkit import FakeServers, add_library, faults
 
-    with tempfile.TemporaryDirectory() as folder, Upstreams() as remotes:
+    with tempfile.TemporaryDirectory() as folder, FakeServers() as remotes:
         add_library(remotes, str(LIBRARY))
         os.chdir(folder)
         for name in (*GITHUB_TOKENS, "SKILLYARD_CONFIG", "SKILLYARD_OFFLINE"):

@@ -113,7 +113,7 @@ class Installed:
     @contextmanager
     def remotes(self) -> Iterator[dict[str, str]]:
         """The variables that lead every remote source, and the model, to stand-ins of the wheel."""
-        command = ("python", "-m", "skillyard.standin", "--library", "examples/skills")
+        command = ("python", "-m", "skillyard_testkit", "--library", "examples/skills")
         with self.started(*command) as sources, self.started("skillyard", "fake-llm") as model:
             settings = dict(next(sources).strip().split("=", 1) for _ in range(4))
             yield {

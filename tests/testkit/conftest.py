@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 
 
 @pytest.fixture
-def up() -> Iterator[Upstreams]:
-    with Upstreams() as running:
+def up() -> Iterator[FakeServers]:
+    with FakeServers() as running:
         yield running

@@ -1,4 +1,4 @@
-"""``python -m skillyard.standin``: a folder of skills behind four addresses."""
+"""``python -m skillyard_testkit``: a folder of skills behind four addresses."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from threading import Event
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.standin import Upstreams, add_library
-from skillyard.standin.__main__ import VARIABLES, serve
-from skillyard.standin.library import made_up_installs
+from skillyard_testkit import FakeServers, add_library
+from skillyard_testkit.__main__ import VARIABLES, serve
+from skillyard_testkit.library import fake_installs
 from tests.shared_data import PACKAGES, REPOSITORY
-from tests.standin.asking import ask
+from tests.testkit.client import ask
 
 EXAMPLES = REPOSITORY / "examples" / "skills"
 
@@ -39,7 +39,7 @@ def library(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_folder_with_a_skill_is_served_everywhere(up: Upstreams, library: Path) -> None:
+def test_every_folder_with_a_skill_is_served_everywhere(up: FakeServers, library: Path) -> None:
     add_library(up, str(library))
     tree = ask(f"{up.github_api}/repos/demo/skills/git/trees/HEAD?recursive=1").json["tree"]
     assert [entry["path"] for entry in tree if entry["type"] == "blob"] == [
@@ -58,21 +58,21 @@ def test_every_folder_with_a_skill_is_served_everywhere(up: Upstreams, library: 
 
 
 def test_made_up_installs_are_the_same_each_time() -> None:
-    numbers = [made_up_installs(f"skill-{number}") for number in range(500)]
-    assert numbers == [made_up_installs(f"skill-{number}") for number in range(500)]
+    numbers = [fake_installs(f"skill-{number}") for number in range(500)]
+    assert numbers == [fake_installs(f"skill-{number}") for number in range(500)]
     assert all(1 <= number <= 100_000 for number in numbers)
     assert len(set(numbers)) > 250
     assert sum(number < 1_000 for number in numbers) > 200
 
 
-def test_a_folder_without_skills_is_refused(up: Upstreams, tmp_path: Path) -> None:
+def test_a_folder_without_skills_is_refused(up: FakeServers, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"holds a SKILL\.md"):
         add_library(up, str(tmp_path))
     with pytest.raises(InvalidInput, match="is no folder"):
         add_library(up, str(tmp_path / "no"))
 
 
-def test_the_examples_of_the_project_are_a_library(up: Upstreams) -> None:
+def test_the_examples_of_the_project_are_a_library(up: FakeServers) -> None:
     add_library(up, str(EXAMPLES))
     got = ask(f"{up.skills_sh}/api/search?q=csv").json["skills"]
     assert "demo/skills/csv-cleaning" in [item["id"] for item in got]
@@ -82,7 +82,7 @@ def test_the_examples_of_the_project_are_a_library(up: Upstreams) -> None:
 def test_the_command_prints_its_addresses_and_serves_until_told_to_end(
     library: Path, number: signal.Signals
 ) -> None:
-    command = [sys.executable, "-m", "skillyard.standin", "--library", str(library), "--quota", "5"]
+    command = [sys.executable, "-m", "skillyard_testkit", "--library", str(library), "--quota", "5"]
     environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

@@ -13,23 +13,23 @@ from urllib.parse import urlsplit
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.standin import Answer, Upstreams, faults
-from tests.standin.asking import ask
+from skillyard_testkit import FakeServers, Response, faults
 from tests.tables import for_each
+from tests.testkit.client import ask
 
 FILE = "# X\n" * 50
 TREE = "/repos/demo/skills/git/trees/HEAD"
 
 
 @pytest.fixture
-def site(up: Upstreams) -> Upstreams:
+def site(up: FakeServers) -> FakeServers:
     up.add_repository("demo/skills", {"skills/x/SKILL.md": FILE, "a.md": "a", "b.md": "b"})
     up.list_skill("demo/skills", "x", installs=3)
     up.add_well_known("x", {"SKILL.md": FILE})
     return up
 
 
-def paths(up: Upstreams) -> dict[str, str]:
+def paths(up: FakeServers) -> dict[str, str]:
     return {
         "github_api": f"{up.github_api}{TREE}?recursive=1",
         "github_raw": f"{up.github_raw}/demo/skills/HEAD/skills/x/SKILL.md",
@@ -44,7 +44,9 @@ SERVERS = ["github_api", "github_raw", "skills_sh", "well_known", "other"]
 
 @for_each("server", SERVERS)
 @for_each("code", [401, 403, 404, 429, 451, 500])
-def test_a_status_comes_in_the_shape_of_its_server(site: Upstreams, server: str, code: int) -> None:
+def test_a_status_comes_in_the_shape_of_its_server(
+    site: FakeServers, server: str, code: int
+) -> None:
     site.faults.add(server, "*", faults.status(code, retry_after=7))
     got = ask(paths(site)[server])
     assert (got.status, got.headers["retry-after"]) == (code, "7")
@@ -59,7 +61,7 @@ def test_a_status_comes_in_the_shape_of_its_server(site: Upstreams, server: str,
     assert ask(paths(site)[server]).status == 200  # it happened once
 
 
-def test_words_of_githubs_errors(site: Upstreams) -> None:
+def test_words_of_githubs_errors(site: FakeServers) -> None:
     words = {401: "Bad credentials", 404: "Not Found", 409: "Git Repository is empty.",
              500: "Server Error", 418: "mine"}  # fmt: skip
     for code, text in words.items():
@@ -69,7 +71,7 @@ def test_words_of_githubs_errors(site: Upstreams) -> None:
     assert ask(paths(site)["github_api"]).json["block"]["reason"] == "dmca"
 
 
-def test_the_documented_routes_keep_their_own_error_shape(site: Upstreams) -> None:
+def test_the_documented_routes_keep_their_own_error_shape(site: FakeServers) -> None:
     for code, name in {403: "forbidden", 429: "rate_limit_exceeded", 503: "service_unavailable",
                        599: "error_599"}.items():  # fmt: skip
         site.faults.add("skills_sh", "/api/v1/*", faults.status(code))
@@ -78,7 +80,7 @@ def test_the_documented_routes_keep_their_own_error_shape(site: Upstreams) -> No
 
 
 def test_the_primary_limit_can_be_claimed_without_reaching_it() -> None:
-    with Upstreams(clock=lambda: 1_000.0) as up:
+    with FakeServers(clock=lambda: 1_000.0) as up:
         up.add_repository("demo/skills", {"a.md": "a"})
         for code in (403, 429):
             up.faults.add("github_api", "*", faults.rate_limited(code, wait_s=30))
@@ -92,7 +94,7 @@ def test_the_primary_limit_can_be_claimed_without_reaching_it() -> None:
         assert ask(paths(up)["github_api"]).status == 200
 
 
-def test_the_secondary_limit_may_name_a_wait(site: Upstreams) -> None:
+def test_the_secondary_limit_may_name_a_wait(site: FakeServers) -> None:
     site.faults.add("github_api", "*", faults.secondary_limited(429, retry_after=9))
     site.faults.add("github_api", "*", faults.secondary_limited(retry_after=None))
     first, second = (ask(paths(site)["github_api"]) for _ in range(2))
@@ -103,7 +105,7 @@ def test_the_secondary_limit_may_name_a_wait(site: Upstreams) -> None:
 
 
 @for_each("code", [301, 307])
-def test_a_redirect_may_lead_to_another_host(site: Upstreams, code: int) -> None:
+def test_a_redirect_may_lead_to_another_host(site: FakeServers, code: int) -> None:
     site.faults.add("github_raw", "*", faults.redirect(f"{site.other}/stolen", code))
     got = ask(paths(site)["github_raw"])
     assert (got.status, got.headers["location"]) == (code, f"{site.other}/stolen")
@@ -118,14 +120,14 @@ def test_what_is_no_redirect_is_refused() -> None:
 
 
 @for_each("server", SERVERS)
-def test_a_web_page_may_come_where_data_was_expected(site: Upstreams, server: str) -> None:
+def test_a_web_page_may_come_where_data_was_expected(site: FakeServers, server: str) -> None:
     site.faults.add(server, "*", faults.html())
     got = ask(paths(site)[server])
     assert (got.status, got.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert got.body.startswith(b"<!DOCTYPE html>")
 
 
-def test_json_may_be_cut_with_a_length_that_agrees(site: Upstreams) -> None:
+def test_json_may_be_cut_with_a_length_that_agrees(site: FakeServers) -> None:
     whole = ask(paths(site)["github_api"]).body
     site.faults.add("github_api", "*", faults.truncated_json())
     got = ask(paths(site)["github_api"])
@@ -135,29 +137,29 @@ def test_json_may_be_cut_with_a_length_that_agrees(site: Upstreams) -> None:
 
 
 @for_each(("keep", "count"), [(None, 2), (0, 0), (1, 1)])
-def test_a_tree_may_be_truncated(site: Upstreams, keep: int | None, count: int) -> None:
+def test_a_tree_may_be_truncated(site: FakeServers, keep: int | None, count: int) -> None:
     site.faults.add("github_api", "*/git/trees/*", faults.truncated_tree(keep))
     got = ask(paths(site)["github_api"]).json
     assert (got["truncated"], len(got["tree"])) == (True, count)
 
 
-def test_what_is_no_tree_is_not_truncated(site: Upstreams) -> None:
+def test_what_is_no_tree_is_not_truncated(site: FakeServers) -> None:
     site.faults.add("github_api", "*", faults.truncated_tree(), times=None)
     for path in ("", "/contents"):
         url = f"{site.github_api}/repos/demo/skills{path}"
-        answer = ask(url).json
+        response = ask(url).json
         site.faults.clear()
-        assert answer == ask(url).json
+        assert response == ask(url).json
 
 
-def test_a_length_may_be_too_large(site: Upstreams) -> None:
+def test_a_length_may_be_too_large(site: FakeServers) -> None:
     site.faults.add("github_raw", "*", faults.wrong_length(+5))
     with pytest.raises(IncompleteRead) as cut:
         ask(paths(site)["github_raw"])
     assert cut.value.partial == FILE.encode()
 
 
-def test_a_length_may_be_too_small(site: Upstreams) -> None:
+def test_a_length_may_be_too_small(site: FakeServers) -> None:
     site.faults.add("github_raw", "*", faults.wrong_length(-5))
     assert ask(paths(site)["github_raw"]).body == FILE.encode()[:-5]
 
@@ -169,7 +171,7 @@ def opened(url: str) -> tuple[HTTPConnection, Any]:
     return connection, connection.getresponse()
 
 
-def test_a_body_may_have_no_end(site: Upstreams) -> None:
+def test_a_body_may_have_no_end(site: FakeServers) -> None:
     site.faults.add("other", "*", faults.endless())
     connection, response = opened(paths(site)["other"])
     assert response.getheader("content-length") is None
@@ -177,7 +179,7 @@ def test_a_body_may_have_no_end(site: Upstreams) -> None:
     connection.close()
 
 
-def test_an_empty_body_may_have_no_end_either(site: Upstreams) -> None:
+def test_an_empty_body_may_have_no_end_either(site: FakeServers) -> None:
     site.add_repository("demo/skills", {"empty.md": ""})
     site.faults.add("github_raw", "*", faults.endless())
     connection, response = opened(f"{site.github_raw}/demo/skills/HEAD/empty.md")
@@ -185,7 +187,7 @@ def test_an_empty_body_may_have_no_end_either(site: Upstreams) -> None:
     connection.close()
 
 
-def test_a_hang_says_nothing(site: Upstreams) -> None:
+def test_a_hang_says_nothing(site: FakeServers) -> None:
     site.faults.add("github_raw", "*", faults.hang())
     with pytest.raises(socket.timeout):
         ask(paths(site)["github_raw"], timeout=0.05)
@@ -193,7 +195,7 @@ def test_a_hang_says_nothing(site: Upstreams) -> None:
     assert ask(paths(site)["github_raw"]).status == 200
 
 
-def test_a_hang_may_come_in_the_middle(site: Upstreams) -> None:
+def test_a_hang_may_come_in_the_middle(site: FakeServers) -> None:
     site.faults.add("github_raw", "*", faults.hang(after=6))
     connection, response = opened(paths(site)["github_raw"])
     assert response.getheader("content-length") == str(len(FILE))
@@ -206,7 +208,7 @@ def test_a_hang_may_come_in_the_middle(site: Upstreams) -> None:
     connection.close()
 
 
-def test_a_pointer_of_lfs_may_stand_in_for_the_file(site: Upstreams) -> None:
+def test_a_pointer_of_lfs_may_stand_in_for_the_file(site: FakeServers) -> None:
     site.faults.add("github_raw", "*/SKILL.md", faults.lfs_pointer())
     lines = ask(paths(site)["github_raw"]).body.decode().splitlines()
     assert lines == [
@@ -216,7 +218,7 @@ def test_a_pointer_of_lfs_may_stand_in_for_the_file(site: Upstreams) -> None:
     ]
 
 
-def test_an_index_may_name_digests_that_are_wrong(site: Upstreams) -> None:
+def test_an_index_may_name_digests_that_are_wrong(site: FakeServers) -> None:
     url = f"{site.well_known}/.well-known/agent-skills/index.json"
     right = ask(url).json["skills"][0]["digest"]
     site.faults.add("well_known", "*/index.json", faults.wrong_digest())
@@ -225,7 +227,7 @@ def test_an_index_may_name_digests_that_are_wrong(site: Upstreams) -> None:
     assert (wrong[:7], len(wrong)) == ("sha256:", len(right))
 
 
-def test_a_file_may_not_be_what_its_digest_says(site: Upstreams) -> None:
+def test_a_file_may_not_be_what_its_digest_says(site: FakeServers) -> None:
     url = paths(site)["well_known"]
     right = ask(url).body
     site.faults.add("well_known", "*/SKILL.md", faults.wrong_digest())
@@ -234,7 +236,7 @@ def test_a_file_may_not_be_what_its_digest_says(site: Upstreams) -> None:
     assert wrong.startswith(right)
 
 
-def test_a_snapshot_may_have_a_hash_that_is_wrong(site: Upstreams) -> None:
+def test_a_snapshot_may_have_a_hash_that_is_wrong(site: FakeServers) -> None:
     right = ask(paths(site)["skills_sh"]).json
     site.faults.add("skills_sh", "/api/download/*", faults.wrong_digest())
     wrong = ask(paths(site)["skills_sh"]).json
@@ -242,7 +244,7 @@ def test_a_snapshot_may_have_a_hash_that_is_wrong(site: Upstreams) -> None:
     assert wrong["hash"] != right["hash"]
 
 
-def test_a_small_body_may_unpack_to_a_large_one(site: Upstreams) -> None:
+def test_a_small_body_may_unpack_to_a_large_one(site: FakeServers) -> None:
     size = 8 * 1024 * 1024
     site.faults.add("github_raw", "*", faults.gzip_bomb(size))
     got = ask(paths(site)["github_raw"])
@@ -251,17 +253,17 @@ def test_a_small_body_may_unpack_to_a_large_one(site: Upstreams) -> None:
     assert gzip.decompress(got.body) == b" " * size
 
 
-def test_any_answer_may_be_given_and_any_change_made(site: Upstreams) -> None:
-    site.faults.add("other", "*", faults.said(Answer(299, b"x", {"x-odd": "1"})))
+def test_any_answer_may_be_given_and_any_change_made(site: FakeServers) -> None:
+    site.faults.add("other", "*", faults.respond_with(Response(299, b"x", {"x-odd": "1"})))
     got = ask(paths(site)["other"])
     assert (got.status, got.body, got.headers["x-odd"]) == (299, b"x", "1")
-    change = faults.rewritten(lambda answer: answer.with_headers(x_odd="2"))
+    change = faults.modify_response(lambda response: response.with_headers(x_odd="2"))
     site.faults.add("github_raw", "*", change)
     got = ask(paths(site)["github_raw"])
     assert (got.body.decode(), got.headers["x-odd"]) == (FILE, "2")
 
 
-def test_what_was_changed_has_no_tag_and_is_never_304(site: Upstreams) -> None:
+def test_what_was_changed_has_no_tag_and_is_never_304(site: FakeServers) -> None:
     url = paths(site)["github_raw"]
     tag = ask(url).headers["etag"]
     site.faults.add("github_raw", "*", faults.lfs_pointer())
@@ -269,33 +271,33 @@ def test_what_was_changed_has_no_tag_and_is_never_304(site: Upstreams) -> None:
     assert (got.status, "etag" in got.headers) == (200, False)
 
 
-def test_an_error_is_not_changed(site: Upstreams) -> None:
+def test_an_error_is_not_changed(site: FakeServers) -> None:
     site.faults.add("github_raw", "*", faults.lfs_pointer())
     assert ask(f"{site.github_raw}/demo/skills/HEAD/no.md").body == b"404: Not Found"
 
 
-def test_head_never_has_a_body_whatever_happens(site: Upstreams) -> None:
+def test_head_never_has_a_body_whatever_happens(site: FakeServers) -> None:
     for fault in (faults.endless(), faults.wrong_length(), faults.hang(after=1), faults.html()):
         site.faults.add("github_raw", "*", fault)
         got = ask(paths(site)["github_raw"], method="HEAD")
         assert (got.status, got.body) == (200, b"")
 
 
-def test_faults_meet_requests_in_the_order_of_adding(site: Upstreams) -> None:
+def test_faults_meet_requests_in_the_order_of_adding(site: FakeServers) -> None:
     site.faults.add("github_raw", "/demo/*", faults.status(500), times=2)
     site.faults.add("*", "*", faults.status(503))
     codes = [ask(paths(site)["github_raw"]).status for _ in range(4)]
     assert codes == [500, 500, 503, 200]
 
 
-def test_a_fault_keeps_to_its_server_and_its_paths(site: Upstreams) -> None:
+def test_a_fault_keeps_to_its_server_and_its_paths(site: FakeServers) -> None:
     site.faults.add("github_raw", "/other/*", faults.status(500), times=None)
     site.faults.add("skills_sh", "*", faults.status(500), times=None)
     assert ask(paths(site)["github_raw"]).status == 200
     assert ask(paths(site)["well_known"]).status == 200
 
 
-def test_a_standing_fault_stays_until_it_is_cleared(site: Upstreams) -> None:
+def test_a_standing_fault_stays_until_it_is_cleared(site: FakeServers) -> None:
     site.faults.add("github_api", "*/git/trees/*", faults.status(500), times=None)
     url = paths(site)["github_api"]
     assert [ask(url).status for _ in range(3)] == [500, 500, 500]
@@ -303,7 +305,7 @@ def test_a_standing_fault_stays_until_it_is_cleared(site: Upstreams) -> None:
     assert ask(url).status == 200
 
 
-def test_faults_for_nobody_are_refused(up: Upstreams) -> None:
+def test_faults_for_nobody_are_refused(up: FakeServers) -> None:
     with pytest.raises(InvalidInput, match="skills_sh, github_api"):
         up.faults.add("github", "*", faults.html())
     with pytest.raises(InvalidInput, match="1 or more"):

@@ -8,16 +8,16 @@ from hashlib import sha256
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.standin import Upstreams
-from tests.standin.asking import ask
+from skillyard_testkit import FakeServers
 from tests.tables import for_each
+from tests.testkit.client import ask
 
 SKILL = "---\nname: x\ndescription: Does x.\n---\n# X\n"
 FILES = {"README.md": "# Demo\n", "skills/x/SKILL.md": SKILL, "skills/x/references/a.md": "# A\n"}
 
 
 @pytest.fixture
-def repos(up: Upstreams) -> str:
+def repos(up: FakeServers) -> str:
     up.add_repository(
         "Demo/skills",
         FILES,
@@ -47,7 +47,7 @@ def test_names_are_found_in_any_case_and_come_back_as_they_are(repos: str) -> No
              "/repositories/1", "/repos/Demo/skills/git/trees", "/repos/Demo/skills/git/trees/no",
              "/repos/Demo/skills/contents/no.md", "/repos/Demo/skills/git/blobs/" + "0" * 40],
 )  # fmt: skip
-def test_what_is_not_there_is_404_in_githubs_words(repos: str, up: Upstreams, path: str) -> None:
+def test_what_is_not_there_is_404_in_githubs_words(repos: str, up: FakeServers, path: str) -> None:
     got = ask(up.github_api + path)
     assert got.status == 404
     assert got.json == {
@@ -58,7 +58,7 @@ def test_what_is_not_there_is_404_in_githubs_words(repos: str, up: Upstreams, pa
 
 @for_each("name", ["main", "HEAD", "heads/main", "commit", "short", "tree"])
 def test_a_tree_is_found_by_branch_head_commit_and_its_own_name(
-    repos: str, up: Upstreams, name: str
+    repos: str, up: FakeServers, name: str
 ) -> None:
     head = up.add_repository("Demo/skills", FILES)
     refs = {"commit": head.commit, "short": head.commit[:7], "tree": head.tree_sha}
@@ -84,8 +84,8 @@ def test_entries_have_mode_size_and_an_address_that_answers(repos: str) -> None:
     assert "size" not in by_path["skills"]
     for entry in tree:
         if "url" in entry:
-            answer = ask(entry["url"])
-            assert (answer.status, answer.json["sha"]) == (200, entry["sha"])
+            response = ask(entry["url"])
+            assert (response.status, response.json["sha"]) == (200, entry["sha"])
     blob = ask(by_path["skills/x/SKILL.md"]["url"])
     assert b64decode(blob.json["content"]).decode() == SKILL
     raw = ask(by_path["skills/x/SKILL.md"]["url"], accept="application/vnd.github.raw+json")
@@ -101,7 +101,7 @@ def test_without_recursive_a_tree_is_one_folder(repos: str) -> None:
     assert [entry["path"] for entry in deep][:2] == ["x", "x/SKILL.md"]
 
 
-def test_an_empty_repository_has_no_tree(up: Upstreams) -> None:
+def test_an_empty_repository_has_no_tree(up: FakeServers) -> None:
     empty = up.add_repository("demo/empty")
     assert (empty.commit, empty.tree_sha) == ("", "")
     base = f"{up.github_api}/repos/demo/empty"
@@ -112,7 +112,7 @@ def test_an_empty_repository_has_no_tree(up: Upstreams) -> None:
     assert ask(f"{base}/contents/").status == 404
 
 
-def test_a_tree_is_cut_at_the_documented_limits(repos: str, up: Upstreams) -> None:
+def test_a_tree_is_cut_at_the_documented_limits(repos: str, up: FakeServers) -> None:
     up.switches.tree_entries = 3
     got = ask(f"{repos}/git/trees/HEAD?recursive=1").json
     assert (len(got["tree"]), got["truncated"]) == (3, True)
@@ -125,7 +125,7 @@ def test_a_tree_is_cut_at_the_documented_limits(repos: str, up: Upstreams) -> No
 
 
 @pytest.mark.slow
-def test_a_big_tree_is_whole_below_the_limits_and_cut_above(up: Upstreams) -> None:
+def test_a_big_tree_is_whole_below_the_limits_and_cut_above(up: FakeServers) -> None:
     up.add_big_tree("demo/big", 50_000)
     url = f"{up.github_api}/repos/demo/big/git/trees/HEAD?recursive=1"
     got = ask(url).json
@@ -136,7 +136,7 @@ def test_a_big_tree_is_whole_below_the_limits_and_cut_above(up: Upstreams) -> No
     assert raw.body == b"# Part 9 of skill-04999\n"
 
 
-def test_a_branch_may_hold_a_slash(up: Upstreams) -> None:
+def test_a_branch_may_hold_a_slash(up: FakeServers) -> None:
     up.add_repository("demo/skills", FILES, default_branch="release/1.0")
     base = f"{up.github_api}/repos/demo/skills"
     assert ask(f"{base}/git/trees/release/1.0").status == 200
@@ -145,7 +145,7 @@ def test_a_branch_may_hold_a_slash(up: Upstreams) -> None:
     assert ask(f"{base}/git/trees/main").status == 404
 
 
-def test_contents_give_a_file_in_base64(repos: str, up: Upstreams) -> None:
+def test_contents_give_a_file_in_base64(repos: str, up: FakeServers) -> None:
     got = ask(f"{repos}/contents/skills/x/SKILL.md?ref=main").json
     assert (got["type"], got["encoding"], got["size"]) == ("file", "base64", len(SKILL))
     assert (got["name"], got["path"]) == ("SKILL.md", "skills/x/SKILL.md")
@@ -156,7 +156,7 @@ def test_contents_give_a_file_in_base64(repos: str, up: Upstreams) -> None:
     assert ask(got["git_url"]).json["sha"] == got["sha"]
 
 
-def test_contents_of_another_commit(repos: str, up: Upstreams) -> None:
+def test_contents_of_another_commit(repos: str, up: FakeServers) -> None:
     before = up.add_repository("Demo/skills", {"README.md": "before"}).commit
     up.add_repository("Demo/skills", {"README.md": "after"})
     raw = "application/vnd.github.raw+json"
@@ -191,7 +191,7 @@ def test_contents_of_links_and_modules(repos: str) -> None:
     assert "content" not in module
 
 
-def test_contents_leave_large_files_out(up: Upstreams) -> None:
+def test_contents_leave_large_files_out(up: FakeServers) -> None:
     data = b"x" * (1024 * 1024 + 1)
     up.add_repository("demo/large", {"big.md": data})
     url = f"{up.github_api}/repos/demo/large/contents/big.md"
@@ -200,12 +200,12 @@ def test_contents_leave_large_files_out(up: Upstreams) -> None:
     assert ask(url, accept="application/vnd.github.raw").body == data
 
 
-def test_contents_list_a_thousand_entries_at_most(up: Upstreams) -> None:
+def test_contents_list_a_thousand_entries_at_most(up: FakeServers) -> None:
     up.add_repository("demo/wide", {f"f{number}": "" for number in range(1_001)})
     assert len(ask(f"{up.github_api}/repos/demo/wide/contents/").json) == 1_000
 
 
-def test_a_commit_names_its_tree(repos: str, up: Upstreams) -> None:
+def test_a_commit_names_its_tree(repos: str, up: FakeServers) -> None:
     first = up.add_repository("Demo/skills", FILES)
     second = up.add_repository("Demo/skills", {"README.md": "# Two\n"})
     got = ask(f"{repos}/commits/HEAD").json
@@ -216,7 +216,7 @@ def test_a_commit_names_its_tree(repos: str, up: Upstreams) -> None:
     assert ask(f"{repos}/commits/unknown").status == 422
 
 
-def test_an_earlier_commit_stays(repos: str, up: Upstreams) -> None:
+def test_an_earlier_commit_stays(repos: str, up: FakeServers) -> None:
     first = up.add_repository("demo/skills", FILES)
     second = up.add_repository("demo/skills", {"README.md": "# Two\n"})
     assert first.commit != second.commit
@@ -227,7 +227,7 @@ def test_an_earlier_commit_stays(repos: str, up: Upstreams) -> None:
     assert ask(f"{raw}/HEAD/README.md").body == b"# Two\n"
 
 
-def test_a_renamed_repository_redirects_to_its_number(up: Upstreams) -> None:
+def test_a_renamed_repository_redirects_to_its_number(up: FakeServers) -> None:
     now = up.add_repository("demo/now", FILES)
     up.add_repository("demo/before", renamed_to="demo/now")
     got = ask(f"{up.github_api}/repos/demo/before/git/trees/HEAD?recursive=1")
@@ -240,7 +240,7 @@ def test_a_renamed_repository_redirects_to_its_number(up: Upstreams) -> None:
     assert ask(f"{up.github_raw}/demo/before/main/README.md").body == b"# Demo\n"
 
 
-def test_a_name_that_leads_nowhere_or_round_is_404(up: Upstreams) -> None:
+def test_a_name_that_leads_nowhere_or_round_is_404(up: FakeServers) -> None:
     up.add_repository("demo/lost", renamed_to="demo/gone")
     up.add_repository("demo/a", renamed_to="demo/b")
     up.add_repository("demo/b", renamed_to="demo/a")
@@ -248,7 +248,7 @@ def test_a_name_that_leads_nowhere_or_round_is_404(up: Upstreams) -> None:
         assert ask(f"{up.github_api}/repos/demo/{name}").status == 404
 
 
-def test_a_private_repository_is_there_for_the_token_alone(up: Upstreams) -> None:
+def test_a_private_repository_is_there_for_the_token_alone(up: FakeServers) -> None:
     up.add_repository("demo/secret", FILES, private=True)
     url = f"{up.github_api}/repos/demo/secret"
     raw = f"{up.github_raw}/demo/secret/main/README.md"
@@ -274,7 +274,7 @@ def test_a_client_without_a_name_is_refused(repos: str) -> None:
     "path", ["", "/git/trees/HEAD?recursive=1", "/git/trees/main", "/contents/skills/x/SKILL.md",
              "/contents/skills", "/commits/HEAD"],
 )  # fmt: skip
-def test_every_route_knows_what_the_client_has(repos: str, up: Upstreams, path: str) -> None:
+def test_every_route_knows_what_the_client_has(repos: str, up: FakeServers, path: str) -> None:
     first = ask(repos + path)
     tag = first.headers["etag"]
     assert tag.startswith('W/"')
@@ -304,7 +304,7 @@ def test_head_is_get_without_a_body(repos: str) -> None:
 
 
 @for_each("name", ["demo", "demo/", "/skills", "a/b/c", "a b/c", "demo/x?y", ""])
-def test_names_that_github_would_not_give_are_refused(up: Upstreams, name: str) -> None:
+def test_names_that_github_would_not_give_are_refused(up: FakeServers, name: str) -> None:
     with pytest.raises(InvalidInput, match="give owner/name"):
         up.add_repository(name)
     with pytest.raises(InvalidInput, match="give owner/name"):

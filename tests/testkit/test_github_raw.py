@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.property.strategies import few
-from tests.standin.asking import ask
 from tests.tables import for_each
+from tests.testkit.client import ask
 
 ODD = {
     "bom.md": b"\xef\xbb\xbf---\nname: x\n---\n",
@@ -24,7 +24,7 @@ ODD = {
 
 
 @pytest.fixture
-def raw(up: Upstreams) -> str:
+def raw(up: FakeServers) -> str:
     up.add_repository(
         "demo/skills", ODD, symlinks={"link.md": "bom.md"}, submodules={"module": "a" * 40}
     )
@@ -40,7 +40,7 @@ def test_a_file_is_served_byte_for_byte(raw: str, name: str) -> None:
     assert got.headers["cache-control"] == "max-age=300"
 
 
-def test_a_file_is_found_by_every_name_of_its_commit(raw: str, up: Upstreams) -> None:
+def test_a_file_is_found_by_every_name_of_its_commit(raw: str, up: FakeServers) -> None:
     commit = up.add_repository("demo/skills", ODD).commit
     for ref in ("main", "HEAD", "refs/heads/main", commit):
         assert ask(f"{raw}/{ref}/crlf.md").body == ODD["crlf.md"]
@@ -59,7 +59,7 @@ def test_what_is_not_there_is_one_line(raw: str, path: str) -> None:
     assert got.headers["content-type"] == "text/plain; charset=utf-8"
 
 
-def test_a_file_has_a_tag_of_its_bytes(raw: str, up: Upstreams) -> None:
+def test_a_file_has_a_tag_of_its_bytes(raw: str, up: FakeServers) -> None:
     tag = ask(f"{raw}/main/bom.md").headers["etag"]
     again = ask(f"{raw}/main/bom.md", if_none_match=tag)
     assert (again.status, again.body, again.headers["etag"]) == (304, b"", tag)
@@ -67,7 +67,7 @@ def test_a_file_has_a_tag_of_its_bytes(raw: str, up: Upstreams) -> None:
     assert ask(f"{raw}/main/bom.md", if_none_match=tag).status == 200
 
 
-def test_a_path_that_is_not_encoded_is_another_path(up: Upstreams) -> None:
+def test_a_path_that_is_not_encoded_is_another_path(up: FakeServers) -> None:
     up.add_repository("demo/odd", {"a?b.md": "1", "c#d.md": "2", "50%.md": "3"})
     base = f"{up.github_raw}/demo/odd/main"
     assert ask(f"{base}/a?b.md").status == 404
@@ -76,8 +76,8 @@ def test_a_path_that_is_not_encoded_is_another_path(up: Upstreams) -> None:
 
 
 @pytest.fixture(scope="module")
-def lasting() -> Iterator[Upstreams]:
-    with Upstreams() as running:
+def lasting() -> Iterator[FakeServers]:
+    with FakeServers() as running:
         yield running
 
 
@@ -89,7 +89,7 @@ names = st.text(
 @few
 @given(st.lists(names, min_size=1, max_size=3), st.binary(max_size=20))
 def test_any_path_comes_back_when_it_is_encoded(
-    lasting: Upstreams, parts: list[str], data: bytes
+    lasting: FakeServers, parts: list[str], data: bytes
 ) -> None:
     path = "/".join(parts)
     lasting.add_repository("demo/any", {path: data})

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from skillyard.standin import Answer, Asked, Upstreams, faults
-from skillyard.standin.site import Site
-from tests.standin.asking import ask
+from skillyard_testkit import FakeServers, Request, Response, faults
+from skillyard_testkit.site import Site
 from tests.tables import for_each
+from tests.testkit.client import ask
 
 
 def until(true: Callable[[], bool]) -> None:
@@ -47,11 +47,11 @@ def test_the_context_ends_every_thread_while_a_request_hangs() -> None:
     before = set(threading.enumerate())
     arrived = threading.Event()
 
-    def hang(site: Site, asked: Asked) -> Answer:
+    def hang(site: Site, request: Request) -> Response:
         arrived.set()
-        return faults.hang()(site, asked)
+        return faults.hang()(site, request)
 
-    with Upstreams() as up:
+    with FakeServers() as up:
         up.faults.add("other", "*", hang)
         client = connected(up.other)
         client.sendall(GET)
@@ -64,7 +64,7 @@ def test_the_context_ends_every_thread_while_a_request_hangs() -> None:
 
 def test_the_context_ends_a_wait_that_would_take_an_hour() -> None:
     before = set(threading.enumerate())
-    with Upstreams() as up:
+    with FakeServers() as up:
         up.switches.latency_s = 3_600
         client = connected(up.github_api)
         client.sendall(GET)
@@ -76,7 +76,7 @@ def test_the_context_ends_a_wait_that_would_take_an_hour() -> None:
 
 def test_the_context_ends_a_body_without_end_that_nobody_reads() -> None:
     before = set(threading.enumerate())
-    with Upstreams() as up:
+    with FakeServers() as up:
         up.faults.add("other", "*", faults.endless())
         client = connected(up.other)
         client.sendall(GET)
@@ -87,7 +87,7 @@ def test_the_context_ends_a_body_without_end_that_nobody_reads() -> None:
 
 def test_the_context_ends_idle_and_silent_connections() -> None:
     before = set(threading.enumerate())
-    with Upstreams() as up:
+    with FakeServers() as up:
         silent, half, idle = (connected(up.other) for _ in range(3))
         half.sendall(b"POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nten bytes.")
         idle.sendall(GET)
@@ -100,7 +100,7 @@ def test_the_context_ends_idle_and_silent_connections() -> None:
 def test_an_error_inside_the_context_ends_it_too() -> None:
     before = set(threading.enumerate())
 
-    def fail(up: Upstreams) -> None:
+    def fail(up: FakeServers) -> None:
         with up:
             up.faults.add("other", "*", faults.hang())
             client = connected(up.other)
@@ -110,12 +110,12 @@ def test_an_error_inside_the_context_ends_it_too() -> None:
             raise KeyError
 
     with pytest.raises(KeyError):
-        fail(Upstreams())
+        fail(FakeServers())
     assert set(threading.enumerate()) == before
 
 
-def test_ports_are_given_back(up: Upstreams) -> None:
-    with Upstreams() as other:
+def test_ports_are_given_back(up: FakeServers) -> None:
+    with FakeServers() as other:
         urls = {other.url(name) for name in ("skills_sh", "github_api", "github_raw",
                                              "well_known", "other")}  # fmt: skip
         assert len(urls) == 5
@@ -124,7 +124,7 @@ def test_ports_are_given_back(up: Upstreams) -> None:
         ask(url)
 
 
-def test_a_connection_serves_many_requests(up: Upstreams) -> None:
+def test_a_connection_serves_many_requests(up: FakeServers) -> None:
     client = connected(up.other)
     client.sendall(GET * 3 + GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
     assert said_to_the_end(client).count(b"HTTP/1.1 200") == 4
@@ -133,7 +133,7 @@ def test_a_connection_serves_many_requests(up: Upstreams) -> None:
 
 
 def test_a_client_that_goes_away_is_no_error(
-    up: Upstreams, capfd: pytest.CaptureFixture[str]
+    up: FakeServers, capfd: pytest.CaptureFixture[str]
 ) -> None:
     up.faults.add("other", "*", faults.endless())
     client = connected(up.other)
@@ -144,7 +144,7 @@ def test_a_client_that_goes_away_is_no_error(
     assert capfd.readouterr() == ("", "")
 
 
-def test_latency_is_waited_for_each_answer_of_the_server_it_names(up: Upstreams) -> None:
+def test_latency_is_waited_for_each_answer_of_the_server_it_names(up: FakeServers) -> None:
     up.switches.server_latency_s["other"] = 0.05
     start = time.monotonic()
     ask(up.other)
@@ -158,21 +158,21 @@ def test_latency_is_waited_for_each_answer_of_the_server_it_names(up: Upstreams)
 
 
 @for_each("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_other_methods_are_405_and_recorded(up: Upstreams, method: str) -> None:
+def test_other_methods_are_405_and_recorded(up: FakeServers, method: str) -> None:
     got = ask(f"{up.github_api}/repos", method=method)
     assert (got.status, got.headers["allow"]) == (405, "GET, HEAD")
     assert (up.requests[-1].method, up.requests[-1].status) == (method, 405)
     assert ask(f"{up.other}/x", method=method).status == 200
 
 
-def test_a_length_that_is_no_number_is_no_body(up: Upstreams) -> None:
+def test_a_length_that_is_no_number_is_no_body(up: FakeServers) -> None:
     client = connected(up.other)
     client.sendall(b"GET /x HTTP/1.1\r\nContent-Length: x\r\nConnection: close\r\n\r\n")
     assert said_to_the_end(client).startswith(b"HTTP/1.1 200")
     client.close()
 
 
-def test_a_header_that_comes_twice_is_one_line(up: Upstreams) -> None:
+def test_a_header_that_comes_twice_is_one_line(up: FakeServers) -> None:
     client = connected(up.other)
     client.sendall(b"GET /x HTTP/1.1\r\nX-A: 1\r\nx-a: 2\r\nConnection: close\r\n\r\n")
     assert said_to_the_end(client).startswith(b"HTTP/1.1 200")

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.property.strategies import few
-from tests.standin.asking import Got, ask
 from tests.tables import for_each
+from tests.testkit.client import Got, ask
 
 
 @pytest.fixture
-def site(up: Upstreams) -> Upstreams:
+def site(up: FakeServers) -> FakeServers:
     up.list_skill("demo/skills", "react-testing", installs=50)
     up.list_skill("demo/skills", "react", name="React basics", installs=900)
     up.list_skill("other/skills", "deploy-react-apps", installs=9_000)
@@ -25,7 +25,7 @@ def site(up: Upstreams) -> Upstreams:
     return up
 
 
-def search(up: Upstreams, query: str) -> Got:
+def search(up: FakeServers, query: str) -> Got:
     return ask(f"{up.skills_sh}/api/search?{query}")
 
 
@@ -33,7 +33,7 @@ def slugs(got: Got) -> list[str]:
     return [item["skillId"] for item in got.json["skills"]]
 
 
-def test_an_answer_has_the_shape_of_today(site: Upstreams) -> None:
+def test_an_answer_has_the_shape_of_today(site: FakeServers) -> None:
     got = search(site, "q=basics&limit=5")
     assert got.status == 200
     assert got.json == {
@@ -45,7 +45,7 @@ def test_an_answer_has_the_shape_of_today(site: Upstreams) -> None:
     }  # fmt: skip
 
 
-def test_an_answer_may_have_the_shape_of_before(site: Upstreams) -> None:
+def test_an_answer_may_have_the_shape_of_before(site: FakeServers) -> None:
     site.search_shape = "old"
     assert search(site, "q=basics").json["skills"] == [
         {"id": "react", "name": "React basics", "installs": 900, "topSource": "demo/skills"}
@@ -55,41 +55,41 @@ def test_an_answer_may_have_the_shape_of_before(site: Upstreams) -> None:
     assert site.search_shape == "old"
 
 
-def test_an_answer_may_name_the_version_of_the_search(site: Upstreams) -> None:
+def test_an_answer_may_name_the_version_of_the_search(site: FakeServers) -> None:
     assert "searchVersion" not in search(site, "q=react").json
     site.switches.search_version = "v2"
     assert search(site, "q=react").json["searchVersion"] == "v2"
 
 
-def test_one_word_is_looked_for_anywhere_and_installs_decide(site: Upstreams) -> None:
+def test_one_word_is_looked_for_anywhere_and_installs_decide(site: FakeServers) -> None:
     got = search(site, "q=reac")
     assert got.json["searchType"] == "fuzzy"
     assert slugs(got) == ["deploy-react-apps", "react", "react-testing"]
 
 
-def test_several_words_are_compared_whole_and_shared_ones_decide(site: Upstreams) -> None:
+def test_several_words_are_compared_whole_and_shared_ones_decide(site: FakeServers) -> None:
     got = search(site, "q=testing+my+react")
     assert got.json["searchType"] == "semantic"
     assert slugs(got) == ["react-testing", "deploy-react-apps", "react"]
     assert slugs(search(site, "q=reac+test")) == []
 
 
-def test_a_bare_domain_is_a_source(site: Upstreams) -> None:
+def test_a_bare_domain_is_a_source(site: FakeServers) -> None:
     (item,) = search(site, "q=pdf").json["skills"]
     assert (item["id"], item["source"]) == ("example.com/pdf-forms", "example.com")
 
 
-def test_an_owner_narrows_the_search(site: Upstreams) -> None:
+def test_an_owner_narrows_the_search(site: FakeServers) -> None:
     assert slugs(search(site, "q=react&owner=OTHER")) == ["deploy-react-apps"]
 
 
 @for_each("query", ["", "q=", "q=x", "q=+x+", "query=react"])
-def test_less_than_two_characters_are_400(site: Upstreams, query: str) -> None:
+def test_less_than_two_characters_are_400(site: FakeServers, query: str) -> None:
     got = search(site, query)
     assert (got.status, list(got.json)) == (400, ["error"])
 
 
-def test_the_limit_is_ten_and_at_most_a_hundred(up: Upstreams) -> None:
+def test_the_limit_is_ten_and_at_most_a_hundred(up: FakeServers) -> None:
     for number in range(120):
         up.list_skill("demo/skills", f"skill-{number}", installs=number)
     for limit, count in {
@@ -106,34 +106,34 @@ def test_the_limit_is_ten_and_at_most_a_hundred(up: Upstreams) -> None:
 
 
 @for_each("installs", [None, "12", -5, 1.5, True, [], {}, 10**400])
-def test_hostile_installs_come_as_they_are(up: Upstreams, installs: Any) -> None:
+def test_hostile_installs_come_as_they_are(up: FakeServers, installs: Any) -> None:
     up.list_skill("demo/skills", "deploy", installs=installs)
     up.list_skill("demo/skills", "deploy-more", installs=3)
     found = {item["skillId"]: item["installs"] for item in search(up, "q=deploy").json["skills"]}
     assert found == {"deploy": installs, "deploy-more": 3}
 
 
-def test_fields_may_be_laid_over_an_item(up: Upstreams) -> None:
+def test_fields_may_be_laid_over_an_item(up: FakeServers) -> None:
     up.list_skill("demo/skills", "deploy", fields={"source": None, "name": 7})
     (item,) = search(up, "q=deploy").json["skills"]
     assert (item["source"], item["name"]) == (None, 7)
 
 
-def test_a_skill_that_is_listed_again_is_listed_once(up: Upstreams) -> None:
+def test_a_skill_that_is_listed_again_is_listed_once(up: FakeServers) -> None:
     up.list_skill("demo/skills", "deploy", installs=1)
     up.list_skill("demo/skills", "deploy", installs=2)
     assert [item["installs"] for item in search(up, "q=deploy").json["skills"]] == [2]
 
 
-def test_what_is_no_json_cannot_be_listed(up: Upstreams) -> None:
+def test_what_is_no_json_cannot_be_listed(up: FakeServers) -> None:
     with pytest.raises(InvalidInput, match="demo/skills/x: give JSON values only"):
         up.list_skill("demo/skills", "x", installs=object())
     assert search(up, "q=demo").json["skills"] == []
 
 
 @pytest.fixture(scope="module")
-def lasting() -> Iterator[Upstreams]:
-    with Upstreams() as running:
+def lasting() -> Iterator[FakeServers]:
+    with FakeServers() as running:
         yield running
 
 
@@ -147,7 +147,7 @@ values = st.recursive(
 @few
 @given(values, values)
 def test_any_value_may_be_listed_and_the_search_still_answers(
-    lasting: Upstreams, name: Any, installs: Any
+    lasting: FakeServers, name: Any, installs: Any
 ) -> None:
     lasting.list_skill("demo/skills", "deploy", name=name, installs=installs)
     for query in ("q=deploy", "q=deploy+now"):
@@ -162,11 +162,11 @@ FILES: dict[str, str | bytes] = {
 }  # fmt: skip
 
 
-def download(up: Upstreams, id: str) -> Got:
+def download(up: FakeServers, id: str) -> Got:
     return ask(f"{up.skills_sh}/api/download/{id}")
 
 
-def test_a_snapshot_has_the_text_files_of_the_skill(up: Upstreams) -> None:
+def test_a_snapshot_has_the_text_files_of_the_skill(up: FakeServers) -> None:
     up.add_repository("demo/skills", FILES, symlinks={"skills/x/l.md": "SKILL.md"})
     up.list_skill("demo/skills", "x")
     got = download(up, "demo/skills/x")
@@ -179,7 +179,7 @@ def test_a_snapshot_has_the_text_files_of_the_skill(up: Upstreams) -> None:
     assert download(up, "demo/skills/x").json["hash"] != got.json["hash"]
 
 
-def test_a_skill_may_lie_in_a_folder_of_another_name_or_at_the_root(up: Upstreams) -> None:
+def test_a_skill_may_lie_in_a_folder_of_another_name_or_at_the_root(up: FakeServers) -> None:
     up.add_repository("demo/skills", FILES)
     up.list_skill("demo/skills", "z", path="named/y")
     assert download(up, "demo/skills/z").json["files"][0]["contents"] == "# Y\n"
@@ -190,14 +190,14 @@ def test_a_skill_may_lie_in_a_folder_of_another_name_or_at_the_root(up: Upstream
     ]  # fmt: skip
 
 
-def test_a_renamed_repository_still_has_snapshots(up: Upstreams) -> None:
+def test_a_renamed_repository_still_has_snapshots(up: FakeServers) -> None:
     up.add_repository("demo/now", FILES)
     up.add_repository("demo/before", renamed_to="demo/now")
     up.list_skill("demo/before", "x")
     assert download(up, "demo/before/x").status == 200
 
 
-def test_there_is_no_snapshot_of_what_the_site_cannot_see(up: Upstreams) -> None:
+def test_there_is_no_snapshot_of_what_the_site_cannot_see(up: FakeServers) -> None:
     up.add_repository("demo/skills", FILES)
     up.add_repository("demo/secret", FILES, private=True)
     up.add_repository("demo/empty")
@@ -209,7 +209,7 @@ def test_there_is_no_snapshot_of_what_the_site_cannot_see(up: Upstreams) -> None
     assert download(up, "demo/skills/nowhere").status == 404
 
 
-def test_snapshots_may_be_switched_off(up: Upstreams) -> None:
+def test_snapshots_may_be_switched_off(up: FakeServers) -> None:
     up.add_repository("demo/skills", FILES)
     up.list_skill("demo/skills", "x")
     up.switches.downloads = False
@@ -217,7 +217,7 @@ def test_snapshots_may_be_switched_off(up: Upstreams) -> None:
     assert (got.status, list(got.json)) == (404, ["error"])
 
 
-def test_audits_of_the_old_route(up: Upstreams) -> None:
+def test_audits_of_the_old_route(up: FakeServers) -> None:
     up.list_skill("demo/skills", "x")
     up.add_audit("demo/skills", "x", "Snyk", "warn", risk_level="medium")
     got = ask(f"{up.skills_sh}/tele/audit?source=demo/skills&skills=x,unknown").json
@@ -228,5 +228,5 @@ def test_audits_of_the_old_route(up: Upstreams) -> None:
 
 
 @for_each("path", ["", "/", "/api", "/api/search/x", "/api/download/demo/x"])
-def test_other_routes_are_404(up: Upstreams, path: str) -> None:
+def test_other_routes_are_404(up: FakeServers, path: str) -> None:
     assert ask(up.skills_sh + path).status == 404

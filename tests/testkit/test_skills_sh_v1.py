@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.standin import Budget, Upstreams
-from tests.standin.asking import Got, ask
+from skillyard_testkit import FakeServers, RateLimit
 from tests.tables import for_each
+from tests.testkit.client import Got, ask
 
 
 @pytest.fixture
-def site(up: Upstreams) -> Upstreams:
+def site(up: FakeServers) -> FakeServers:
     up.add_repository("demo/skills", {"skills/react/SKILL.md": "# React\n"})
     up.list_skill("demo/skills", "react", installs=900, curated=True)
     up.list_skill("demo/skills", "react-copy", installs=5, duplicate=True)
@@ -21,13 +21,13 @@ def site(up: Upstreams) -> Upstreams:
     return up
 
 
-def v1(up: Upstreams, path: str) -> Got:
+def v1(up: FakeServers, path: str) -> Got:
     return ask(
         f"{up.skills_sh}/api/v1{path}", authorization=f"Bearer {up.switches.skills_sh_token}"
     )
 
 
-def test_the_search_has_its_documented_shape(site: Upstreams) -> None:
+def test_the_search_has_its_documented_shape(site: FakeServers) -> None:
     got = v1(site, "/skills/search?q=react&limit=10")
     assert got.status == 200
     shape = got.json
@@ -44,7 +44,7 @@ def test_the_search_has_its_documented_shape(site: Upstreams) -> None:
     assert (hosted["sourceType"], hosted["installUrl"]) == ("well-known", None)
 
 
-def test_the_search_may_be_narrowed(site: Upstreams) -> None:
+def test_the_search_may_be_narrowed(site: FakeServers) -> None:
     assert [i["slug"] for i in v1(site, "/skills/search?q=react&owner=other").json["data"]] == [
         "deploy-react"
     ]
@@ -58,14 +58,14 @@ def test_the_search_may_be_narrowed(site: Upstreams) -> None:
      "/skills/search?q=react&limit=201", "/skills/search?q=react&limit=ten",
      "/skills?view=newest", "/skills?page=-1", "/skills?per_page=501", "/skills?per_page=0"],
 )  # fmt: skip
-def test_parameters_out_of_range_are_400(site: Upstreams, path: str) -> None:
+def test_parameters_out_of_range_are_400(site: FakeServers, path: str) -> None:
     got = v1(site, path)
     assert got.status == 400
     assert got.json["error"] == "invalid_request"
     assert sorted(got.json) == ["error", "message"]
 
 
-def test_all_skills_come_in_pages(site: Upstreams) -> None:
+def test_all_skills_come_in_pages(site: FakeServers) -> None:
     first = v1(site, "/skills?page=0&per_page=3").json
     assert [item["slug"] for item in first["data"]] == ["react", "deploy-react", "react-forms"]
     assert first["pagination"] == {"page": 0, "perPage": 3, "total": 4, "hasMore": True}
@@ -76,7 +76,7 @@ def test_all_skills_come_in_pages(site: Upstreams) -> None:
         assert len(v1(site, f"/skills?view={view}").json["data"]) == 4
 
 
-def test_curated_skills_come_by_owner(site: Upstreams) -> None:
+def test_curated_skills_come_by_owner(site: FakeServers) -> None:
     got = v1(site, "/skills/curated").json
     assert [(group["owner"], [s["slug"] for s in group["skills"]]) for group in got["data"]] == [
         ("demo", ["react"]), ("other", ["deploy-react"]),
@@ -85,7 +85,7 @@ def test_curated_skills_come_by_owner(site: Upstreams) -> None:
     assert got["generatedAt"].endswith("Z")
 
 
-def test_one_skill_comes_with_its_files(site: Upstreams) -> None:
+def test_one_skill_comes_with_its_files(site: FakeServers) -> None:
     got = v1(site, "/skills/demo/skills/react").json
     assert len(got.pop("hash")) == 64
     assert got == {
@@ -96,7 +96,7 @@ def test_one_skill_comes_with_its_files(site: Upstreams) -> None:
     assert (hosted["hash"], hosted["files"]) == (None, None)
 
 
-def test_audits_are_404_before_the_first(site: Upstreams) -> None:
+def test_audits_are_404_before_the_first(site: FakeServers) -> None:
     got = v1(site, "/skills/audit/demo/skills/react").json
     assert (got["id"], got["source"], got["slug"]) == ("demo/skills/react", "demo/skills", "react")
     assert got["audits"] == [{
@@ -113,12 +113,12 @@ def test_audits_are_404_before_the_first(site: Upstreams) -> None:
 
 
 @for_each("path", ["", "/", "/skill", "/skills/unknown/x", "/skills/a/b/c/d", "/skills/audit/x"])
-def test_what_is_not_there_is_404(site: Upstreams, path: str) -> None:
+def test_what_is_not_there_is_404(site: FakeServers, path: str) -> None:
     got = v1(site, path)
     assert (got.status, got.json["error"]) == (404, "not_found")
 
 
-def test_without_a_token_nothing_is_answered(site: Upstreams) -> None:
+def test_without_a_token_nothing_is_answered(site: FakeServers) -> None:
     url = f"{site.skills_sh}/api/v1/skills"
     got = ask(url)
     assert (got.status, got.json["error"]) == (401, "authentication_required")
@@ -131,8 +131,8 @@ def test_without_a_token_nothing_is_answered(site: Upstreams) -> None:
 
 
 def test_every_answer_says_what_is_left_until_nothing_is() -> None:
-    with Upstreams(clock=lambda: 1_000.0) as up:
-        up.switches.budgets["skills_sh_v1"] = Budget(authorised=2, window_s=60, status=429)
+    with FakeServers(clock=lambda: 1_000.0) as up:
+        up.switches.rate_limits["skills_sh_v1"] = RateLimit(authorised=2, window_s=60, status=429)
         first, second, third = (v1(up, "/skills") for _ in range(3))
         for got, left in ((first, "1"), (second, "0"), (third, "0")):
             assert got.headers["x-ratelimit-limit"] == "2"
@@ -144,5 +144,5 @@ def test_every_answer_says_what_is_left_until_nothing_is() -> None:
         assert ask(f"{up.skills_sh}/api/search?q=react").status == 200  # another budget
 
 
-def test_the_documented_limits_stand_at_first(site: Upstreams) -> None:
+def test_the_documented_limits_stand_at_first(site: FakeServers) -> None:
     assert v1(site, "/skills").headers["x-ratelimit-limit"] == "600"

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.git_objects import FILE, FOLDER, Entry, blob_sha, commit_sha, tree_sha
-from skillyard.standin.snapshots import ManyFiles, Snapshot
+from skillyard_testkit.github.git_objects import FILE, FOLDER, Entry, blob_sha, commit_sha, tree_sha
+from skillyard_testkit.github.snapshots import ManyFiles, Snapshot
 from tests.property.strategies import few
 from tests.tables import for_each
 

@@ -12,9 +12,9 @@ from urllib.parse import urljoin
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.standin import Upstreams
-from tests.standin.asking import Got, ask
+from skillyard_testkit import FakeServers
 from tests.tables import for_each
+from tests.testkit.client import Got, ask
 
 SKILL = "---\nname: x\ndescription: 'Does x, well.'\n---\n# X\n"
 MORE: dict[str, str | bytes] = {
@@ -26,22 +26,22 @@ NEW, OLD = "/.well-known/agent-skills/", "/.well-known/skills/"
 
 
 @pytest.fixture
-def site(up: Upstreams) -> Upstreams:
+def site(up: FakeServers) -> FakeServers:
     up.add_well_known("x", {"SKILL.md": SKILL})
     up.add_well_known("y", MORE, "archive")
     up.add_well_known("z", MORE, "archive", ending="zip", description="Does z.")
     return up
 
 
-def index(up: Upstreams, place: str = NEW) -> Any:
+def index(up: FakeServers, place: str = NEW) -> Any:
     return ask(f"{up.well_known}{place}index.json").json
 
 
-def artifact(up: Upstreams, entry: Any) -> Got:
+def artifact(up: FakeServers, entry: Any) -> Got:
     return ask(urljoin(f"{up.well_known}{NEW}index.json", entry["url"]))
 
 
-def test_the_index_has_the_shape_of_the_draft(site: Upstreams) -> None:
+def test_the_index_has_the_shape_of_the_draft(site: FakeServers) -> None:
     got = index(site)
     assert got["$schema"] == "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
     assert [(e["name"], e["type"], e["description"], e["url"]) for e in got["skills"]] == [
@@ -51,7 +51,7 @@ def test_the_index_has_the_shape_of_the_draft(site: Upstreams) -> None:
     ]
 
 
-def test_digests_are_those_of_what_is_served(site: Upstreams) -> None:
+def test_digests_are_those_of_what_is_served(site: FakeServers) -> None:
     for entry, kind in zip(
         index(site)["skills"],
         ("text/markdown; charset=utf-8", "application/gzip", "application/zip"),
@@ -62,24 +62,24 @@ def test_digests_are_those_of_what_is_served(site: Upstreams) -> None:
         assert entry["digest"] == f"sha256:{sha256(got.body).hexdigest()}"
 
 
-def test_archives_hold_the_files_with_skill_md_at_their_root(site: Upstreams) -> None:
+def test_archives_hold_the_files_with_skill_md_at_their_root(site: FakeServers) -> None:
     _, tar, zipped = index(site)["skills"]
     expected = {path: c if isinstance(c, bytes) else c.encode() for path, c in MORE.items()}
     with tarfile.open(fileobj=io.BytesIO(artifact(site, tar).body)) as archive:
         found = {member.name: archive.extractfile(member) for member in archive}
         assert {name: file.read() for name, file in found.items() if file} == expected
-    with zipfile.ZipFile(io.BytesIO(artifact(site, zipped).body)) as packed:
-        assert {name: packed.read(name) for name in packed.namelist()} == expected
+    with zipfile.ZipFile(io.BytesIO(artifact(site, zipped).body)) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == expected
 
 
-def test_an_archive_is_the_same_bytes_each_time(site: Upstreams) -> None:
+def test_an_archive_is_the_same_bytes_each_time(site: FakeServers) -> None:
     before = [entry["digest"] for entry in index(site)["skills"]]
     site.add_well_known("y", dict(reversed(MORE.items())), "archive")
     site.add_well_known("z", dict(reversed(MORE.items())), "archive", ending="zip")
     assert [entry["digest"] for entry in index(site)["skills"]] == before
 
 
-def test_the_old_index_lists_files(site: Upstreams) -> None:
+def test_the_old_index_lists_files(site: FakeServers) -> None:
     site.well_known_version = "0.1.0"
     assert index(site, OLD) == {
         "skills": [
@@ -94,7 +94,7 @@ def test_the_old_index_lists_files(site: Upstreams) -> None:
     assert ask(f"{site.well_known}{OLD}x/SKILL.md").body.decode() == SKILL
 
 
-def test_a_site_has_one_version(site: Upstreams) -> None:
+def test_a_site_has_one_version(site: FakeServers) -> None:
     assert ask(f"{site.well_known}{OLD}index.json").status == 404
     site.well_known_version = "0.1.0"
     assert ask(f"{site.well_known}{NEW}index.json").status == 404
@@ -102,12 +102,12 @@ def test_a_site_has_one_version(site: Upstreams) -> None:
     assert site.well_known_version == "0.1.0"
 
 
-def test_a_version_of_the_future_has_another_schema(site: Upstreams) -> None:
+def test_a_version_of_the_future_has_another_schema(site: FakeServers) -> None:
     site.well_known_version = "9.9"
     assert index(site)["$schema"] == "https://schemas.agentskills.io/discovery/9.9/schema.json"
 
 
-def test_the_site_may_lie_below_a_path(site: Upstreams) -> None:
+def test_the_site_may_lie_below_a_path(site: FakeServers) -> None:
     site.switches.well_known_base = "/docs/"
     assert ask(f"{site.well_known}{NEW}index.json").status == 404
     assert ask(f"{site.well_known}/docs{NEW}index.json").status == 200
@@ -115,7 +115,7 @@ def test_the_site_may_lie_below_a_path(site: Upstreams) -> None:
 
 
 @pytest.mark.parametrize("place", ["index.json", "x/SKILL.md", "y.tar.gz"])
-def test_everything_has_a_tag_and_the_asked_for_headers(site: Upstreams, place: str) -> None:
+def test_everything_has_a_tag_and_the_asked_for_headers(site: FakeServers, place: str) -> None:
     url = f"{site.well_known}{NEW}{place}"
     got = ask(url)
     assert got.headers["access-control-allow-origin"] == "*"
@@ -130,18 +130,18 @@ def test_everything_has_a_tag_and_the_asked_for_headers(site: Upstreams, place: 
     assert ask(url, if_none_match=got.headers["etag"]).status == 200
 
 
-def test_other_paths_of_the_old_version_are_404(site: Upstreams) -> None:
+def test_other_paths_of_the_old_version_are_404(site: FakeServers) -> None:
     site.well_known_version = "0.1.0"
     for path in ("no/SKILL.md", "x/no.md", "x", ""):
         assert ask(f"{site.well_known}{OLD}{path}").status == 404
 
 
 @for_each("path", ["/", "/index.json", NEW, f"{NEW}no/SKILL.md", f"{NEW}x/no.md"])
-def test_other_paths_are_404(site: Upstreams, path: str) -> None:
+def test_other_paths_are_404(site: FakeServers, path: str) -> None:
     assert ask(site.well_known + path).status == 404
 
 
-def test_hostile_artifacts_and_entries_can_be_made(up: Upstreams) -> None:
+def test_hostile_artifacts_and_entries_can_be_made(up: FakeServers) -> None:
     up.add_well_known("evil", {}, "archive", artifact=b"no archive")
     up.add_well_known("odd", {"SKILL.md": "#"}, fields={"type": "wasm", "url": "http://x/"})
     evil, odd = index(up)["skills"]
@@ -150,7 +150,7 @@ def test_hostile_artifacts_and_entries_can_be_made(up: Upstreams) -> None:
     assert (odd["type"], odd["url"]) == ("wasm", "http://x/")
 
 
-def test_what_cannot_be_published_is_refused(up: Upstreams) -> None:
+def test_what_cannot_be_published_is_refused(up: FakeServers) -> None:
     with pytest.raises(InvalidInput, match="skill-md or archive"):
         up.add_well_known("x", {"SKILL.md": ""}, "wasm")
     with pytest.raises(InvalidInput, match=r"give a file SKILL\.md"):

@@ -1,4 +1,4 @@
-"""``python -m skillyard.standin``: the stand-in as a process of its own, for trying a client."""
+"""``python -m skillyard_testkit``: the stand-in as a process of its own, for trying a client."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from threading import Event
 from typing import TextIO
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.library import add_library
-from skillyard.standin.upstreams import Upstreams
+from skillyard_testkit.fake_servers import FakeServers
+from skillyard_testkit.library import add_library
 
 __all__ = ["serve"]
 
@@ -29,7 +29,7 @@ def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> 
     The base URLs are written to ``out``, one ``KEY=VALUE`` a line.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m skillyard.standin",
+        prog="python -m skillyard_testkit",
         description="Stands in for skills.sh, GitHub and a well-known site, on this machine only.",
     )
     parser.add_argument("--library", metavar="DIR", help="a folder with folders of skills")
@@ -41,8 +41,8 @@ def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> 
         help="GitHub API calls an hour without a token (default: 60, as there)",
     )
     options = parser.parse_args(arguments)
-    up = Upstreams()
-    up.switches.budgets["github_api"].anonymous = options.quota
+    up = FakeServers()
+    up.switches.rate_limits["github_api"].anonymous = options.quota
     try:
         if options.library is not None:
             add_library(up, options.library)

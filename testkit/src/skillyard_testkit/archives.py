@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from skillyard.errors import InvalidInput
 
-__all__ = ["MEDIA_TYPES", "packed"]
+__all__ = ["MEDIA_TYPES", "pack"]
 
 MEDIA_TYPES = {"tar.gz": "application/gzip", "zip": "application/zip"}
 
 
-def packed(files: Mapping[str, bytes], ending: str) -> bytes:
+def pack(files: Mapping[str, bytes], ending: str) -> bytes:
     """Return the files as a ``tar.gz`` or ``zip``, sorted by path. Raises InvalidInput."""
     if ending not in MEDIA_TYPES:
         raise InvalidInput(f"no archive {ending!r}: give one of {', '.join(MEDIA_TYPES)}")

@@ -10,28 +10,28 @@ from types import TracebackType
 from typing import Any, Self
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.answers import Answer, Asked, text_answer
-from skillyard.standin.faults import Faults
-from skillyard.standin.github_api import GitHubApi
-from skillyard.standin.github_raw import GitHubRaw
-from skillyard.standin.listing import Listed, Listing
-from skillyard.standin.record import Record, Request
-from skillyard.standin.repositories import Repositories, Repository
-from skillyard.standin.server import LoopbackServer
-from skillyard.standin.site import Site
-from skillyard.standin.skills_sh import SkillsSh
-from skillyard.standin.skills_sh_v1 import GENERATED_AT
-from skillyard.standin.snapshots import ManyFiles, as_bytes
-from skillyard.standin.switches import Switches
-from skillyard.standin.well_known import WellKnown, published
+from skillyard_testkit.faults import FaultQueue
+from skillyard_testkit.github.api import GitHubApi
+from skillyard_testkit.github.raw import GitHubRaw
+from skillyard_testkit.github.repositories import Repositories, Repository
+from skillyard_testkit.github.snapshots import ManyFiles, as_bytes
+from skillyard_testkit.messages import Request, Response, text_response
+from skillyard_testkit.request_log import RecordedRequest, RequestLog
+from skillyard_testkit.server import LoopbackServer
+from skillyard_testkit.site import Site
+from skillyard_testkit.skills_sh.api import SkillsSh
+from skillyard_testkit.skills_sh.api_v1 import GENERATED_AT
+from skillyard_testkit.skills_sh.listing import ListedSkill, Listing
+from skillyard_testkit.switches import Switches
+from skillyard_testkit.well_known import WellKnown, published
 
-__all__ = ["Upstreams"]
+__all__ = ["FakeServers"]
 
 _SECONDARY_WAIT_S = 60
 _SHAPES = ("current", "old")
 
 
-class Upstreams:
+class FakeServers:
     """Five servers on 127.0.0.1 for as long as the context lasts.
 
     ::
@@ -51,7 +51,7 @@ class Upstreams:
         self.switches = Switches()
         self._repositories = Repositories()
         self._listing = Listing(self._repositories)
-        self._record = Record()
+        self._record = RequestLog()
         self._closing = Event()
         self._servers: dict[str, LoopbackServer] = {}
         self._urls: dict[str, str] = {}
@@ -67,7 +67,7 @@ class Upstreams:
         self._sites = {site.name: site for site in sites}
         for site in sites:
             site.clock = clock
-        self.faults = Faults(self._sites)
+        self.faults = FaultQueue(self._sites)
 
     def _current_switches(self) -> Switches:
         return self.switches
@@ -136,7 +136,7 @@ class Upstreams:
         return self.url("other")
 
     @property
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[RecordedRequest]:
         """What was asked so far, in order of arrival."""
         return self._record.requests
 
@@ -148,10 +148,10 @@ class Upstreams:
         self._check_server(server)
         return self._record.count(server, prefix)
 
-    def most_at_once(self, server: str) -> int:
+    def max_in_flight(self, server: str) -> int:
         """Return the most requests that a server had in flight together. Raises InvalidInput."""
         self._check_server(server)
-        return self._record.most_at_once(server)
+        return self._record.max_in_flight(server)
 
     def _check_server(self, server: str) -> None:
         if server not in self._sites:
@@ -235,7 +235,7 @@ class Upstreams:
             raise InvalidInput(f"{source}/{slug}: give JSON values only ({error})") from None
         shown = slug if name is None else name
         self._listing.add(
-            Listed(source, slug, shown, installs, path, curated, duplicate, dict(fields or {}))
+            ListedSkill(source, slug, shown, installs, path, curated, duplicate, dict(fields or {}))
         )
 
     def add_audit(
@@ -291,30 +291,30 @@ class Upstreams:
             )
         )
 
-    def _responder(self, site: Site) -> Callable[[Asked], Answer]:
-        def respond(asked: Asked) -> Answer:
-            number, together = self._record.arrived(site.name, asked)
-            answer = self._decided(site, asked, together)
-            if answer.status:  # silence is no answer, and stays in flight
-                self._record.answered(number, answer.status)
-            return answer
+    def _responder(self, site: Site) -> Callable[[Request], Response]:
+        def respond(request: Request) -> Response:
+            number, together = self._record.arrived(site.name, request)
+            response = self._handle(site, request, together)
+            if response.status:  # silence is no answer, and stays in flight
+                self._record.answered(number, response.status)
+            return response
 
         return respond
 
-    def _decided(self, site: Site, asked: Asked, together: int) -> Answer:
+    def _handle(self, site: Site, request: Request, together: int) -> Response:
         """Return the answer to one request: latency, then methods, faults, limits."""
         switches = self.switches
         wait = switches.server_latency_s.get(site.name, switches.latency_s)
         if wait > 0 and self._closing.wait(wait):
-            return Answer(0, then="hang")
-        if asked.method not in ("GET", "HEAD") and site.name != "other":
-            return text_answer("Method Not Allowed\n", 405, allow="GET, HEAD")
-        fault = self.faults.take(site.name, asked.path)
-        budget = site.budget(asked)
+            return Response(0, then="hang")
+        if request.method not in ("GET", "HEAD") and site.name != "other":
+            return text_response("Method Not Allowed\n", 405, allow="GET, HEAD")
+        fault = self.faults.take(site.name, request.path)
+        rate_limit = site.rate_limit(request)
         if fault is not None:
-            answer = fault(site, asked)
-        elif budget and budget.at_once is not None and together > budget.at_once:
-            answer = site.secondary(asked, budget.status, _SECONDARY_WAIT_S)
+            response = fault(site, request)
+        elif rate_limit and rate_limit.at_once is not None and together > rate_limit.at_once:
+            response = site.secondary_limit_response(request, rate_limit.status, _SECONDARY_WAIT_S)
         else:
-            answer = site.answer(asked)
-        return site.metered(asked, answer, kept=fault is not None)
+            response = site.respond(request)
+        return site.apply_rate_limit(request, response, kept=fault is not None)

@@ -19,22 +19,22 @@ from threading import Lock
 from zlib import crc32
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.answers import Answer, Asked, text_answer
-from skillyard.standin.budgets import Standing
-from skillyard.standin.site import Site
+from skillyard_testkit.messages import Request, Response, text_response
+from skillyard_testkit.rate_limits import RateLimitState
+from skillyard_testkit.site import Site
 
 __all__ = [
     "Fault",
-    "Faults",
+    "FaultQueue",
     "endless",
     "gzip_bomb",
     "hang",
     "html",
     "lfs_pointer",
+    "modify_response",
     "rate_limited",
     "redirect",
-    "rewritten",
-    "said",
+    "respond_with",
     "secondary_limited",
     "status",
     "truncated_json",
@@ -43,125 +43,131 @@ __all__ = [
     "wrong_length",
 ]
 
-Fault = Callable[[Site, Asked], Answer]
+Fault = Callable[[Site, Request], Response]
 
 
 def status(code: int, message: str = "", *, retry_after: int | None = None) -> Fault:
     """An error status, in the shape of the server that it happens to."""
 
-    def fault(site: Site, asked: Asked) -> Answer:
-        answer = site.error(asked, code, message)
-        return answer if retry_after is None else answer.with_headers(retry_after=str(retry_after))
+    def fault(site: Site, request: Request) -> Response:
+        response = site.error(request, code, message)
+        return (
+            response if retry_after is None else response.with_headers(retry_after=str(retry_after))
+        )
 
     return fault
 
 
-def said(answer: Answer) -> Fault:
+def respond_with(response: Response) -> Fault:
     """Exactly this answer, whatever it is."""
-    return lambda site, asked: answer
+    return lambda site, request: response
 
 
 def redirect(url: str, code: int = 301) -> Fault:
     """A redirect to ``url``, on this host or another. Raises InvalidInput for another status."""
     if code not in (301, 302, 303, 307, 308):
         raise InvalidInput(f"{code} is no redirect: give 301, 302, 303, 307 or 308")
-    return said(text_answer("", code, location=url))
+    return respond_with(text_response("", code, location=url))
 
 
 def rate_limited(code: int = 403, wait_s: int = 60) -> Fault:
     """The primary limit, as if the budget were used up until ``wait_s`` from now."""
 
-    def fault(site: Site, asked: Asked) -> Answer:
-        standing = Standing(60, 60, site.clock() + wait_s, wait_s, False)
-        answer = site.refused(asked, code, wait_s)
-        return replace(answer, headers={**site.labels(standing), **answer.headers})
+    def fault(site: Site, request: Request) -> Response:
+        state = RateLimitState(60, 60, site.clock() + wait_s, wait_s, False)
+        response = site.rate_limited_response(request, code, wait_s)
+        return replace(response, headers={**site.rate_limit_headers(state), **response.headers})
 
     return fault
 
 
 def secondary_limited(code: int = 403, retry_after: int | None = 60) -> Fault:
     """The secondary limit, with or without ``Retry-After``."""
-    return lambda site, asked: site.secondary(asked, code, retry_after)
+    return lambda site, request: site.secondary_limit_response(request, code, retry_after)
 
 
 def html(title: str = "Just a moment") -> Fault:
     """A web page with status 200 where data was expected."""
     page = f"<!DOCTYPE html><html><head><title>{title}</title></head><body></body></html>\n"
-    return said(text_answer(page, kind="text/html; charset=utf-8"))
+    return respond_with(text_response(page, kind="text/html; charset=utf-8"))
 
 
 def hang(after: int | None = None) -> Fault:
     """Silence until the server closes: at once, or after so many bytes of the honest body."""
     if after is None:
-        return said(Answer(0, then="hang"))
-    return rewritten(
-        lambda answer: replace(
-            answer, body=answer.body[:after], length=len(answer.body), then="hang"
+        return respond_with(Response(0, then="hang"))
+    return modify_response(
+        lambda response: replace(
+            response, body=response.body[:after], length=len(response.body), then="hang"
         )
     )
 
 
-def rewritten(change: Callable[[Answer], Answer]) -> Fault:
+def modify_response(change: Callable[[Response], Response]) -> Fault:
     """The honest answer, changed; errors stay as they are.
 
     The entity tag is taken off, and ``If-None-Match`` is not looked at: what was changed is not
     what the tag names.
     """
 
-    def fault(site: Site, asked: Asked) -> Answer:
-        answer = site.answer(asked.unconditional())
-        if answer.status != 200:
-            return answer
-        headers = {name: value for name, value in answer.headers.items() if name != "etag"}
-        return change(replace(answer, headers=headers))
+    def fault(site: Site, request: Request) -> Response:
+        response = site.respond(request.unconditional())
+        if response.status != 200:
+            return response
+        headers = {name: value for name, value in response.headers.items() if name != "etag"}
+        return change(replace(response, headers=headers))
 
     return fault
 
 
 def truncated_json() -> Fault:
     """The first half of the body, with a length that agrees: good HTTP, broken JSON."""
-    return rewritten(lambda answer: replace(answer, body=answer.body[: len(answer.body) // 2]))
+    return modify_response(
+        lambda response: replace(response, body=response.body[: len(response.body) // 2])
+    )
 
 
 def truncated_tree(keep: int | None = None) -> Fault:
     """A tree of its first entries, half of them or ``keep``, that says it is truncated."""
 
-    def cut(answer: Answer) -> Answer:
-        document = answer.document()
+    def cut(response: Response) -> Response:
+        document = response.document()
         entries = document.get("tree") if isinstance(document, dict) else None
         if entries is None:  # another route that the pattern matches
-            return answer
+            return response
         document["tree"] = entries[: len(entries) // 2 if keep is None else keep]
         document["truncated"] = True
-        return replace(answer, body=json.dumps(document).encode())
+        return replace(response, body=json.dumps(document).encode())
 
-    return rewritten(cut)
+    return modify_response(cut)
 
 
 def wrong_length(difference: int = 100) -> Fault:
     """A ``Content-Length`` that is larger, or smaller, than the body by ``difference``."""
-    return rewritten(lambda answer: replace(answer, length=max(0, len(answer.body) + difference)))
+    return modify_response(
+        lambda response: replace(response, length=max(0, len(response.body) + difference))
+    )
 
 
 def endless() -> Fault:
     """The honest body again and again, chunk after chunk, until the client has enough."""
-    return rewritten(
-        lambda answer: replace(answer, body=answer.body or b" " * 1024, then="endless")
+    return modify_response(
+        lambda response: replace(response, body=response.body or b" " * 1024, then="endless")
     )
 
 
 def lfs_pointer() -> Fault:
     """The pointer that Git LFS keeps in place of a large file."""
 
-    def pointer(answer: Answer) -> Answer:
+    def pointer(response: Response) -> Response:
         text = (
             "version https://git-lfs.github.com/spec/v1\n"
-            f"oid sha256:{sha256(answer.body).hexdigest()}\n"
-            f"size {len(answer.body)}\n"
+            f"oid sha256:{sha256(response.body).hexdigest()}\n"
+            f"size {len(response.body)}\n"
         )
-        return replace(answer, body=text.encode())
+        return replace(response, body=text.encode())
 
-    return rewritten(pointer)
+    return modify_response(pointer)
 
 
 _DIGEST = re.compile(rb'(sha256:|"hash":\s*")([0-9a-f]{64})')
@@ -170,23 +176,23 @@ _DIGEST = re.compile(rb'(sha256:|"hash":\s*")([0-9a-f]{64})')
 def wrong_digest() -> Fault:
     """Bytes that are not what a digest says: an index with other digests, or another file."""
 
-    def change(answer: Answer) -> Answer:
-        if "json" not in answer.headers.get("content-type", ""):
-            return replace(answer, body=answer.body + b"\nchanged on the way\n")
-        other = sha256(answer.body).hexdigest().encode()
-        return replace(answer, body=_DIGEST.sub(rb"\g<1>" + other, answer.body))
+    def change(response: Response) -> Response:
+        if "json" not in response.headers.get("content-type", ""):
+            return replace(response, body=response.body + b"\nchanged on the way\n")
+        other = sha256(response.body).hexdigest().encode()
+        return replace(response, body=_DIGEST.sub(rb"\g<1>" + other, response.body))
 
-    return rewritten(change)
+    return modify_response(change)
 
 
 def gzip_bomb(size: int = 256 * 1024 * 1024) -> Fault:
     """A small body that unpacks to ``size`` bytes of spaces, rounded up to a megabyte."""
 
-    def bomb(answer: Answer) -> Answer:
+    def bomb(response: Response) -> Response:
         packed = _packed_spaces(-(-size // _BLOCK))
-        return replace(answer, body=packed).with_headers(content_encoding="gzip")
+        return replace(response, body=packed).with_headers(content_encoding="gzip")
 
-    return rewritten(bomb)
+    return modify_response(bomb)
 
 
 _BLOCK = 1024 * 1024
@@ -207,20 +213,20 @@ def _packed_spaces(blocks: int) -> bytes:
 
 
 @dataclass
-class _Waiting:
+class _PendingFault:
     server: str
     pattern: str
     fault: Fault
     left: int | None
 
 
-class Faults:
+class FaultQueue:
     """Faults that wait for requests: in the order in which they were added."""
 
     def __init__(self, servers: Mapping[str, object]) -> None:
         self._lock = Lock()
         self._servers = servers
-        self._waiting: list[_Waiting] = []
+        self._pending: list[_PendingFault] = []
 
     def add(self, server: str, pattern: str, fault: Fault, *, times: int | None = 1) -> None:
         """Let ``fault`` meet the next ``times`` requests, or with None all, whose path matches.
@@ -234,21 +240,21 @@ class Faults:
         if times is not None and times < 1:
             raise InvalidInput(f"times must be 1 or more, or None for always, not {times}")
         with self._lock:
-            self._waiting.append(_Waiting(server, pattern, fault, times))
+            self._pending.append(_PendingFault(server, pattern, fault, times))
 
     def take(self, server: str, path: str) -> Fault | None:
         """Return the first fault that waits for such a request, and count it."""
         with self._lock:
-            for place, waiting in enumerate(self._waiting):
-                if waiting.server in ("*", server) and fnmatchcase(path, waiting.pattern):
-                    if waiting.left is not None:
-                        waiting.left -= 1
-                        if not waiting.left:
-                            del self._waiting[place]
-                    return waiting.fault
+            for place, pending in enumerate(self._pending):
+                if pending.server in ("*", server) and fnmatchcase(path, pending.pattern):
+                    if pending.left is not None:
+                        pending.left -= 1
+                        if not pending.left:
+                            del self._pending[place]
+                    return pending.fault
         return None
 
     def clear(self) -> None:
         """Forget every fault that still waits."""
         with self._lock:
-            self._waiting.clear()
+            self._pending.clear()

@@ -6,18 +6,18 @@ import os
 from hashlib import sha256
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.repositories import Repository
-from skillyard.standin.upstreams import Upstreams
+from skillyard_testkit.fake_servers import FakeServers
+from skillyard_testkit.github.repositories import Repository
 
-__all__ = ["REPOSITORY", "add_library", "made_up_installs"]
+__all__ = ["REPOSITORY", "add_library", "fake_installs"]
 
 REPOSITORY = "demo/skills"
 _SKIPPED = {".git", "node_modules", "__pycache__"}
-_MOST_BYTES = 8 * 1024 * 1024
+_MAX_BYTES = 8 * 1024 * 1024
 """Larger files are left out: they are no text of a skill."""
 
 
-def add_library(up: Upstreams, folder: str) -> Repository:
+def add_library(up: FakeServers, folder: str) -> Repository:
     """Put every folder with a SKILL.md below ``folder`` into the repository ``demo/skills``.
 
     Each is listed on skills.sh with made-up installs, and published on the well-known site: as
@@ -39,7 +39,7 @@ def add_library(up: Upstreams, folder: str) -> Repository:
         if slug in seen:
             continue
         seen.add(slug)
-        up.list_skill(REPOSITORY, slug, installs=made_up_installs(slug), path=f"skills/{skill}")
+        up.list_skill(REPOSITORY, slug, installs=fake_installs(slug), path=f"skills/{skill}")
         own = {
             path[len(skill) + 1 :]: data
             for path, data in files.items()
@@ -49,7 +49,7 @@ def add_library(up: Upstreams, folder: str) -> Repository:
     return repository
 
 
-def made_up_installs(slug: str) -> int:
+def fake_installs(slug: str) -> int:
     """Return a number from 1 to 100,000 that the slug alone decides, small ones more often."""
     share = int.from_bytes(sha256(slug.encode("utf-8", "surrogateescape")).digest()[:4], "big")
     number: float = 10.0 ** (5.0 * share / 0xFFFFFFFF)
@@ -65,7 +65,7 @@ def _files(folder: str) -> dict[str, bytes]:
             path = os.path.join(here, name)
             if os.path.islink(path) or not os.path.isfile(path):
                 continue
-            if os.path.getsize(path) <= _MOST_BYTES:
+            if os.path.getsize(path) <= _MAX_BYTES:
                 with open(path, "rb") as file:
                     found[os.path.relpath(path, folder).replace(os.sep, "/")] = file.read()
     return found

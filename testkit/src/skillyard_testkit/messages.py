@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl, unquote
 __all__ = [
     "JSON",
     "TEXT",
-    "Answer",
-    "Asked",
-    "conditional",
+    "Request",
+    "Response",
+    "conditional_response",
     "etag_of",
-    "json_answer",
-    "text_answer",
+    "json_response",
+    "text_response",
 ]
 
 JSON = "application/json; charset=utf-8"
@@ -26,7 +26,7 @@ TEXT = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """One request, parsed."""
 
     method: str
@@ -57,14 +57,14 @@ class Asked:
         scheme, _, value = self.headers.get("authorization", "").partition(" ")
         return value.strip() if scheme.lower() in ("bearer", "token") else ""
 
-    def unconditional(self) -> Asked:
+    def unconditional(self) -> Request:
         """Return the same request without ``If-None-Match``."""
         kept = {name: value for name, value in self.headers.items() if name != "if-none-match"}
         return replace(self, headers=kept)
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """One answer, and the ways in which a hostile or broken server departs from it."""
 
     status: int
@@ -78,7 +78,7 @@ class Answer:
     """After the body: ``end``; ``hang`` until the server closes; ``endless``, the body again and
     again until the client goes."""
 
-    def with_headers(self, **headers: str) -> Answer:
+    def with_headers(self, **headers: str) -> Response:
         """Return the answer with more headers; ``retry_after`` stands for ``retry-after``."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return replace(self, headers={**self.headers, **named})
@@ -88,17 +88,19 @@ class Answer:
         return json.loads(self.body)
 
 
-def json_answer(document: Any, status: int = 200, **headers: str) -> Answer:
+def json_response(document: Any, status: int = 200, **headers: str) -> Response:
     """Return a JSON document as an answer; NaN and infinities are written as Python writes them."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     body = text.encode("utf-8", "backslashreplace")  # half a surrogate pair is written \\udc80
-    return Answer(status, body, {"content-type": JSON}).with_headers(**headers)
+    return Response(status, body, {"content-type": JSON}).with_headers(**headers)
 
 
-def text_answer(text: str | bytes, status: int = 200, kind: str = TEXT, **headers: str) -> Answer:
+def text_response(
+    text: str | bytes, status: int = 200, kind: str = TEXT, **headers: str
+) -> Response:
     """Return a text, or bytes of the given kind, as an answer."""
     body = text.encode() if isinstance(text, str) else text
-    return Answer(status, body, {"content-type": kind}).with_headers(**headers)
+    return Response(status, body, {"content-type": kind}).with_headers(**headers)
 
 
 def etag_of(data: bytes, *, weak: bool = False) -> str:
@@ -107,21 +109,21 @@ def etag_of(data: bytes, *, weak: bool = False) -> str:
     return f"W/{tag}" if weak else tag
 
 
-def conditional(asked: Asked, answer: Answer, tag: str) -> Answer:
+def conditional_response(request: Request, response: Response, tag: str) -> Response:
     """Return a 200 answer with its tag, or 304 without a body when the client has that already.
 
     Tags are compared weakly, as RFC 9110 says for ``If-None-Match``.
     """
-    if answer.status != 200:
-        return answer
-    tagged = answer.with_headers(etag=tag)
-    known = asked.headers.get("if-none-match", "")
+    if response.status != 200:
+        return response
+    tagged = response.with_headers(etag=tag)
+    known = request.headers.get("if-none-match", "")
     if known.strip() != "*" and _strong(tag) not in (_strong(one) for one in known.split(",")):
         return tagged
     kept = {
         name: value for name, value in tagged.headers.items() if not name.startswith("content-")
     }
-    return Answer(304, b"", kept)
+    return Response(304, b"", kept)
 
 
 def _strong(tag: str) -> str:

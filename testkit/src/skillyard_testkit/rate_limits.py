@@ -7,10 +7,10 @@ from math import ceil
 from threading import Lock
 from typing import NamedTuple
 
-__all__ = ["Budget", "Standing"]
+__all__ = ["RateLimit", "RateLimitState"]
 
 
-class Standing(NamedTuple):
+class RateLimitState(NamedTuple):
     """Where one account stands after a request."""
 
     limit: int
@@ -28,7 +28,7 @@ class Standing(NamedTuple):
 
 
 @dataclass
-class Budget:
+class RateLimit:
     """Requests in a window, for anonymous clients together and for each token of its own."""
 
     anonymous: int | None = None
@@ -42,7 +42,7 @@ class Budget:
     _used: dict[str, tuple[int, float]] = field(default_factory=dict, init=False, repr=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
-    def charge(self, account: str, cost: int, now: float) -> Standing | None:
+    def charge(self, account: str, cost: int, now: float) -> RateLimitState | None:
         """Take ``cost`` from an account, the empty one being anonymous; None without a limit.
 
         A request that is not allowed takes nothing. One that costs nothing is always allowed.
@@ -57,7 +57,7 @@ class Budget:
             allowed = used + cost <= limit or not cost
             used += cost if allowed else 0
             self._used[account] = (used, ends)
-        return Standing(limit, used, ends, max(1, ceil(ends - now)), allowed)
+        return RateLimitState(limit, used, ends, max(1, ceil(ends - now)), allowed)
 
     def refill(self) -> None:
         """Start every account anew."""

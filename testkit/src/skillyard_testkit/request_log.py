@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import NamedTuple
 
-from skillyard.standin.answers import Asked
+from skillyard_testkit.messages import Request
 
-__all__ = ["Record", "Request"]
+__all__ = ["Request", "RequestLog"]
 
 
-class Request(NamedTuple):
+class RecordedRequest(NamedTuple):
     """One request, as a server of the stand-in saw it."""
 
     server: str
@@ -26,24 +26,24 @@ class Request(NamedTuple):
     """None while it is not answered; a request that hangs never is."""
 
 
-class Record:
+class RequestLog:
     """Requests in order of arrival, and how many were in flight together."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._requests: list[Request] = []
+        self._requests: list[RecordedRequest] = []
         self._in_flight: Counter[str] = Counter()
-        self._most: Counter[str] = Counter()
+        self._max_in_flight: Counter[str] = Counter()
 
-    def arrived(self, server: str, asked: Asked) -> tuple[int, int]:
+    def arrived(self, server: str, request: Request) -> tuple[int, int]:
         """Note a request; return its number and how many of its server are now in flight."""
         with self._lock:
             self._requests.append(
-                Request(server, asked.method, asked.target, dict(asked.headers), None)
+                RecordedRequest(server, request.method, request.target, dict(request.headers), None)
             )
             self._in_flight[server] += 1
             here = self._in_flight[server]
-            self._most[server] = max(self._most[server], here)
+            self._max_in_flight[server] = max(self._max_in_flight[server], here)
             return len(self._requests) - 1, here
 
     def answered(self, number: int, status: int) -> None:
@@ -54,7 +54,7 @@ class Record:
             self._in_flight[request.server] -= 1
 
     @property
-    def requests(self) -> list[Request]:
+    def requests(self) -> list[RecordedRequest]:
         """A copy of the list so far."""
         with self._lock:
             return list(self._requests)
@@ -66,7 +66,7 @@ class Record:
             for request in self.requests
         )
 
-    def most_at_once(self, server: str) -> int:
+    def max_in_flight(self, server: str) -> int:
         """Return the largest number of requests that a server had in flight together."""
         with self._lock:
-            return self._most[server]
+            return self._max_in_flight[server]

@@ -13,7 +13,7 @@ from sys import exc_info
 from threading import Event, Lock, Thread
 from typing import Any
 
-from skillyard.standin.answers import Answer, Asked
+from skillyard_testkit.messages import Request, Response
 
 __all__ = ["LoopbackServer"]
 
@@ -35,13 +35,13 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in self.headers.items():
             name = name.lower()
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
-        answer = self.server.respond(Asked(self.command, self.path, headers))
-        if answer.status == 0:
+        response = self.server.respond(Request(self.command, self.path, headers))
+        if response.status == 0:
             self._hang()
             return
-        self._send_head(answer)
-        if self.command != "HEAD" and answer.status not in (204, 304):
-            self._send_body(answer)
+        self._send_head(response)
+        if self.command != "HEAD" and response.status not in (204, 304):
+            self._send_body(response)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _serve  # noqa: N815
 
@@ -56,25 +56,25 @@ class _Handler(BaseHTTPRequestHandler):
         if size or self.headers.get("transfer-encoding"):
             self.close_connection = True
 
-    def _send_head(self, answer: Answer) -> None:
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
+    def _send_head(self, response: Response) -> None:
+        self.send_response(response.status)
+        for name, value in response.headers.items():
             self.send_header(name, value)
-        if answer.then == "endless":
+        if response.then == "endless":
             self.send_header("transfer-encoding", "chunked")
-        elif answer.status not in (204, 304):
-            claimed = len(answer.body) if answer.length is None else answer.length
+        elif response.status not in (204, 304):
+            claimed = len(response.body) if response.length is None else response.length
             self.send_header("content-length", str(claimed))
-            if claimed != len(answer.body):
+            if claimed != len(response.body):
                 self.close_connection = True
         self.end_headers()
 
-    def _send_body(self, answer: Answer) -> None:
-        if answer.then == "endless":
-            self._send_for_ever(answer.body)
+    def _send_body(self, response: Response) -> None:
+        if response.then == "endless":
+            self._send_for_ever(response.body)
             return
-        self.wfile.write(answer.body)
-        if answer.then == "hang":
+        self.wfile.write(response.body)
+        if response.then == "hang":
             self._hang()
 
     def _send_for_ever(self, body: bytes) -> None:
@@ -103,7 +103,7 @@ class LoopbackServer(ThreadingHTTPServer):
     block_on_close = True
     request_queue_size = 128
 
-    def __init__(self, respond: Callable[[Asked], Answer], closing: Event) -> None:
+    def __init__(self, respond: Callable[[Request], Response], closing: Event) -> None:
         self.respond = respond
         self.closing = closing
         self._open: set[socket.socket] = set()

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
 
-from skillyard.standin.answers import Answer, Asked, text_answer
-from skillyard.standin.budgets import Budget, Standing
-from skillyard.standin.switches import Switches
+from skillyard_testkit.messages import Request, Response, text_response
+from skillyard_testkit.rate_limits import RateLimit, RateLimitState
+from skillyard_testkit.switches import Switches
 
 __all__ = ["Site", "phrase"]
 
@@ -40,48 +40,50 @@ class Site:
         """The switches as they stand now."""
         return self._switches()
 
-    def answer(self, asked: Asked) -> Answer:
+    def respond(self, request: Request) -> Response:
         """Return what an honest server answers to GET. This one takes anything."""
-        return text_answer("ok\n")
+        return text_response("ok\n")
 
-    def error(self, asked: Asked, status: int, message: str = "") -> Answer:
+    def error(self, request: Request, status: int, message: str = "") -> Response:
         """Return an error in the shape of this server."""
-        return text_answer(f"{message or phrase(status)}\n", status)
+        return text_response(f"{message or phrase(status)}\n", status)
 
-    def account(self, asked: Asked) -> str:
+    def account(self, request: Request) -> str:
         """Return whose budget a request counts against; empty for anonymous ones."""
         return ""
 
-    def budget(self, asked: Asked) -> Budget | None:
+    def rate_limit(self, request: Request) -> RateLimit | None:
         """Return the budget that a request counts against, where there is one."""
-        return self.switches.budgets.get(self.name)
+        return self.switches.rate_limits.get(self.name)
 
-    def refused(self, asked: Asked, status: int, wait_s: int) -> Answer:
+    def rate_limited_response(self, request: Request, status: int, wait_s: int) -> Response:
         """Return what exceeding the budget answers; a standing adds its headers to it."""
-        return self.error(asked, status).with_headers(retry_after=str(wait_s))
+        return self.error(request, status).with_headers(retry_after=str(wait_s))
 
-    def secondary(self, asked: Asked, status: int, retry_after: int | None) -> Answer:
+    def secondary_limit_response(
+        self, request: Request, status: int, retry_after: int | None
+    ) -> Response:
         """Return what too much at once answers."""
-        answer = self.error(asked, status)
-        return answer.with_headers(retry_after=str(retry_after)) if retry_after else answer
+        response = self.error(request, status)
+        return response.with_headers(retry_after=str(retry_after)) if retry_after else response
 
-    def labels(self, standing: Standing) -> dict[str, str]:
+    def rate_limit_headers(self, state: RateLimitState) -> dict[str, str]:
         """Return the headers that tell a client where it stands; most servers tell nothing."""
         return {}
 
-    def metered(self, asked: Asked, answer: Answer, *, kept: bool) -> Answer:
+    def apply_rate_limit(self, request: Request, response: Response, *, kept: bool) -> Response:
         """Charge a request and return its answer with the labels, or the refusal.
 
         An authorised 304 costs nothing. ``kept`` answers, the faults, are charged but not refused.
         """
-        budget = self.budget(asked)
-        if budget is None:
-            return answer
-        account = self.account(asked)
-        cost = 0 if answer.status == 304 and account else 1
-        standing = budget.charge(account, cost, self.clock())
-        if standing is None:
-            return answer
-        if not standing.allowed and not kept:
-            answer = self.refused(asked, budget.status, standing.wait_s)
-        return replace(answer, headers={**self.labels(standing), **answer.headers})
+        rate_limit = self.rate_limit(request)
+        if rate_limit is None:
+            return response
+        account = self.account(request)
+        cost = 0 if response.status == 304 and account else 1
+        state = rate_limit.charge(account, cost, self.clock())
+        if state is None:
+            return response
+        if not state.allowed and not kept:
+            response = self.rate_limited_response(request, rate_limit.status, state.wait_s)
+        return replace(response, headers={**self.rate_limit_headers(state), **response.headers})

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from skillyard.standin.budgets import Budget
+from skillyard_testkit.rate_limits import RateLimit
 
 __all__ = ["Switches"]
 
 
-def _budgets() -> dict[str, Budget]:
+def _documented_limits() -> dict[str, RateLimit]:
     """Return the limits that the real hosts documented when this was written."""
     return {
-        "github_api": Budget(anonymous=60, authorised=5_000, window_s=3600.0, status=403),
-        "github_raw": Budget(status=429),
-        "skills_sh": Budget(status=429, window_s=60.0),
-        "skills_sh_v1": Budget(anonymous=60, authorised=600, window_s=60.0, status=429),
-        "well_known": Budget(status=429, window_s=60.0),
+        "github_api": RateLimit(anonymous=60, authorised=5_000, window_s=3600.0, status=403),
+        "github_raw": RateLimit(status=429),
+        "skills_sh": RateLimit(status=429, window_s=60.0),
+        "skills_sh_v1": RateLimit(anonymous=60, authorised=600, window_s=60.0, status=429),
+        "well_known": RateLimit(status=429, window_s=60.0),
     }
 
 
@@ -28,7 +28,7 @@ class Switches:
     """Waited before every answer of every server."""
     server_latency_s: dict[str, float] = field(default_factory=dict)
     """The same for one server, by its name, in place of ``latency_s``."""
-    budgets: dict[str, Budget] = field(default_factory=_budgets)
+    rate_limits: dict[str, RateLimit] = field(default_factory=_documented_limits)
     """By server name; the documented routes of skills.sh count as ``skills_sh_v1``."""
     github_token: str = "standin-github-token"
     """The one token that GitHub knows; another is 401 there."""

@@ -11,12 +11,19 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.answers import JSON, Answer, Asked, conditional, etag_of, text_answer
-from skillyard.standin.archives import MEDIA_TYPES, packed
-from skillyard.standin.site import Site
-from skillyard.standin.switches import Switches
+from skillyard_testkit.archives import MEDIA_TYPES, pack
+from skillyard_testkit.messages import (
+    JSON,
+    Request,
+    Response,
+    conditional_response,
+    etag_of,
+    text_response,
+)
+from skillyard_testkit.site import Site
+from skillyard_testkit.switches import Switches
 
-__all__ = ["Published", "WellKnown", "published"]
+__all__ = ["PublishedSkill", "WellKnown", "published"]
 
 OLD_VERSION = "0.1.0"
 _SCHEMA = "https://schemas.agentskills.io/discovery/{}/schema.json"
@@ -24,7 +31,7 @@ _MARKDOWN = "text/markdown; charset=utf-8"
 _DESCRIPTION = re.compile(rb"^description:[ \t]*(\S[^\r\n]*)", re.MULTILINE)
 
 
-class Published(NamedTuple):
+class PublishedSkill(NamedTuple):
     """One skill of the site."""
 
     name: str
@@ -48,7 +55,7 @@ def published(
     description: str | None,
     artifact: bytes | None,
     fields: Mapping[str, Any],
-) -> Published:
+) -> PublishedSkill:
     """Return a skill to publish. Raises InvalidInput for an unknown kind, or without SKILL.md.
 
     The description is the one that SKILL.md gives in a plain line, where none is said.
@@ -63,11 +70,11 @@ def published(
         description = found.strip("\"'") or f"The skill {name}."
     if kind == "archive":
         place = f"{name}.{ending}"
-        data = packed(files, ending) if artifact is None else artifact
+        data = pack(files, ending) if artifact is None else artifact
     else:
         place = f"{name}/SKILL.md"
         data = files["SKILL.md"] if artifact is None else artifact
-    return Published(name, description, files, kind, place, data, fields)
+    return PublishedSkill(name, description, files, kind, place, data, fields)
 
 
 class WellKnown(Site):
@@ -78,34 +85,34 @@ class WellKnown(Site):
     def __init__(self, switches: Callable[[], Switches]) -> None:
         super().__init__(switches)
         self._lock = Lock()
-        self._published: dict[str, Published] = {}
+        self._published: dict[str, PublishedSkill] = {}
 
-    def add(self, skill: Published) -> None:
+    def add(self, skill: PublishedSkill) -> None:
         """Publish a skill, or publish it anew."""
         with self._lock:
             self._published[skill.name] = skill
 
-    def answer(self, asked: Asked) -> Answer:
+    def respond(self, request: Request) -> Response:
         """Return the index or a file, tagged, and 304 where the client has it."""
         base = self.switches.well_known_base.strip("/")
         base_parts = tuple(base.split("/")) if base else ()
         old = self.switches.well_known_version == OLD_VERSION
         root = (*base_parts, ".well-known", "skills" if old else "agent-skills")
-        if asked.parts[: len(root)] != root:
-            return self.error(asked, 404)
-        place = "/".join(asked.parts[len(root) :])
+        if request.parts[: len(root)] != root:
+            return self.error(request, 404)
+        place = "/".join(request.parts[len(root) :])
         if place == "index.json":
             found: tuple[bytes, str] | None = self._old_index() if old else self._index()
         else:
             found = self._old_file(place) if old else self._file(place)
         if found is None:
-            return self.error(asked, 404)
-        answer = text_answer(found[0], kind=found[1]).with_headers(
+            return self.error(request, 404)
+        response = text_response(found[0], kind=found[1]).with_headers(
             cache_control="public, max-age=300", access_control_allow_origin="*"
         )
-        return conditional(asked, answer, etag_of(found[0]))
+        return conditional_response(request, response, etag_of(found[0]))
 
-    def _all(self) -> list[Published]:
+    def _all(self) -> list[PublishedSkill]:
         with self._lock:
             return list(self._published.values())
 

@@ -1,4 +1,4 @@
-"""``python -m skillyard.standin.fake_llm``: two addresses, until it is told to end."""
+"""``python -m skillyard_testkit.fake_llm``: two addresses, until it is told to end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
-from skillyard.standin.fake_llm.__main__ import serve
+from skillyard_testkit.fake_llm.__main__ import serve
 from tests.shared_data import PACKAGES
 from tests.tables import for_each
 
@@ -59,7 +59,7 @@ def test_faults_meet_the_first_requests() -> None:
 
 
 @for_each(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--fault", "no"], "no fault 'no'; known: 400, 401"),
         (["--fault", "500=often"], "write 500, 500=3 or 500=always"),
@@ -67,15 +67,17 @@ def test_faults_meet_the_first_requests() -> None:
         (["--latency-ms", "-1"], "latency must be"),
     ],
 )
-def test_a_wrong_argument_ends_the_command_with_a_sentence(arguments: list[str], said: str) -> None:
+def test_a_wrong_argument_ends_the_command_with_a_sentence(
+    arguments: list[str], message: str
+) -> None:
     out, error = io.StringIO(), io.StringIO()
     assert serve(arguments, out, error, Event()) == 2
-    assert (out.getvalue(), said in error.getvalue()) == ("", True)
+    assert (out.getvalue(), message in error.getvalue()) == ("", True)
 
 
 @for_each("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_process_prints_its_addresses_and_ends_when_told(number: signal.Signals) -> None:
-    command = [sys.executable, "-m", "skillyard.standin.fake_llm"]
+    command = [sys.executable, "-m", "skillyard_testkit.fake_llm"]
     environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

@@ -13,10 +13,10 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.evals.judging.prompt import judge_prompt
 from skillyard.evals.judging.verdicts import BadVerdict, verdict
-from skillyard.standin.fake_llm import FakeLlm, faults
+from skillyard_testkit.fake_llm import FakeLlm, faults
 from tests.shared_data import cases
-from tests.standin.fake_llm.conftest import CHAT, MESSAGES, Got, chat, message, post
 from tests.tables import for_each
+from tests.testkit.fake_llm.conftest import CHAT, MESSAGES, Got, chat, message, post
 
 SILENT = {"hang", "drip", "reset", "truncated-body"}
 STATUSES = {
@@ -52,7 +52,7 @@ def ask(fake: FakeLlm, path: str) -> Got:
 @for_each("path", [MESSAGES, CHAT])
 @for_each("name", STATUSES)
 def test_statuses(fake: FakeLlm, path: str, name: str) -> None:
-    fake.script.add(faults.NAMED[name]())
+    fake.faults.add(faults.NAMED[name]())
     got = ask(fake, path)
     assert got.status == STATUSES[name]
     assert got.error
@@ -61,7 +61,7 @@ def test_statuses(fake: FakeLlm, path: str, name: str) -> None:
 
 
 def test_a_spend_limit_has_each_providers_own_word(fake: FakeLlm) -> None:
-    fake.script.add(faults.spend_limit(), times=2)
+    fake.faults.add(faults.spend_limit(), times=2)
     details = ask(fake, MESSAGES).json["error"]["details"]
     assert details == {"error_code": "enforced_spend_limit_reached"}
     assert ask(fake, CHAT).json["error"]["code"] == "insufficient_quota"
@@ -80,7 +80,7 @@ def test_a_spend_limit_has_each_providers_own_word(fake: FakeLlm) -> None:
 )
 def test_replies_that_end_otherwise(fake: FakeLlm, path: str, name: str, stops: set[str]) -> None:
     honest = ask(fake, path)
-    fake.script.add(faults.NAMED[name]())
+    fake.faults.add(faults.NAMED[name]())
     got = ask(fake, path).json
     choice = got["choices"][0] if path == CHAT else got
     assert choice["finish_reason" if path == CHAT else "stop_reason"] in stops
@@ -96,21 +96,21 @@ def test_replies_that_end_otherwise(fake: FakeLlm, path: str, name: str, stops: 
 
 def test_bodies_that_are_broken(fake: FakeLlm) -> None:
     honest = ask(fake, MESSAGES).body
-    fake.script.add(faults.broken_json())
+    fake.faults.add(faults.broken_json())
     got = ask(fake, MESSAGES)
     assert (got.status, got.body) == (200, honest[: len(honest) // 2])
-    fake.script.add(faults.truncated())
+    fake.faults.add(faults.truncated())
     with pytest.raises(IncompleteRead):
         ask(fake, MESSAGES)
-    fake.script.add(faults.html())
+    fake.faults.add(faults.html())
     got = ask(fake, MESSAGES)
     assert got.headers["content-type"].startswith("text/html")
-    fake.script.add(faults.reset())
+    fake.faults.add(faults.reset())
     with pytest.raises(ConnectionError):
         ask(fake, MESSAGES)
-    fake.script.add(faults.without_usage())
+    fake.faults.add(faults.without_usage())
     assert "usage" not in ask(fake, MESSAGES).json
-    fake.script.add(faults.redirect("/elsewhere"))
+    fake.faults.add(faults.redirect("/elsewhere"))
     assert ask(fake, MESSAGES).headers["location"] == "/elsewhere"
 
 
@@ -128,10 +128,10 @@ def test_closing_ends_what_hangs(name: str) -> None:
             ended.append(error)
 
     with FakeLlm() as fake:
-        fake.script.add(faults.NAMED[name]())
+        fake.faults.add(faults.NAMED[name]())
         client = Thread(target=wait)
         client.start()
-        while not fake.record.seen:
+        while not fake.log.calls:
             client.join(0.005)
     client.join(10)
     assert len(ended) == 1
@@ -140,10 +140,10 @@ def test_closing_ends_what_hangs(name: str) -> None:
 
 @for_each("name", faults.VERDICTS)
 def test_every_broken_verdict_is_refused_for_its_own_reason(fake: FakeLlm, name: str) -> None:
-    fake.script.add(faults.broken_verdict(name))
-    said = json.loads(judging(fake).text)
+    fake.faults.add(faults.broken_verdict(name))
+    reply = json.loads(judging(fake).text)
     with pytest.raises(BadVerdict) as caught:
-        verdict(said, DEFAULT_CRITERIA)
+        verdict(reply, DEFAULT_CRITERIA)
     assert caught.value.kind == KINDS[name]
     verdict(json.loads(judging(fake).text), DEFAULT_CRITERIA)  # the next one is good
 
@@ -156,33 +156,33 @@ def test_every_error_kind_of_the_published_cases_has_a_broken_verdict(shared: Pa
 
 
 def test_faults_wait_in_order_for_the_kind_they_are_for(fake: FakeLlm) -> None:
-    fake.script.add(faults.status(500), kind="judge", times=2)
-    fake.script.add(faults.status(503), faults.status(529))
-    said = [ask(fake, MESSAGES).status for _ in range(3)]
-    assert said == [503, 529, 200]
+    fake.faults.add(faults.status(500), kind="judge", times=2)
+    fake.faults.add(faults.status(503), faults.status(529))
+    reply = [ask(fake, MESSAGES).status for _ in range(3)]
+    assert reply == [503, 529, 200]
     assert [judging(fake).status for _ in range(3)] == [500, 500, 200]
-    assert fake.script.left == 0
-    fake.script.add(faults.status(500), times=None)
+    assert fake.faults.left == 0
+    fake.faults.add(faults.status(500), times=None)
     assert [ask(fake, CHAT).status for _ in range(3)] == [500] * 3
-    assert fake.script.left == 1
-    fake.script.clear()
+    assert fake.faults.left == 1
+    fake.faults.clear()
     assert ask(fake, CHAT).status == 200
 
 
 def test_a_refused_request_meets_no_fault(fake: FakeLlm) -> None:
-    fake.script.add(faults.status(500))
+    fake.faults.add(faults.status(500))
     assert post(fake, MESSAGES, message(temperature=0.0)).status == 400
-    assert fake.script.left == 1
+    assert fake.faults.left == 1
 
 
 def test_wrong_faults_are_refused(fake: FakeLlm) -> None:
     with pytest.raises(InvalidInput, match="times must be 1 or more"):
-        fake.script.add(faults.html(), times=0)
+        fake.faults.add(faults.html(), times=0)
     with pytest.raises(InvalidInput, match="known: missing-criterion"):
         faults.broken_verdict("nice")
 
 
 def test_all_names_make_faults_that_answer(fake: FakeLlm) -> None:
     for name in sorted(set(faults.NAMED) - SILENT):
-        fake.script.add(faults.NAMED[name]())
+        fake.faults.add(faults.NAMED[name]())
         assert judging(fake).status in (200, STATUSES.get(name, 200)), name

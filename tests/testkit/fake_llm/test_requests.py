@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillyard.standin.fake_llm import FakeLlm
-from skillyard.standin.fake_llm.checks import BODY_LIMIT
-from tests.standin.fake_llm.conftest import (
+from skillyard_testkit.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm.request_validation import BODY_LIMIT
+from tests.tables import for_each
+from tests.testkit.fake_llm.conftest import (
     CHAT,
     COUNT,
     MESSAGES,
@@ -19,7 +20,6 @@ from tests.standin.fake_llm.conftest import (
     message,
     post,
 )
-from tests.tables import for_each
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
 STRICT = {**OBJECT, "required": ["a"]}
@@ -42,11 +42,11 @@ def test_good_requests_are_answered_and_marked(fake: FakeLlm) -> None:
         assert got.status == 200, got.body
         assert got.headers["x-skillyard-backend"] == "fake"
     assert post(fake, COUNT, message(max_tokens=None)).json == {"input_tokens": 5}
-    assert [seen.kind for seen in fake.record.seen][:3] == ["generation", "generation", "count"]
+    assert [seen.kind for seen in fake.log.calls][:3] == ["generation", "generation", "count"]
 
 
 @for_each(
-    ("more", "said"),
+    ("more", "expected"),
     [
         ({"model": None}, "model: Field required"),
         ({"model": ""}, "model: String should have at least 1 character"),
@@ -76,14 +76,14 @@ def test_good_requests_are_answered_and_marked(fake: FakeLlm) -> None:
         ),
     ],
 )
-def test_what_the_first_api_refuses(fake: FakeLlm, more: dict[str, Any], said: str) -> None:
+def test_what_the_first_api_refuses(fake: FakeLlm, more: dict[str, Any], expected: str) -> None:
     got = post(fake, MESSAGES, message(**more))
     assert got.status == 400
-    assert said in got.error
+    assert expected in got.error
     assert got.json["type"] == "error"
     assert got.json["error"]["type"] == "invalid_request_error"
     assert got.headers["x-skillyard-backend"] == "fake"
-    assert fake.record.seen[-1].kind == ""
+    assert fake.log.calls[-1].kind == ""
 
 
 def test_an_older_version_takes_sampling_parameters(fake: FakeLlm) -> None:
@@ -95,7 +95,7 @@ def test_an_older_version_takes_sampling_parameters(fake: FakeLlm) -> None:
 
 
 @for_each(
-    ("more", "said"),
+    ("more", "expected"),
     [
         ({"model": None}, "model: Field required"),
         ({"messages": None}, "messages: Field required"),
@@ -119,10 +119,10 @@ def test_an_older_version_takes_sampling_parameters(fake: FakeLlm) -> None:
         ({"response_format": response_format({"type": "object"})}, "additionalProperties"),
     ],
 )
-def test_what_the_second_api_refuses(fake: FakeLlm, more: dict[str, Any], said: str) -> None:
+def test_what_the_second_api_refuses(fake: FakeLlm, more: dict[str, Any], expected: str) -> None:
     got = post(fake, CHAT, chat(**more))
     assert got.status == 400
-    assert said in got.error
+    assert expected in got.error
     assert set(got.json["error"]) == {"message", "type", "param", "code"}
 
 

@@ -1,13 +1,13 @@
-"""A stand-in for model providers, on this machine: two APIs, faults on demand, made-up replies.
+"""A fake server for model APIs: Anthropic's and OpenAI's, with faults and generated replies.
 
-``FakeLlm`` is the server, ``faults`` the ways to fail, ``behaviours`` the ways to judge. All of its
-answers carry the header ``x-skillyard-backend: fake``: they say nothing about any model or skill.
-``python -m skillyard.standin.fake_llm`` runs it as a process of its own.
+``FakeLlm`` is the server, ``faults`` are the ways in which it can fail, ``BEHAVIOURS`` the rules by
+which it judges. Every response has the header ``x-skillyard-backend: fake``: no reply says anything
+about a model or a skill. ``python -m skillyard_testkit.fake_llm`` runs it as a process of its own.
 """
 
-from skillyard.standin.fake_llm import faults
-from skillyard.standin.fake_llm.judging import BEHAVIOURS
-from skillyard.standin.fake_llm.record import Record, Seen
-from skillyard.standin.fake_llm.server import FakeLlm
+from skillyard_testkit.fake_llm import faults
+from skillyard_testkit.fake_llm.call_log import CallLog, LoggedCall
+from skillyard_testkit.fake_llm.judge import BEHAVIOURS
+from skillyard_testkit.fake_llm.server import FakeLlm
 
-__all__ = ["BEHAVIOURS", "FakeLlm", "Record", "Seen", "faults"]
+__all__ = ["BEHAVIOURS", "CallLog", "FakeLlm", "LoggedCall", "faults"]

@@ -1,4 +1,4 @@
-"""``python -m skillyard.standin.fake_llm``: both APIs as a process of their own, to try things."""
+"""``python -m skillyard_testkit.fake_llm``: both APIs as a process of their own, to try things."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from threading import Event
 from typing import TextIO
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.fake_llm.faults import NAMED
-from skillyard.standin.fake_llm.judging import BEHAVIOURS
-from skillyard.standin.fake_llm.server import FakeLlm
+from skillyard_testkit.fake_llm.faults import NAMED
+from skillyard_testkit.fake_llm.judge import BEHAVIOURS
+from skillyard_testkit.fake_llm.server import FakeLlm
 
 __all__ = ["serve"]
 
@@ -22,7 +22,7 @@ def serve(
     out: TextIO,
     error: TextIO,
     stop: Event,
-    prog: str = "python -m skillyard.standin.fake_llm",
+    prog: str = "python -m skillyard_testkit.fake_llm",
 ) -> int:
     """Serve until ``stop`` is set, and return the exit code: 0, or 2 for a wrong argument.
 
@@ -76,9 +76,9 @@ def _add(fake: FakeLlm, text: str) -> None:
     if name not in NAMED:
         raise InvalidInput(f"no fault {name!r}; known: {', '.join(NAMED)}")
     if count == "always":
-        fake.script.add(NAMED[name](), times=None)
+        fake.faults.add(NAMED[name](), times=None)
     elif not count or count.isdecimal():
-        fake.script.add(NAMED[name](), times=int(count or 1))
+        fake.faults.add(NAMED[name](), times=int(count or 1))
     else:
         raise InvalidInput(f"{text}: write {name}, {name}=3 or {name}=always")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from skillyard.standin.answers import Answer, Asked, json_answer
+from skillyard_testkit.messages import Request, Response, json_response
 
 __all__ = [
     "ANTHROPIC",
@@ -16,8 +16,8 @@ __all__ = [
     "ROUTES",
     "Call",
     "Reply",
-    "error_answer",
-    "reply_answer",
+    "error_response",
+    "reply_response",
 ]
 
 ANTHROPIC = "anthropic"
@@ -47,7 +47,7 @@ _STOPS = {"end": "stop", "max_tokens": "length", "refusal": "content_filter"}
 
 
 @dataclass(frozen=True)
-class Call(Asked):
+class Call(Request):
     """One request with its body."""
 
     content: bytes = b""
@@ -76,32 +76,32 @@ def tokens(text: str) -> int:
     return max(1, -(-len(text) // _TOKEN_CHARS))
 
 
-def reply_answer(api: str, body: Mapping[str, Any], asked: str, reply: Reply) -> Answer:
-    """Return a reply in the form of the API. ``asked`` is the text of the request."""
+def reply_response(api: str, body: Mapping[str, Any], prompt: str, reply: Reply) -> Response:
+    """Return a reply in the form of the API. ``prompt`` is the text of the request."""
     document = _message if api == ANTHROPIC else _completion
-    number = sha256(f"{asked}|{reply}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    return json_answer(document(number, str(body.get("model", "")), asked, reply))
+    number = sha256(f"{prompt}|{reply}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return json_response(document(number, str(body.get("model", "")), prompt, reply))
 
 
-def _message(number: str, model: str, asked: str, reply: Reply) -> dict[str, Any]:
+def _message(number: str, model: str, prompt: str, reply: Reply) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = []
     if reply.thinking:
         blocks.append({"type": "thinking", "thinking": reply.thinking, "signature": number})
     if reply.text:
         blocks.append({"type": "text", "text": reply.text})
-    refused = reply.stop == "refusal"
+    is_refusal = reply.stop == "refusal"
     document: dict[str, Any] = {
         "id": f"msg_{number}",
         "type": "message",
         "role": "assistant",
         "model": model,
-        "content": [] if refused else blocks,
+        "content": [] if is_refusal else blocks,
         "stop_reason": "end_turn" if reply.stop == "end" else reply.stop,
         "stop_sequence": None,
     }
     if reply.usage:
         document["usage"] = {
-            "input_tokens": tokens(asked),
+            "input_tokens": tokens(prompt),
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": 0,
             "output_tokens": tokens(reply.thinking + reply.text),
@@ -109,14 +109,14 @@ def _message(number: str, model: str, asked: str, reply: Reply) -> dict[str, Any
     return document
 
 
-def _completion(number: str, model: str, asked: str, reply: Reply) -> dict[str, Any]:
-    refused = reply.stop == "refusal"
+def _completion(number: str, model: str, prompt: str, reply: Reply) -> dict[str, Any]:
+    is_refusal = reply.stop == "refusal"
     choice = {
         "index": 0,
         "message": {
             "role": "assistant",
-            "content": None if refused else reply.text,
-            "refusal": "I cannot help with that." if refused else None,
+            "content": None if is_refusal else reply.text,
+            "refusal": "I cannot help with that." if is_refusal else None,
         },
         "logprobs": None,
         "finish_reason": _STOPS.get(reply.stop, reply.stop),
@@ -129,7 +129,7 @@ def _completion(number: str, model: str, asked: str, reply: Reply) -> dict[str, 
         "choices": [choice],
     }
     if reply.usage:
-        paid, gained = tokens(asked), tokens(reply.thinking + reply.text)
+        paid, gained = tokens(prompt), tokens(reply.thinking + reply.text)
         document["usage"] = {
             "prompt_tokens": paid,
             "completion_tokens": gained,
@@ -138,18 +138,18 @@ def _completion(number: str, model: str, asked: str, reply: Reply) -> dict[str, 
     return document
 
 
-def error_answer(
+def error_response(
     api: str, status: int, message: str, *, code: str | None = None, param: str | None = None
-) -> Answer:
+) -> Response:
     """Return an error in the form of the API. ``code`` is its machine-readable word."""
     kind = _ERROR_TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
     error: dict[str, Any]
     if api == OPENAI:
         openai_kind = code if code == "insufficient_quota" else kind
         error = {"message": message, "type": openai_kind, "param": param, "code": code}
-        return json_answer({"error": error}, status)
+        return json_response({"error": error}, status)
     error = {"type": kind, "message": message}
     if code is not None:
         error["details"] = {"error_code": code}
     document = {"type": "error", "error": error, "request_id": f"req_{status}"}
-    return json_answer(document, status, request_id=f"req_{status}")
+    return json_response(document, status, request_id=f"req_{status}")

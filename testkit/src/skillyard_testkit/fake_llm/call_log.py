@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, NamedTuple
 
-__all__ = ["Record", "Seen"]
+__all__ = ["CallLog", "LoggedCall"]
 
 
-class Seen(NamedTuple):
+class LoggedCall(NamedTuple):
     """One request, as the stand-in saw it."""
 
     api: str
@@ -27,15 +27,15 @@ class Seen(NamedTuple):
     """Of the answer; 0 where the connection hung or was reset."""
 
 
-class Record:
+class CallLog:
     """Requests in the order of their answers, and how busy the server was. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = Lock()
-        self._seen: list[Seen] = []
+        self._seen: list[LoggedCall] = []
         self._in_flight = 0
-        self._most = 0
+        self._max_in_flight = 0
         self._busy_s = 0.0
 
     def begin(self) -> float:
@@ -43,10 +43,10 @@ class Record:
         now = self._clock()
         with self._lock:
             self._in_flight += 1
-            self._most = max(self._most, self._in_flight)
+            self._max_in_flight = max(self._max_in_flight, self._in_flight)
         return now
 
-    def end(self, began: float, seen: Seen) -> None:
+    def end(self, began: float, seen: LoggedCall) -> None:
         """Note the answer to the request that began then."""
         now = self._clock()
         with self._lock:
@@ -55,7 +55,7 @@ class Record:
             self._seen.append(seen)
 
     @property
-    def seen(self) -> list[Seen]:
+    def calls(self) -> list[LoggedCall]:
         """A copy of the list so far."""
         with self._lock:
             return list(self._seen)
@@ -64,7 +64,7 @@ class Record:
         """Forget the requests that were answered, and the figures; those in flight stay."""
         with self._lock:
             self._seen.clear()
-            self._most = self._in_flight
+            self._max_in_flight = self._in_flight
             self._busy_s = 0.0
 
     @property
@@ -77,6 +77,6 @@ class Record:
             return {
                 "requests": len(self._seen),
                 "in_flight": self._in_flight,
-                "most_in_flight": self._most,
+                "most_in_flight": self._max_in_flight,
                 "busy_s": round(self._busy_s, 6),
             }

@@ -13,22 +13,22 @@ from threading import Lock
 from typing import Any
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.answers import Answer, text_answer
-from skillyard.standin.fake_llm.apis import (
+from skillyard_testkit.fake_llm.apis import (
     ANTHROPIC,
     OPENAI,
     Reply,
-    error_answer,
-    reply_answer,
+    error_response,
+    reply_response,
 )
-from skillyard.standin.fake_llm.judging import judged
-from skillyard.standin.fake_llm.questions import Question
+from skillyard_testkit.fake_llm.judge import write_verdict
+from skillyard_testkit.fake_llm.questions import Question
+from skillyard_testkit.messages import Response, text_response
 
 __all__ = [
     "NAMED",
     "VERDICTS",
     "Fault",
-    "Script",
+    "FaultQueue",
     "Turn",
     "broken_json",
     "broken_verdict",
@@ -39,9 +39,9 @@ __all__ = [
     "rate_limited",
     "redirect",
     "refuses_temperature",
+    "reply_with",
     "reset",
-    "said",
-    "says",
+    "respond_with",
     "spend_limit",
     "status",
     "truncated",
@@ -59,12 +59,12 @@ class Turn:
     reply: Reply
     """The honest one."""
 
-    def answer(self, reply: Reply | None = None) -> Answer:
+    def respond(self, reply: Reply | None = None) -> Response:
         """Return a reply, the honest one by default, in the form of the API."""
-        return reply_answer(self.api, self.body, self.question.text, reply or self.reply)
+        return reply_response(self.api, self.body, self.question.text, reply or self.reply)
 
 
-Fault = Callable[[Turn], Answer]
+Fault = Callable[[Turn], Response]
 
 
 def status(
@@ -77,12 +77,12 @@ def status(
 ) -> Fault:
     """An error status in the form of the API, ``word`` as its code; ``retry_after`` as it is."""
 
-    def fault(turn: Turn) -> Answer:
-        answer = error_answer(turn.api, code, message, code=word)
+    def fault(turn: Turn) -> Response:
+        response = error_response(turn.api, code, message, code=word)
         more = dict(headers or {})
         if retry_after is not None:
             more["retry-after"] = retry_after
-        return replace(answer, headers={**answer.headers, **more})
+        return replace(response, headers={**response.headers, **more})
 
     return fault
 
@@ -100,12 +100,12 @@ def rate_limited(retry_after: str | None = None) -> Fault:
 def spend_limit() -> Fault:
     """No more requests until somebody pays: a 429 too, with a word of its own."""
 
-    def fault(turn: Turn) -> Answer:
+    def fault(turn: Turn) -> Response:
         if turn.api == OPENAI:
             text = "You exceeded your current quota, please check your plan and billing details."
-            return error_answer(turn.api, 429, text, code="insufficient_quota")
+            return error_response(turn.api, 429, text, code="insufficient_quota")
         text = "You have reached your API usage limits."
-        return error_answer(turn.api, 429, text, code="enforced_spend_limit_reached")
+        return error_response(turn.api, 429, text, code="enforced_spend_limit_reached")
 
     return fault
 
@@ -113,50 +113,52 @@ def spend_limit() -> Fault:
 def overloaded(retry_after: str | None = None) -> Fault:
     """529, which Anthropic says for it; the others say 503."""
 
-    def fault(turn: Turn) -> Answer:
+    def fault(turn: Turn) -> Response:
         code = 529 if turn.api == ANTHROPIC else 503
         return status(code, "Overloaded", retry_after=retry_after)(turn)
 
     return fault
 
 
-def said(answer: Answer) -> Fault:
+def respond_with(response: Response) -> Fault:
     """Exactly this answer, whatever it is."""
-    return lambda turn: answer
+    return lambda turn: response
 
 
 def html() -> Fault:
     """A web page with status 200, as from a portal or a wrong address."""
     page = "<!DOCTYPE html><html><head><title>Sign in</title></head><body></body></html>\n"
-    return said(text_answer(page, kind="text/html; charset=utf-8"))
+    return respond_with(text_response(page, kind="text/html; charset=utf-8"))
 
 
 def redirect(url: str, code: int = 307) -> Fault:
     """A redirect to ``url``."""
-    return said(text_answer("", code, location=url))
+    return respond_with(text_response("", code, location=url))
 
 
 def hang() -> Fault:
     """Silence until the server closes."""
-    return said(Answer(0))
+    return respond_with(Response(0))
 
 
 def reset() -> Fault:
     """The connection is reset before anything is said."""
-    return said(Answer(0, then="reset"))
+    return respond_with(Response(0, then="reset"))
 
 
 def dripping() -> Fault:
     """The honest body, a byte now and then, without end in sight."""
-    return lambda turn: replace(turn.answer(), then="drip")
+    return lambda turn: replace(turn.respond(), then="drip")
 
 
 def truncated() -> Fault:
     """Half of the body, though the length promises all of it; then the connection ends."""
 
-    def fault(turn: Turn) -> Answer:
-        answer = turn.answer()
-        return replace(answer, body=answer.body[: len(answer.body) // 2], length=len(answer.body))
+    def fault(turn: Turn) -> Response:
+        response = turn.respond()
+        return replace(
+            response, body=response.body[: len(response.body) // 2], length=len(response.body)
+        )
 
     return fault
 
@@ -164,37 +166,37 @@ def truncated() -> Fault:
 def broken_json() -> Fault:
     """Half of the body, with a length that agrees: good HTTP, broken JSON."""
 
-    def fault(turn: Turn) -> Answer:
-        answer = turn.answer()
-        return replace(answer, body=answer.body[: len(answer.body) // 2])
+    def fault(turn: Turn) -> Response:
+        response = turn.respond()
+        return replace(response, body=response.body[: len(response.body) // 2])
 
     return fault
 
 
-def says(text: str = "", *, stop: str = "end", thinking: str = "") -> Fault:
+def reply_with(text: str = "", *, stop: str = "end", thinking: str = "") -> Fault:
     """A reply of that text, which ends for that reason."""
-    return lambda turn: turn.answer(Reply(text, stop, thinking))
+    return lambda turn: turn.respond(Reply(text, stop, thinking))
 
 
 def _stops(stop: str) -> Fault:
-    return lambda turn: turn.answer(replace(turn.reply, stop=stop))
+    return lambda turn: turn.respond(replace(turn.reply, stop=stop))
 
 
 def _cut_off() -> Fault:
-    def fault(turn: Turn) -> Answer:
+    def fault(turn: Turn) -> Response:
         text = turn.reply.text
-        return turn.answer(replace(turn.reply, text=text[: len(text) // 2], stop="max_tokens"))
+        return turn.respond(replace(turn.reply, text=text[: len(text) // 2], stop="max_tokens"))
 
     return fault
 
 
 def _thinking_first() -> Fault:
-    return lambda turn: turn.answer(replace(turn.reply, thinking="First, what is asked?"))
+    return lambda turn: turn.respond(replace(turn.reply, thinking="First, what is asked?"))
 
 
 def without_usage() -> Fault:
     """The honest reply, without a count of tokens."""
-    return lambda turn: turn.answer(replace(turn.reply, usage=False))
+    return lambda turn: turn.respond(replace(turn.reply, usage=False))
 
 
 def _missing(verdict: dict[str, Any]) -> None:
@@ -259,10 +261,10 @@ def broken_verdict(name: str) -> Fault:
     if name not in VERDICTS:
         raise InvalidInput(f"no verdict {name!r}; known: {', '.join(VERDICTS)}")
 
-    def fault(turn: Turn) -> Answer:
-        verdict = judged(turn.question, "honest")
+    def fault(turn: Turn) -> Response:
+        verdict = write_verdict(turn.question, "honest")
         VERDICTS[name](verdict)
-        return turn.answer(Reply(json.dumps(verdict)))
+        return turn.respond(Reply(json.dumps(verdict)))
 
     return fault
 
@@ -285,31 +287,31 @@ NAMED: dict[str, Callable[[], Fault]] = {
     "truncated-body": truncated,
     "broken-json": broken_json,
     "html": html,
-    "empty": says,
-    "refusal": lambda: says(stop="refusal"),
+    "empty": reply_with,
+    "refusal": lambda: reply_with(stop="refusal"),
     "max-tokens": _cut_off,
     "context-window": lambda: _stops("model_context_window_exceeded"),
     "thinking-first": _thinking_first,
     "no-usage": without_usage,
-    "no-json": lambda: says("I would rather tell you in prose: the first one."),
+    "no-json": lambda: reply_with("I would rather tell you in prose: the first one."),
     **{name: (lambda name=name: broken_verdict(name)) for name in VERDICTS},  # type: ignore[misc]
 }
 """Every fault by a name, for the command line and for tests that go through all of them."""
 
 
 @dataclass
-class _Waiting:
+class _PendingFault:
     fault: Fault
     kind: str
     left: int | None
 
 
-class Script:
+class FaultQueue:
     """Faults that wait for requests, in the order in which they were added. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._waiting: list[_Waiting] = []
+        self._pending: list[_PendingFault] = []
 
     def add(self, *faults: Fault, times: int | None = 1, kind: str = "") -> None:
         """Let each fault meet the next ``times`` requests, or with None all that follow.
@@ -320,27 +322,27 @@ class Script:
         if times is not None and times < 1:
             raise InvalidInput(f"times must be 1 or more, or None for always, not {times}")
         with self._lock:
-            self._waiting += [_Waiting(fault, kind, times) for fault in faults]
+            self._pending += [_PendingFault(fault, kind, times) for fault in faults]
 
     def take(self, kind: str) -> Fault | None:
         """Return the first fault that waits for a request of that kind, and count it."""
         with self._lock:
-            for place, waiting in enumerate(self._waiting):
-                if waiting.kind in ("", kind):
-                    if waiting.left is not None:
-                        waiting.left -= 1
-                        if not waiting.left:
-                            del self._waiting[place]
-                    return waiting.fault
+            for place, pending in enumerate(self._pending):
+                if pending.kind in ("", kind):
+                    if pending.left is not None:
+                        pending.left -= 1
+                        if not pending.left:
+                            del self._pending[place]
+                    return pending.fault
         return None
 
     @property
     def left(self) -> int:
         """How many faults still wait; one that waits for ever counts as one."""
         with self._lock:
-            return len(self._waiting)
+            return len(self._pending)
 
     def clear(self) -> None:
         """Forget every fault that still waits."""
         with self._lock:
-            self._waiting.clear()
+            self._pending.clear()

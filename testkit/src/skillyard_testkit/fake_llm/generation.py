@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from skillyard.standin.fake_llm.questions import Question
-from skillyard.standin.fake_llm.words import drawn, terms
+from skillyard_testkit.fake_llm.questions import Question
+from skillyard_testkit.fake_llm.words import seeded_number, terms
 
-__all__ = ["generated"]
+__all__ = ["write_answer"]
 
 _HEADING = re.compile(r"(?m)^#{1,4} +(.{1,60}?)\s*#*$")
 _BEGIN = re.compile(r"(?m)^-{3,} BEGIN ")
@@ -37,19 +37,19 @@ _HEADINGS = 4
 """One answer in four uses none of the skill, so that reports have losses to show too."""
 
 
-def generated(question: Question) -> str:
+def write_answer(question: Question) -> str:
     """Return the answer: the same for the same two texts."""
-    asked = terms(question.user) or ["the request"]
+    topics = terms(question.user) or ["the request"]
     skill = question.system if _BEGIN.search(question.system) else ""
     seed = (question.system, question.user)
-    first, second = asked[0], asked[min(1, len(asked) - 1)]
-    opening = _OPENINGS[drawn(len(_OPENINGS), "opening", *seed)]
+    first, second = topics[0], topics[min(1, len(topics) - 1)]
+    opening = _OPENINGS[seeded_number(len(_OPENINGS), "opening", *seed)]
     lines = [opening.format(first=first, second=second), ""]
-    steps = _PLAIN_STEPS + drawn(_MORE_STEPS, "steps", *seed)
-    lines += _steps(asked, steps, "asked", question)
+    steps = _PLAIN_STEPS + seeded_number(_MORE_STEPS, "steps", *seed)
+    lines += _steps(topics, steps, "asked", question)
     if skill:
         lines += _from_skill(question)
-    lines += ["", f"That covers {', '.join(asked[: 2 + drawn(4, 'covers', *seed)])}."]
+    lines += ["", f"That covers {', '.join(topics[: 2 + seeded_number(4, 'covers', *seed)])}."]
     return "\n".join(lines)
 
 
@@ -57,12 +57,12 @@ def _from_skill(question: Question) -> list[str]:
     """Return sections under some of the skill's headings, about some of its terms."""
     seed = (question.system, question.user)
     headings = list(dict.fromkeys(_HEADING.findall(question.system))) or ["Notes"]
-    wanted = drawn(_HEADINGS, "headings", *seed)
+    count_of_headings = seeded_number(_HEADINGS, "headings", *seed)
     words = terms(question.system)
     lines: list[str] = []
-    for heading in headings[:wanted]:
-        count = _SKILL_STEPS + drawn(_MORE_SKILL_STEPS, heading, *seed)
-        start = drawn(max(1, len(words)), "words", heading, *seed)
+    for heading in headings[:count_of_headings]:
+        count = _SKILL_STEPS + seeded_number(_MORE_SKILL_STEPS, heading, *seed)
+        start = seeded_number(max(1, len(words)), "words", heading, *seed)
         lines += ["", f"## {heading}", ""]
         lines += _steps(words[start:] + words[:start] or ["the skill"], count, heading, question)
     return lines
@@ -72,6 +72,6 @@ def _steps(words: list[str], count: int, name: str, question: Question) -> list[
     steps = []
     for number in range(count):
         term = words[number % len(words)]
-        form = _STEPS[drawn(len(_STEPS), name, str(number), question.user)]
+        form = _STEPS[seeded_number(len(_STEPS), name, str(number), question.user)]
         steps.append(f"{number + 1}. {form.format(term=term)}")
     return steps

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skillyard.standin.fake_llm.questions import Question
-from skillyard.standin.fake_llm.words import drawn, terms
+from skillyard_testkit.fake_llm.questions import Question
+from skillyard_testkit.fake_llm.words import seeded_number, terms
 
-__all__ = ["BEHAVIOURS", "Pair", "judged", "pair_of"]
+__all__ = ["BEHAVIOURS", "Pair", "parse_pair", "write_verdict"]
 
 _TEXT = re.compile(
     r"(?ms)^=== BEGIN (REQUEST|RESPONSE A|RESPONSE B) (\w+) ===\n(.*?)\n?^=== END \1 \2 ===$"
@@ -35,7 +35,7 @@ Score = Callable[[Pair, str], tuple[int, int]]
 """Scores for A and B on one criterion, 1..5."""
 
 
-def pair_of(question: Question) -> Pair:
+def parse_pair(question: Question) -> Pair:
     """Return the request, the two responses and the criteria's names; empty where not found."""
     found = {what: text for what, _, text in _TEXT.findall(question.user)}
     return Pair(
@@ -61,9 +61,9 @@ def _enumerated(schema: Mapping[str, Any] | None) -> list[str]:
     return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
 
 
-def judged(question: Question, behaviour: str) -> dict[str, Any]:
+def write_verdict(question: Question, behaviour: str) -> dict[str, Any]:
     """Return a valid verdict by the rule of that name, one of :data:`BEHAVIOURS`."""
-    pair = pair_of(question)
+    pair = parse_pair(question)
     score = BEHAVIOURS[behaviour]
     criteria = []
     balance = 0
@@ -97,7 +97,7 @@ def _quality(pair: Pair, criterion: str, text: str) -> int:
     structure = min(4, len(re.findall(r"(?m)^(?:#+ |\d+\. |[-*] )", text)) // 3)
     richness = min(4, len(words) // 12)
     points = 1.5 * covered + 0.3 * structure + 0.3 * richness
-    points += drawn(4, criterion, text) * 0.5
+    points += seeded_number(4, criterion, text) * 0.5
     return max(1, min(5, round(points)))
 
 

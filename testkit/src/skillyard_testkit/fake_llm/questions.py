@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skillyard.standin.fake_llm.apis import COUNT, OPENAI, Call
+from skillyard_testkit.fake_llm.apis import COUNT, OPENAI, Call
 
-__all__ = ["Question", "question_of"]
+__all__ = ["Question", "parse_question"]
 
 _BLOCK = re.compile(r"(?m)^(-{3,}) BEGIN (.+) \1\n(?:.*\n)*?\1 END \2 \1$")
 
@@ -31,7 +31,7 @@ class Question:
         return f"{self.system}\n{self.user}"
 
 
-def question_of(call: Call, body: Mapping[str, Any]) -> Question:
+def parse_question(call: Call, body: Mapping[str, Any]) -> Question:
     """Return what a checked request asks for.
 
     A schema tells it by its properties; without one, the prompt by the names of the fields that it

@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.standin.fake_llm.apis import ANTHROPIC, COUNT, Call
+from skillyard_testkit.fake_llm.apis import ANTHROPIC, COUNT, Call
 
-__all__ = ["BODY_LIMIT", "Refused", "check"]
+__all__ = ["BODY_LIMIT", "InvalidRequest", "check"]
 
 BODY_LIMIT = 32 * 1024 * 1024
 """Bytes of a request (Anthropic: 32 MB; the other API names no figure)."""
@@ -48,7 +48,7 @@ _NO_KEYWORDS = frozenset(
 )  # fmt: skip
 
 
-class Refused(Exception):
+class InvalidRequest(Exception):
     """A request that the API would not take, with the answer's parts."""
 
     def __init__(
@@ -64,11 +64,11 @@ def check(call: Call, body: object) -> Mapping[str, Any]:
     """Return the request's object when the API takes it. Raises Refused."""
     _check_key(call)
     if len(call.content) > BODY_LIMIT:
-        raise Refused(413, "Request exceeds the maximum size")
+        raise InvalidRequest(413, "Request exceeds the maximum size")
     if "json" not in call.headers.get("content-type", ""):
-        raise Refused(400, "content-type: must be application/json")
+        raise InvalidRequest(400, "content-type: must be application/json")
     if not isinstance(body, dict):
-        raise Refused(400, "The request body is not a JSON object")
+        raise InvalidRequest(400, "The request body is not a JSON object")
     if call.api == ANTHROPIC:
         _check_messages(call, body)
     else:
@@ -80,29 +80,31 @@ def _check_key(call: Call) -> None:
     if call.token or (call.api == ANTHROPIC and call.headers.get("x-api-key", "").strip()):
         return
     if call.api == ANTHROPIC:
-        raise Refused(401, "Authorization: a Bearer key is required")
-    raise Refused(401, "You didn't provide an API key.", code="invalid_api_key")
+        raise InvalidRequest(401, "Authorization: a Bearer key is required")
+    raise InvalidRequest(401, "You didn't provide an API key.", code="invalid_api_key")
 
 
 def _check_messages(call: Call, body: Mapping[str, Any]) -> None:
     version = call.headers.get("anthropic-version", "")
     if version not in VERSIONS:
-        raise Refused(400, f"anthropic-version: {version or 'missing'} is not a valid version")
+        raise InvalidRequest(
+            400, f"anthropic-version: {version or 'missing'} is not a valid version"
+        )
     counting = call.path == COUNT
     fields = _COUNT_FIELDS if counting else _MESSAGE_FIELDS
     for name in body:
         old = version == VERSIONS[0] and name in _SAMPLING and not counting
         if name not in fields and not old:
-            raise Refused(400, f"{name}: Extra inputs are not permitted")
+            raise InvalidRequest(400, f"{name}: Extra inputs are not permitted")
     _required(body, ("model", "messages") if counting else ("model", "messages", "max_tokens"))
     if not counting:
         _positive(body, "max_tokens")
     _range(body, "temperature", 0, 1)
     _check_turns(body["messages"], _ROLES["anthropic"])
     if not isinstance(body.get("system", ""), str | list):
-        raise Refused(400, "system: Input should be a valid string or list")
+        raise InvalidRequest(400, "system: Input should be a valid string or list")
     if body.get("stream"):
-        raise Refused(400, "stream: the stand-in does not stream")
+        raise InvalidRequest(400, "stream: the stand-in does not stream")
     _check_output_config(body.get("output_config"))
 
 
@@ -110,25 +112,27 @@ def _check_output_config(config: object) -> None:
     if config is None:
         return
     if not isinstance(config, dict) or set(config) - {"effort", "format"}:
-        raise Refused(400, "output_config: Extra inputs are not permitted")
+        raise InvalidRequest(400, "output_config: Extra inputs are not permitted")
     wanted = config.get("format")
     if wanted is None:
         return
     if not isinstance(wanted, dict) or wanted.get("type") != "json_schema":
-        raise Refused(400, "output_config.format.type: Input should be 'json_schema'")
+        raise InvalidRequest(400, "output_config.format.type: Input should be 'json_schema'")
     if set(wanted) - {"type", "schema"} or not isinstance(wanted.get("schema"), dict):
-        raise Refused(400, "output_config.format.schema: Field required")
+        raise InvalidRequest(400, "output_config.format.schema: Field required")
     _check_schema(wanted["schema"], "output_config.format.schema", all_required=False)
 
 
 def _check_chat(body: Mapping[str, Any]) -> None:
     for name in body:
         if name not in _CHAT_FIELDS:
-            raise Refused(400, f"Unrecognized request argument supplied: {name}", param=name)
+            raise InvalidRequest(400, f"Unrecognized request argument supplied: {name}", param=name)
     _required(body, ("model", "messages"))
     model = str(body["model"])
     if "max_tokens" in body and "max_completion_tokens" in body:
-        raise Refused(400, "Setting both max_tokens and max_completion_tokens is not supported.")
+        raise InvalidRequest(
+            400, "Setting both max_tokens and max_completion_tokens is not supported."
+        )
     for name in ("max_tokens", "max_completion_tokens"):
         if name in body:
             _positive(body, name)
@@ -137,16 +141,16 @@ def _check_chat(body: Mapping[str, Any]) -> None:
     _range(body, "temperature", 0, 2)
     seed = body.get("seed")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
-        raise Refused(400, "Invalid type for 'seed': expected an integer.", param="seed")
+        raise InvalidRequest(400, "Invalid type for 'seed': expected an integer.", param="seed")
     if body.get("n", 1) != 1 or body.get("stream"):
-        raise Refused(400, "The stand-in gives one choice, and does not stream.")
+        raise InvalidRequest(400, "The stand-in gives one choice, and does not stream.")
     _check_turns(body["messages"], _ROLES["openai"])
     _check_response_format(body.get("response_format"))
 
 
 def _check_thinking(body: Mapping[str, Any]) -> None:
     if "max_tokens" in body:
-        raise Refused(
+        raise InvalidRequest(
             400,
             "Unsupported parameter: 'max_tokens' is not supported with this model."
             " Use 'max_completion_tokens' instead.",
@@ -154,7 +158,7 @@ def _check_thinking(body: Mapping[str, Any]) -> None:
             param="max_tokens",
         )
     if body.get("temperature", 1) != 1:
-        raise Refused(
+        raise InvalidRequest(
             400,
             "Unsupported value: 'temperature' does not support this value with this model."
             " Only the default (1) value is supported.",
@@ -168,15 +172,15 @@ def _check_response_format(wanted: object) -> None:
         return
     kind = wanted.get("type") if isinstance(wanted, dict) else None
     if not isinstance(wanted, dict) or kind not in ("text", "json_object", "json_schema"):
-        raise Refused(400, "Invalid value: 'response_format'.", param="response_format")
+        raise InvalidRequest(400, "Invalid value: 'response_format'.", param="response_format")
     if kind != "json_schema":
         return
     inner = wanted.get("json_schema")
     if not isinstance(inner, dict) or not _NAME.match(str(inner.get("name", ""))):
-        raise Refused(400, "Missing or invalid 'response_format.json_schema.name'.")
+        raise InvalidRequest(400, "Missing or invalid 'response_format.json_schema.name'.")
     schema = inner.get("schema")
     if not isinstance(schema, dict):
-        raise Refused(400, "Missing 'response_format.json_schema.schema'.")
+        raise InvalidRequest(400, "Missing 'response_format.json_schema.schema'.")
     if inner.get("strict"):
         _check_schema(schema, "response_format", all_required=True)
 
@@ -188,13 +192,13 @@ def _check_schema(schema: object, where: str, *, all_required: bool) -> None:
     if schema.get("type") == "object":
         properties = schema.get("properties", {})
         if schema.get("additionalProperties") is not False:
-            raise Refused(400, f"{where}: 'additionalProperties' must be false for objects")
+            raise InvalidRequest(400, f"{where}: 'additionalProperties' must be false for objects")
         if all_required and set(schema.get("required", ())) != set(properties):
-            raise Refused(400, f"{where}: 'required' must hold every key of 'properties'")
+            raise InvalidRequest(400, f"{where}: 'required' must hold every key of 'properties'")
         for name, inner in properties.items():
             _check_schema(inner, f"{where}.{name}", all_required=all_required)
     elif not all_required and (extra := _NO_KEYWORDS & set(schema)):
-        raise Refused(400, f"{where}: property '{min(extra)}' is not supported")
+        raise InvalidRequest(400, f"{where}: property '{min(extra)}' is not supported")
     _check_schema(schema.get("items"), f"{where}[]", all_required=all_required)
     for inner in schema.get("anyOf", ()):
         _check_schema(inner, where, all_required=all_required)
@@ -203,15 +207,15 @@ def _check_schema(schema: object, where: str, *, all_required: bool) -> None:
 def _required(body: Mapping[str, Any], names: tuple[str, ...]) -> None:
     for name in names:
         if name not in body:
-            raise Refused(400, f"{name}: Field required", param=name)
+            raise InvalidRequest(400, f"{name}: Field required", param=name)
     if not isinstance(body["model"], str) or not body["model"]:
-        raise Refused(400, "model: String should have at least 1 character", param="model")
+        raise InvalidRequest(400, "model: String should have at least 1 character", param="model")
 
 
 def _positive(body: Mapping[str, Any], name: str) -> None:
     value = body[name]
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise Refused(400, f"{name}: Input should be an integer of 1 or more", param=name)
+        raise InvalidRequest(400, f"{name}: Input should be an integer of 1 or more", param=name)
 
 
 def _range(body: Mapping[str, Any], name: str, low: float, high: float) -> None:
@@ -219,16 +223,16 @@ def _range(body: Mapping[str, Any], name: str, low: float, high: float) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise Refused(400, f"{name}: range: {low}..{high}", param=name)
+        raise InvalidRequest(400, f"{name}: range: {low}..{high}", param=name)
 
 
 def _check_turns(turns: object, roles: tuple[str, ...]) -> None:
     if not isinstance(turns, list) or not turns:
-        raise Refused(400, "messages: at least one message is required", param="messages")
+        raise InvalidRequest(400, "messages: at least one message is required", param="messages")
     for place, turn in enumerate(turns):
         where = f"messages.{place}"
         if not isinstance(turn, dict) or turn.get("role") not in roles:
-            raise Refused(400, f"{where}.role: Input should be one of {', '.join(roles)}")
+            raise InvalidRequest(400, f"{where}.role: Input should be one of {', '.join(roles)}")
         content = turn.get("content")
         if not isinstance(content, str | list) or not content:
-            raise Refused(400, f"{where}.content: text content blocks must be non-empty")
+            raise InvalidRequest(400, f"{where}.content: text content blocks must be non-empty")

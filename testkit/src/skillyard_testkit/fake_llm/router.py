@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from typing import Any
 
-from skillyard.standin.fake_llm.questions import Question
-from skillyard.standin.fake_llm.words import terms
+from skillyard_testkit.fake_llm.questions import Question
+from skillyard_testkit.fake_llm.words import terms
 
-__all__ = ["chosen", "routed"]
+__all__ = ["names_skill", "pick_skills"]
 
 _LINE = re.compile(r"(?m)^- ([^:\n]{1,200}): (.*)$")
 _SKILL = re.compile(r"(?m)^Skill: (.+)$")
@@ -19,32 +19,34 @@ _NEAR = 0.75
 _STEM = 5
 
 
-def routed(question: Question) -> dict[str, Any]:
+def pick_skills(question: Question) -> dict[str, Any]:
     """Return the skills of the index whose lines share the most words with the request."""
     lines = _LINE.findall(question.system) or _LINE.findall(question.user)
-    asked = _stems(question.user)
+    request = _stems(question.user)
     index = {name.strip(): _stems(f"{name} {text}") for name, text in lines}
     known = Counter(stem for stems in index.values() for stem in stems)
     weights = {
-        name: sum(1.0 / known[stem] for stem in stems & asked) for name, stems in index.items()
+        name: sum(1.0 / known[stem] for stem in stems & request) for name, stems in index.items()
     }
     best = max(weights.values(), default=0.0)
-    shared = {name: len(stems & asked) for name, stems in index.items()}
+    shared = {name: len(stems & request) for name, stems in index.items()}
     order = sorted(weights, key=lambda name: (-weights[name], name))
     picked = [
         name
         for name in order
         if weights[name] >= _NEAR * best and (weights[name] >= _FEWEST or shared[name] > 1)
     ]
-    said = f"They share {shared[picked[0]]} words with the request." if picked else "None fits."
-    return {"skills": picked[:2], "reasoning": said}
+    reasoning = (
+        f"They share {shared[picked[0]]} words with the request." if picked else "None fits."
+    )
+    return {"skills": picked[:2], "reasoning": reasoning}
 
 
 def _stems(text: str) -> set[str]:
     return {word[:_STEM] for word in terms(text)}
 
 
-def chosen(question: Question) -> dict[str, Any]:
+def names_skill(question: Question) -> dict[str, Any]:
     """Return whether the answer of another model names the skill that is asked about."""
     found = _SKILL.search(question.user)
     name = found[1].strip() if found else ""

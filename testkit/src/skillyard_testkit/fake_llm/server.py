@@ -12,16 +12,16 @@ from threading import Event
 from typing import Any
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.answers import Answer, Asked, json_answer
-from skillyard.standin.fake_llm.apis import BACKEND, Call, Reply, error_answer, tokens
-from skillyard.standin.fake_llm.checks import BODY_LIMIT, Refused, check
-from skillyard.standin.fake_llm.faults import Script, Turn
-from skillyard.standin.fake_llm.generating import generated
-from skillyard.standin.fake_llm.judging import BEHAVIOURS, judged
-from skillyard.standin.fake_llm.questions import Question, question_of
-from skillyard.standin.fake_llm.record import Record, Seen
-from skillyard.standin.fake_llm.routing import chosen, routed
-from skillyard.standin.server import LoopbackServer
+from skillyard_testkit.fake_llm.apis import BACKEND, Call, Reply, error_response, tokens
+from skillyard_testkit.fake_llm.call_log import CallLog, LoggedCall
+from skillyard_testkit.fake_llm.faults import FaultQueue, Turn
+from skillyard_testkit.fake_llm.generation import write_answer
+from skillyard_testkit.fake_llm.judge import BEHAVIOURS, write_verdict
+from skillyard_testkit.fake_llm.questions import Question, parse_question
+from skillyard_testkit.fake_llm.request_validation import BODY_LIMIT, InvalidRequest, check
+from skillyard_testkit.fake_llm.router import names_skill, pick_skills
+from skillyard_testkit.messages import Request, Response, json_response
+from skillyard_testkit.server import LoopbackServer
 
 __all__ = ["FakeLlm"]
 
@@ -44,8 +44,8 @@ class FakeLlm:
             raise InvalidInput(f"latency must be 0 to 3600 seconds, not {latency_s}")
         self.behaviour = behaviour
         self.latency_s = latency_s
-        self.script = Script()
-        self.record = Record()
+        self.faults = FaultQueue()
+        self.log = CallLog()
         self._closing = Event()
         self._server = _Server(self.respond, self._closing)
 
@@ -74,58 +74,66 @@ class FakeLlm:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def respond(self, asked: Asked) -> Answer:
+    def respond(self, request: Request) -> Response:
         """Return the answer to one request, after the latency."""
-        call = asked if isinstance(asked, Call) else Call(asked.method, asked.target, asked.headers)
+        call = (
+            request
+            if isinstance(request, Call)
+            else Call(request.method, request.target, request.headers)
+        )
         if call.method == "GET" and call.path == "/health":
-            return _marked(json_answer({"backend": "fake", **self.record.figures}))
-        began = self.record.begin()
-        kind, answer = "", Answer(500)
+            return _mark_as_fake(json_response({"backend": "fake", **self.log.figures}))
+        began = self.log.begin()
+        kind, response = "", Response(500)
         body: Mapping[str, Any] = {}
         try:
-            kind, body, answer = self._answered(call)
+            kind, body, response = self._handle(call)
             if self.latency_s:
                 self._closing.wait(self.latency_s)
         finally:
-            seen = Seen(call.api, kind, call.method, call.path, call.headers, body, answer.status)
-            self.record.end(began, seen)
-        return _marked(answer)
+            seen = LoggedCall(
+                call.api, kind, call.method, call.path, call.headers, body, response.status
+            )
+            self.log.end(began, seen)
+        return _mark_as_fake(response)
 
-    def _answered(self, call: Call) -> tuple[str, Mapping[str, Any], Answer]:
+    def _handle(self, call: Call) -> tuple[str, Mapping[str, Any], Response]:
         """Return what was asked for, the request's object, and the answer."""
         if call.api == "other":
-            return "", {}, error_answer("anthropic", 404, f"no such path: {call.path[:100]}")
+            return "", {}, error_response("anthropic", 404, f"no such path: {call.path[:100]}")
         if call.method != "POST":
-            return "", {}, error_answer(call.api, 405, "Use POST.")
+            return "", {}, error_response(call.api, 405, "Use POST.")
         try:
-            body = check(call, _parsed(call.content))
-        except Refused as why:
-            answer = error_answer(call.api, why.status, str(why), code=why.code, param=why.param)
-            return "", {}, answer
-        question = question_of(call, body)
+            body = check(call, _parse_json(call.content))
+        except InvalidRequest as why:
+            response = error_response(
+                call.api, why.status, str(why), code=why.code, param=why.param
+            )
+            return "", {}, response
+        question = parse_question(call, body)
         turn = Turn(call.api, body, question, self._reply(question))
-        fault = self.script.take(question.kind)
+        fault = self.faults.take(question.kind)
         if fault is not None:
             return question.kind, body, fault(turn)
         if question.kind == "count":
-            return "count", body, json_answer({"input_tokens": tokens(question.text)})
-        return question.kind, body, turn.answer()
+            return "count", body, json_response({"input_tokens": tokens(question.text)})
+        return question.kind, body, turn.respond()
 
     def _reply(self, question: Question) -> Reply:
         if question.kind == "judge":
-            return Reply(json.dumps(judged(question, self.behaviour)))
+            return Reply(json.dumps(write_verdict(question, self.behaviour)))
         if question.kind == "router":
-            return Reply(json.dumps(routed(question)))
+            return Reply(json.dumps(pick_skills(question)))
         if question.kind == "chosen":
-            return Reply(json.dumps(chosen(question)))
-        return Reply(generated(question))
+            return Reply(json.dumps(names_skill(question)))
+        return Reply(write_answer(question))
 
 
-def _marked(answer: Answer) -> Answer:
-    return replace(answer, headers={**answer.headers, **BACKEND})
+def _mark_as_fake(response: Response) -> Response:
+    return replace(response, headers={**response.headers, **BACKEND})
 
 
-def _parsed(content: bytes) -> object:
+def _parse_json(content: bytes) -> object:
     """Return a request's JSON; None where it is none, or nested beyond reason."""
     if content.count(b"[") + content.count(b"{") > 100_000:
         return None
@@ -153,14 +161,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         content = self._read_body()
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self.server.respond(Call(self.command, self.path, headers, content))
-        if answer.then == "reset":
+        response = self.server.respond(Call(self.command, self.path, headers, content))
+        if response.then == "reset":
             self._reset()
-        elif answer.status == 0:
+        elif response.status == 0:
             self.server.closing.wait()
             self.close_connection = True
         else:
-            self._send(answer)
+            self._send(response)
 
     do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815
 
@@ -181,20 +189,20 @@ class _Handler(BaseHTTPRequestHandler):
                 left -= len(piece)
         return content
 
-    def _send(self, answer: Answer) -> None:
-        claimed = len(answer.body) if answer.length is None else answer.length
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
+    def _send(self, response: Response) -> None:
+        claimed = len(response.body) if response.length is None else response.length
+        self.send_response(response.status)
+        for name, value in response.headers.items():
             self.send_header(name, value)
         self.send_header("content-length", str(claimed))
         self.end_headers()
-        if claimed != len(answer.body):
+        if claimed != len(response.body):
             self.close_connection = True
-        if answer.then != "drip":
-            self.wfile.write(answer.body)
+        if response.then != "drip":
+            self.wfile.write(response.body)
             return
-        for place in range(len(answer.body)):
-            self.wfile.write(answer.body[place : place + 1])
+        for place in range(len(response.body)):
+            self.wfile.write(response.body[place : place + 1])
             if self.server.closing.wait(_DRIP_S):
                 self.close_connection = True
                 return

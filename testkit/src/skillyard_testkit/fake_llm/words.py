@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-__all__ = ["drawn", "terms"]
+__all__ = ["seeded_number", "terms"]
 
 _WORD = re.compile(r"[^\W_]{4,}")
 _COMMON = frozenset(
@@ -24,7 +24,7 @@ def terms(text: str) -> list[str]:
     return [word for word in found if word not in _COMMON]
 
 
-def drawn(below: int, *texts: str) -> int:
+def seeded_number(below: int, *texts: str) -> int:
     """Return a number from 0 to ``below`` - 1 that follows from the texts alone."""
     digest = sha256("|".join(texts).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) % below

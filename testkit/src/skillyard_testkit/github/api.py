@@ -13,13 +13,20 @@ from posixpath import dirname, join, normpath
 from typing import Any
 from urllib.parse import quote
 
-from skillyard.standin.answers import Answer, Asked, conditional, etag_of, json_answer, text_answer
-from skillyard.standin.budgets import Standing
-from skillyard.standin.git_objects import LINK, SUBMODULE, Entry
-from skillyard.standin.repositories import Repositories, Repository
-from skillyard.standin.site import Site, phrase
-from skillyard.standin.snapshots import FIRST_COMMIT_AT, Snapshot
-from skillyard.standin.switches import Switches
+from skillyard_testkit.github.git_objects import LINK, SUBMODULE, Entry
+from skillyard_testkit.github.repositories import Repositories, Repository
+from skillyard_testkit.github.snapshots import FIRST_COMMIT_AT, Snapshot
+from skillyard_testkit.messages import (
+    Request,
+    Response,
+    conditional_response,
+    etag_of,
+    json_response,
+    text_response,
+)
+from skillyard_testkit.rate_limits import RateLimitState
+from skillyard_testkit.site import Site, phrase
+from skillyard_testkit.switches import Switches
 
 __all__ = ["GitHubApi"]
 
@@ -36,7 +43,7 @@ _MESSAGES = {
 _SECONDARY = (
     "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 )
-_FOLDER_MOST = 1_000
+_MAX_FOLDER_ENTRIES = 1_000
 _BASE64_LINE = 60
 
 
@@ -51,22 +58,24 @@ class GitHubApi(Site):
         self.raw_base = ""
         """The URL of the raw-content host, once it runs."""
 
-    def answer(self, asked: Asked) -> Answer:
+    def respond(self, request: Request) -> Response:
         """Return the answer to GET, tagged, and 304 where the client has it."""
-        if not asked.headers.get("user-agent"):
-            return self.error(asked, 403, "Request forbidden by administrative rules.")
-        if asked.headers.get("authorization") and not self.account(asked):
-            return self.error(asked, 401)
-        answer = self._route(asked)
+        if not request.headers.get("user-agent"):
+            return self.error(request, 403, "Request forbidden by administrative rules.")
+        if request.headers.get("authorization") and not self.account(request):
+            return self.error(request, 401)
+        response = self._route(request)
         # The tag depends on what was asked for, too: one resource has several media types.
-        accepted = asked.headers.get("accept", "").encode()
-        return conditional(asked, answer, etag_of(answer.body + b"\0" + accepted, weak=True))
+        accepted = request.headers.get("accept", "").encode()
+        return conditional_response(
+            request, response, etag_of(response.body + b"\0" + accepted, weak=True)
+        )
 
-    def error(self, asked: Asked, status: int, message: str = "") -> Answer:
+    def error(self, request: Request, status: int, message: str = "") -> Response:
         """Return ``{"message", "documentation_url", "status"}``; 401 has the message alone."""
         text = message or _MESSAGES.get(status, phrase(status))
         if status == 401:
-            return json_answer({"message": text}, 401)
+            return json_response({"message": text}, 401)
         shape: dict[str, Any] = {
             "message": text,
             "documentation_url": _DOCUMENTATION,
@@ -74,67 +83,69 @@ class GitHubApi(Site):
         }
         if status == 451:
             shape["block"] = {"reason": "dmca", "created_at": _time(FIRST_COMMIT_AT)}
-        return json_answer(shape, status)
+        return json_response(shape, status)
 
-    def account(self, asked: Asked) -> str:
+    def account(self, request: Request) -> str:
         """Return the token, when it is the one that is known."""
-        return asked.token if asked.token == self.switches.github_token else ""
+        return request.token if request.token == self.switches.github_token else ""
 
-    def refused(self, asked: Asked, status: int, wait_s: int) -> Answer:
+    def rate_limited_response(self, request: Request, status: int, wait_s: int) -> Response:
         """Return the primary limit's answer; the standing's headers say when it ends."""
-        who = "user ID 1" if self.account(asked) else "127.0.0.1"
-        return self.error(asked, status, f"API rate limit exceeded for {who}.")
+        who = "user ID 1" if self.account(request) else "127.0.0.1"
+        return self.error(request, status, f"API rate limit exceeded for {who}.")
 
-    def secondary(self, asked: Asked, status: int, retry_after: int | None) -> Answer:
+    def secondary_limit_response(
+        self, request: Request, status: int, retry_after: int | None
+    ) -> Response:
         """Return the secondary limit's answer."""
-        answer = self.error(asked, status, _SECONDARY)
-        return answer.with_headers(retry_after=str(retry_after)) if retry_after else answer
+        response = self.error(request, status, _SECONDARY)
+        return response.with_headers(retry_after=str(retry_after)) if retry_after else response
 
-    def labels(self, standing: Standing) -> dict[str, str]:
+    def rate_limit_headers(self, state: RateLimitState) -> dict[str, str]:
         """Return the five headers of the primary limit."""
         return {
-            "x-ratelimit-limit": str(standing.limit),
-            "x-ratelimit-remaining": str(standing.remaining),
-            "x-ratelimit-used": str(standing.used),
-            "x-ratelimit-reset": str(int(standing.reset_at)),
+            "x-ratelimit-limit": str(state.limit),
+            "x-ratelimit-remaining": str(state.remaining),
+            "x-ratelimit-used": str(state.used),
+            "x-ratelimit-reset": str(int(state.reset_at)),
             "x-ratelimit-resource": "core",
         }
 
-    def _route(self, asked: Asked) -> Answer:
-        match asked.parts:
+    def _route(self, request: Request) -> Response:
+        match request.parts:
             case ("repos", owner, name, *rest):
                 found = self._repositories.named(f"{owner}/{name}")
             case ("repositories", number, *rest):
                 found = self._repositories.numbered(number)
             case _:
-                return self.error(asked, 404)
-        if found is None or (found.private and not self.account(asked)):
-            return self.error(asked, 404)
+                return self.error(request, 404)
+        if found is None or (found.private and not self.account(request)):
+            return self.error(request, 404)
         if found.renamed_to:
-            return self._moved(asked, found, rest)
+            return self._moved(request, found, rest)
         match rest:
             case []:
-                return json_answer(self._repository(found))
+                return json_response(self._repository(found))
             case ["git", "trees", *ref] if ref:
-                return self._tree(asked, found, "/".join(ref))
+                return self._tree(request, found, "/".join(ref))
             case ["git", "blobs", sha]:
-                return self._blob(asked, found, sha)
+                return self._blob(request, found, sha)
             case ["commits", *ref] if ref:
-                return self._commit(asked, found, "/".join(ref))
+                return self._commit(request, found, "/".join(ref))
             case ["contents", *path]:
-                return self._contents(asked, found, "/".join(path).strip("/"))
-        return self.error(asked, 404)
+                return self._contents(request, found, "/".join(path).strip("/"))
+        return self.error(request, 404)
 
-    def _moved(self, asked: Asked, found: Repository, rest: list[str]) -> Answer:
+    def _moved(self, request: Request, found: Repository, rest: list[str]) -> Response:
         """Return the redirect of a renamed repository, to its number as GitHub does."""
         target = self._repositories.current(found.full_name)
         if target is None or target.renamed_to:
-            return self.error(asked, 404)
+            return self.error(request, 404)
         below = "".join(f"/{quote(part, safe='')}" for part in rest)
-        query = asked.target.partition("?")[2]
+        query = request.target.partition("?")[2]
         url = f"{self.base}/repositories/{target.number}{below}" + (f"?{query}" if query else "")
         shape = {"message": "Moved Permanently", "url": url, "documentation_url": _DOCUMENTATION}
-        return json_answer(shape, 301, location=url)
+        return json_response(shape, 301, location=url)
 
     def _url(self, found: Repository, *below: str) -> str:
         return "/".join([self.base, "repos", found.full_name, *(quote(part) for part in below)])
@@ -166,22 +177,22 @@ class GitHubApi(Site):
             "pushed_at": _time(pushed),
         }
 
-    def _tree(self, asked: Asked, found: Repository, ref: str) -> Answer:
+    def _tree(self, request: Request, found: Repository, ref: str) -> Response:
         if not found.history:
-            return self.error(asked, 409)
+            return self.error(request, 409)
         place = found.tree_at(ref)
         if place is None:
-            return self.error(asked, 404)
+            return self.error(request, 404)
         snapshot, folder = place
         start = len(folder) + 1 if folder else 0
         entries = snapshot.below(folder)
         # Any value asks for the whole tree, "0" and "false" too; leaving it out is what does not.
-        if "recursive" not in asked.query:
+        if "recursive" not in request.query:
             entries = [entry for entry in entries if "/" not in entry.path[start:]]
         kept = self._fitting(entries)
         at = snapshot.entry(folder) if folder else None
         sha = at.sha if at else snapshot.tree_sha
-        return json_answer(
+        return json_response(
             {
                 "sha": sha,
                 "url": self._url(found, "git", "trees", sha),
@@ -214,15 +225,15 @@ class GitHubApi(Site):
             shape["url"] = f"{self.base}/repos/{found.full_name}/git/{kind}/{entry.sha}"
         return shape
 
-    def _blob(self, asked: Asked, found: Repository, sha: str) -> Answer:
+    def _blob(self, request: Request, found: Repository, sha: str) -> Response:
         for snapshot in reversed(found.history):
             path = snapshot.path_of_blob(sha)
             data = None if path is None else snapshot.content(path)
             if data is None:
                 continue
-            if _wants_raw(asked):
-                return text_answer(data, kind="application/vnd.github.raw; charset=utf-8")
-            return json_answer(
+            if _accepts_raw(request):
+                return text_response(data, kind="application/vnd.github.raw; charset=utf-8")
+            return json_response(
                 {
                     "sha": sha,
                     "size": len(data),
@@ -231,16 +242,16 @@ class GitHubApi(Site):
                     "encoding": "base64",
                 }
             )
-        return self.error(asked, 404)
+        return self.error(request, 404)
 
-    def _commit(self, asked: Asked, found: Repository, ref: str) -> Answer:
+    def _commit(self, request: Request, found: Repository, ref: str) -> Response:
         if not found.history:
-            return self.error(asked, 409)
+            return self.error(request, 409)
         snapshot = found.at(ref)
         if snapshot is None:
-            return self.error(asked, 422, f"No commit found for SHA: {ref}")
-        if "vnd.github.sha" in asked.headers.get("accept", ""):
-            return text_answer(snapshot.commit, kind="application/vnd.github.sha; charset=utf-8")
+            return self.error(request, 422, f"No commit found for SHA: {ref}")
+        if "vnd.github.sha" in request.headers.get("accept", ""):
+            return text_response(snapshot.commit, kind="application/vnd.github.sha; charset=utf-8")
         by = {"name": "Stand-in", "email": "standin@example.com", "date": _time(snapshot.at)}
         tree = {
             "sha": snapshot.tree_sha,
@@ -249,7 +260,7 @@ class GitHubApi(Site):
         parents = [
             {"sha": one.commit} for one in found.history if one.number == snapshot.number - 1
         ]
-        return json_answer(
+        return json_response(
             {
                 "sha": snapshot.commit,
                 "url": self._url(found, "commits", snapshot.commit),
@@ -263,23 +274,23 @@ class GitHubApi(Site):
             }
         )
 
-    def _contents(self, asked: Asked, found: Repository, path: str) -> Answer:
+    def _contents(self, request: Request, found: Repository, path: str) -> Response:
         if not found.history:
-            return self.error(asked, 404, "This repository is empty.")
-        ref = asked.query.get("ref") or "HEAD"
+            return self.error(request, 404, "This repository is empty.")
+        ref = request.query.get("ref") or "HEAD"
         snapshot = found.at(ref)
         if snapshot is None:
-            return self.error(asked, 404, f"No commit found for the ref {ref}")
+            return self.error(request, 404, f"No commit found for the ref {ref}")
         entry = snapshot.entry(path)
         if path and entry is None:
-            return self.error(asked, 404)
+            return self.error(request, 404)
         if entry is None or entry.type == "tree":
             return self._folder(found, snapshot, path, ref)
         if entry.mode == LINK:
             entry = _linked(snapshot, entry)
         data = snapshot.content(entry.path)
-        if _wants_raw(asked) and data is not None:
-            return text_answer(data, kind="application/vnd.github.raw; charset=utf-8")
+        if _accepts_raw(request) and data is not None:
+            return text_response(data, kind="application/vnd.github.raw; charset=utf-8")
         shape = self._content(found, entry, ref)
         if entry.mode == LINK:
             shape["target"] = (data or b"").decode("utf-8", "replace")
@@ -287,12 +298,14 @@ class GitHubApi(Site):
             shape |= {"encoding": "base64", "content": _base64(data)}
         elif data is not None:
             shape |= {"encoding": "none", "content": ""}
-        return json_answer(shape)
+        return json_response(shape)
 
-    def _folder(self, found: Repository, snapshot: Snapshot, path: str, ref: str) -> Answer:
+    def _folder(self, found: Repository, snapshot: Snapshot, path: str, ref: str) -> Response:
         start = len(path) + 1 if path else 0
         direct = [entry for entry in snapshot.below(path) if "/" not in entry.path[start:]]
-        return json_answer([self._content(found, entry, ref) for entry in direct[:_FOLDER_MOST]])
+        return json_response(
+            [self._content(found, entry, ref) for entry in direct[:_MAX_FOLDER_ENTRIES]]
+        )
 
     def _content(self, found: Repository, entry: Entry, ref: str) -> dict[str, Any]:
         """Return the fields that the contents route gives for everything, file or folder."""
@@ -328,8 +341,8 @@ def _linked(snapshot: Snapshot, entry: Entry) -> Entry:
     return found if found is not None and found.type == "blob" and found.mode != LINK else entry
 
 
-def _wants_raw(asked: Asked) -> bool:
-    accepted = asked.headers.get("accept", "")
+def _accepts_raw(request: Request) -> bool:
+    accepted = request.headers.get("accept", "")
     return "vnd.github" in accepted and ".raw" in accepted
 
 

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillyard.standin.answers import TEXT, Answer, Asked, conditional, etag_of, text_answer
-from skillyard.standin.repositories import Repositories
-from skillyard.standin.site import Site, phrase
-from skillyard.standin.switches import Switches
+from skillyard_testkit.github.repositories import Repositories
+from skillyard_testkit.messages import (
+    TEXT,
+    Request,
+    Response,
+    conditional_response,
+    etag_of,
+    text_response,
+)
+from skillyard_testkit.site import Site, phrase
+from skillyard_testkit.switches import Switches
 
 __all__ = ["GitHubRaw"]
 
@@ -25,30 +32,30 @@ class GitHubRaw(Site):
         super().__init__(switches)
         self._repositories = repositories
 
-    def answer(self, asked: Asked) -> Answer:
+    def respond(self, request: Request) -> Response:
         """Return the file, tagged, and 304 where the client has it."""
-        data = self._content(asked)
+        data = self._content(request)
         if data is None:
-            return self.error(asked, 404)
-        answer = text_answer(
+            return self.error(request, 404)
+        response = text_response(
             data, kind=TEXT if _is_text(data) else "application/octet-stream"
         ).with_headers(cache_control="max-age=300", x_content_type_options="nosniff")
-        return conditional(asked, answer, etag_of(data))
+        return conditional_response(request, response, etag_of(data))
 
-    def error(self, asked: Asked, status: int, message: str = "") -> Answer:
+    def error(self, request: Request, status: int, message: str = "") -> Response:
         """Return the line of text that this host writes: ``404: Not Found``."""
-        return text_answer(f"{status}: {message or phrase(status)}", status)
+        return text_response(f"{status}: {message or phrase(status)}", status)
 
-    def account(self, asked: Asked) -> str:
+    def account(self, request: Request) -> str:
         """Return the token, when it is the one that is known."""
-        return asked.token if asked.token == self.switches.github_token else ""
+        return request.token if request.token == self.switches.github_token else ""
 
-    def _content(self, asked: Asked) -> bytes | None:
-        if len(asked.parts) < 4:
+    def _content(self, request: Request) -> bytes | None:
+        if len(request.parts) < 4:
             return None
-        owner, name, *rest = asked.parts
+        owner, name, *rest = request.parts
         found = self._repositories.current(f"{owner}/{name}")
-        if found is None or (found.private and not self.account(asked)):
+        if found is None or (found.private and not self.account(request)):
             return None
         place = found.split_ref(tuple(rest))
         return place[0].content(place[1]) if place else None

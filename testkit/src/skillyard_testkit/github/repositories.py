@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from threading import Lock
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.snapshots import Snapshot
+from skillyard_testkit.github.snapshots import Snapshot
 
 __all__ = ["Repositories", "Repository", "skill_folder"]
 
@@ -50,14 +50,14 @@ class Repository:
         """The SHA-1 of the newest commit's tree; empty for an empty repository."""
         return self.head.tree_sha if self.head else ""
 
-    def names_of_head(self) -> tuple[str, ...]:
+    def head_names(self) -> tuple[str, ...]:
         """Return what may stand for the newest commit."""
         branch = self.default_branch
         return "HEAD", branch, f"heads/{branch}", f"refs/heads/{branch}"
 
     def at(self, ref: str) -> Snapshot | None:
         """Return the commit of a branch, ``HEAD``, or a SHA-1 of at least seven digits."""
-        if ref in self.names_of_head():
+        if ref in self.head_names():
             return self.head
         if len(ref) < _SHORTEST_SHA:
             return None

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from skillyard.errors import InvalidInput
-from skillyard.standin.git_objects import (
+from skillyard_testkit.github.git_objects import (
     FILE,
     FOLDER,
     LINK,

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from skillyard.standin import skills_sh_v1
-from skillyard.standin.answers import Answer, Asked, json_answer, text_answer
-from skillyard.standin.budgets import Budget, Standing
-from skillyard.standin.listing import Listed, Listing
-from skillyard.standin.site import Site, phrase
-from skillyard.standin.switches import Switches
+from skillyard_testkit.messages import Request, Response, json_response, text_response
+from skillyard_testkit.rate_limits import RateLimit, RateLimitState
+from skillyard_testkit.site import Site, phrase
+from skillyard_testkit.skills_sh import api_v1
+from skillyard_testkit.skills_sh.listing import ListedSkill, Listing
+from skillyard_testkit.switches import Switches
 
 __all__ = ["SkillsSh"]
 
 _SHORTEST_QUERY = 2
-_LIMIT, _MOST = 10, 100
+_LIMIT, _MAX_LIMIT = 10, 100
 
 
 class SkillsSh(Site):
@@ -27,57 +27,59 @@ class SkillsSh(Site):
         super().__init__(switches)
         self._listing = listing
 
-    def answer(self, asked: Asked) -> Answer:
+    def respond(self, request: Request) -> Response:
         """Return the answer to GET."""
-        match asked.parts:
+        match request.parts:
             case ("api", "search"):
-                return self._search(asked)
+                return self._search(request)
             case ("api", "download", owner, repository, slug):
-                return self._download(asked, f"{owner}/{repository}/{slug}")
+                return self._download(request, f"{owner}/{repository}/{slug}")
             case ("tele", "audit"):
-                return self._audits(asked)
+                return self._audits(request)
             case ("api", "v1", *rest):
-                return self._v1(asked, rest)
-        return self.error(asked, 404)
+                return self._v1(request, rest)
+        return self.error(request, 404)
 
-    def error(self, asked: Asked, status: int, message: str = "") -> Answer:
+    def error(self, request: Request, status: int, message: str = "") -> Response:
         """Return an error: with a code and a message in ``/api/v1``, shorter elsewhere."""
-        if _documented(asked):
-            return skills_sh_v1.error(status, message)
+        if _documented(request):
+            return api_v1.error(status, message)
         if status == 403:
-            return text_answer("Forbidden", 403)
-        return json_answer({"error": message or phrase(status)}, status)
+            return text_response("Forbidden", 403)
+        return json_response({"error": message or phrase(status)}, status)
 
-    def account(self, asked: Asked) -> str:
+    def account(self, request: Request) -> str:
         """Return the token, when it is the one that is known; only ``/api/v1`` looks at it."""
-        known = _documented(asked) and asked.token == self.switches.skills_sh_token
-        return asked.token if known else ""
+        known = _documented(request) and request.token == self.switches.skills_sh_token
+        return request.token if known else ""
 
-    def budget(self, asked: Asked) -> Budget | None:
+    def rate_limit(self, request: Request) -> RateLimit | None:
         """Return the budget of ``/api/v1``, or that of all other routes."""
-        return self.switches.budgets.get("skills_sh_v1" if _documented(asked) else "skills_sh")
+        return self.switches.rate_limits.get(
+            "skills_sh_v1" if _documented(request) else "skills_sh"
+        )
 
-    def labels(self, standing: Standing) -> dict[str, str]:
+    def rate_limit_headers(self, state: RateLimitState) -> dict[str, str]:
         """Return the three headers; unlike GitHub's, the reset counts seconds from now."""
         return {
-            "x-ratelimit-limit": str(standing.limit),
-            "x-ratelimit-remaining": str(standing.remaining),
-            "x-ratelimit-reset": str(standing.wait_s),
+            "x-ratelimit-limit": str(state.limit),
+            "x-ratelimit-remaining": str(state.remaining),
+            "x-ratelimit-reset": str(state.wait_s),
         }
 
-    def _v1(self, asked: Asked, rest: list[str]) -> Answer:
-        if asked.headers.get("authorization") and not self.account(asked):
-            return skills_sh_v1.error(401, "The token is not valid.", code="invalid_token")
-        if not self.account(asked) and not self.switches.v1_open:
-            return skills_sh_v1.error(401)
-        return skills_sh_v1.answer(self._listing, self.base, rest, asked.query)
+    def _v1(self, request: Request, rest: list[str]) -> Response:
+        if request.headers.get("authorization") and not self.account(request):
+            return api_v1.error(401, "The token is not valid.", code="invalid_token")
+        if not self.account(request) and not self.switches.v1_open:
+            return api_v1.error(401)
+        return api_v1.respond(self._listing, self.base, rest, request.query)
 
-    def _search(self, asked: Asked) -> Answer:
-        text = asked.query.get("q", "")
+    def _search(self, request: Request) -> Response:
+        text = request.query.get("q", "")
         if len(text.strip()) < _SHORTEST_QUERY:
-            return self.error(asked, 400, "The query must have at least 2 characters")
-        kind, found = self._listing.search(text, asked.query.get("owner", ""))
-        found = found[: _limit(asked.query.get("limit", ""))]
+            return self.error(request, 400, "The query must have at least 2 characters")
+        kind, found = self._listing.search(text, request.query.get("owner", ""))
+        found = found[: _limit(request.query.get("limit", ""))]
         shape: dict[str, Any] = {
             "query": text,
             "searchType": kind,
@@ -87,9 +89,9 @@ class SkillsSh(Site):
         }
         if self.switches.search_version is not None:
             shape["searchVersion"] = self.switches.search_version
-        return json_answer(shape)
+        return json_response(shape)
 
-    def _item(self, one: Listed) -> dict[str, Any]:
+    def _item(self, one: ListedSkill) -> dict[str, Any]:
         if self.switches.search_shape == "old":
             shape = {
                 "id": one.slug,
@@ -107,18 +109,18 @@ class SkillsSh(Site):
             }
         return {**shape, **one.fields}
 
-    def _download(self, asked: Asked, id: str) -> Answer:
+    def _download(self, request: Request, id: str) -> Response:
         listed = self._listing.get(id)
         found = self._listing.snapshot(listed) if listed and self.switches.downloads else None
         if found is None:
-            return self.error(asked, 404, "No snapshot of this skill")
-        return json_answer({"files": found.files, "hash": found.hash})
+            return self.error(request, 404, "No snapshot of this skill")
+        return json_response({"files": found.files, "hash": found.hash})
 
-    def _audits(self, asked: Asked) -> Answer:
+    def _audits(self, request: Request) -> Response:
         """Return ``{slug: {provider: {"risk", "alerts", "analyzedAt"}}}`` for those audited."""
-        source, slugs = asked.query.get("source", ""), asked.query.get("skills", "")
+        source, slugs = request.query.get("source", ""), request.query.get("skills", "")
         if not source or not slugs:
-            return self.error(asked, 400, "Give source and skills")
+            return self.error(request, 400, "Give source and skills")
         shape: dict[str, Any] = {}
         for slug in slugs.split(","):
             if audits := self._listing.audits(f"{source}/{slug}"):
@@ -130,13 +132,15 @@ class SkillsSh(Site):
                     }
                     for audit in audits
                 }
-        return json_answer(shape)
+        return json_response(shape)
 
 
-def _documented(asked: Asked) -> bool:
-    return asked.parts[:2] == ("api", "v1")
+def _documented(request: Request) -> bool:
+    return request.parts[:2] == ("api", "v1")
 
 
 def _limit(text: str) -> int:
     """Return how many results are wanted; what is no number is the usual ten."""
-    return min(int(text), _MOST) if text.isdecimal() and len(text) < 10 and int(text) else _LIMIT
+    return (
+        min(int(text), _MAX_LIMIT) if text.isdecimal() and len(text) < 10 and int(text) else _LIMIT
+    )

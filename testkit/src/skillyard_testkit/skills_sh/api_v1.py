@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.standin.answers import Answer, json_answer
-from skillyard.standin.listing import Listed, Listing
-from skillyard.standin.site import phrase
+from skillyard_testkit.messages import Response, json_response
+from skillyard_testkit.site import phrase
+from skillyard_testkit.skills_sh.listing import ListedSkill, Listing
 
-__all__ = ["answer", "error"]
+__all__ = ["error", "respond"]
 
 GENERATED_AT = "2026-01-01T00:00:00Z"
 _CODES = {
@@ -22,21 +22,21 @@ _CODES = {
     503: ("service_unavailable", "Temporarily unavailable. Try again later."),
 }
 _VIEWS = ("all-time", "trending", "hot")
-_SEARCH_MOST, _PAGE_MOST = 200, 500
-_USUAL = 50
+_MAX_SEARCH, _MAX_PAGE = 200, 500
+_DEFAULT = 50
 
 
 class _BadParameter(Exception):
     """A parameter out of its range; the message names it."""
 
 
-def error(status: int, message: str = "", *, code: str = "") -> Answer:
+def error(status: int, message: str = "", *, code: str = "") -> Response:
     """Return ``{"error": code, "message": …}``, the shape of every error here."""
     usual_code, usual = _CODES.get(status, (f"error_{status}", phrase(status)))
-    return json_answer({"error": code or usual_code, "message": message or usual}, status)
+    return json_response({"error": code or usual_code, "message": message or usual}, status)
 
 
-def answer(listing: Listing, base: str, rest: list[str], query: Mapping[str, str]) -> Answer:
+def respond(listing: Listing, base: str, rest: list[str], query: Mapping[str, str]) -> Response:
     """Return the answer of the route ``/api/v1/{rest}``. ``base`` is the site's own URL."""
     try:
         match rest:
@@ -55,27 +55,27 @@ def answer(listing: Listing, base: str, rest: list[str], query: Mapping[str, str
     return error(404, "No such route.")
 
 
-def _search(listing: Listing, base: str, query: Mapping[str, str]) -> Answer:
+def _search(listing: Listing, base: str, query: Mapping[str, str]) -> Response:
     text = query.get("q", "")
     if len(text.strip()) < 2:
         raise _BadParameter("q must have at least 2 characters.")
-    limit = _number(query, "limit", _USUAL, 1, _SEARCH_MOST)
+    limit = _number(query, "limit", _DEFAULT, 1, _MAX_SEARCH)
     kind, found = listing.search(text, query.get("owner", ""))
     items = [_item(one, base) for one in found[:limit]]
-    return json_answer(
+    return json_response(
         {"data": items, "query": text, "searchType": kind, "count": len(items), "durationMs": 1}
     )
 
 
-def _page(listing: Listing, base: str, query: Mapping[str, str]) -> Answer:
+def _page(listing: Listing, base: str, query: Mapping[str, str]) -> Response:
     view = query.get("view", _VIEWS[0])
     if view not in _VIEWS:
         raise _BadParameter(f"view must be one of {', '.join(_VIEWS)}.")
     page = _number(query, "page", 0, 0, 1_000_000)
-    size = _number(query, "per_page", _USUAL, 1, _PAGE_MOST)
+    size = _number(query, "per_page", _DEFAULT, 1, _MAX_PAGE)
     everything = listing.all() if view == "all-time" else listing.newest()
     start = page * size
-    return json_answer(
+    return json_response(
         {
             "data": [_item(one, base) for one in everything[start : start + size]],
             "pagination": {
@@ -88,12 +88,12 @@ def _page(listing: Listing, base: str, query: Mapping[str, str]) -> Answer:
     )
 
 
-def _curated(listing: Listing, base: str) -> Answer:
+def _curated(listing: Listing, base: str) -> Response:
     owners: dict[str, list[dict[str, Any]]] = {}
     for one in listing.all():
         if one.curated:
             owners.setdefault(one.owner, []).append(_item(one, base))
-    return json_answer(
+    return json_response(
         {
             "data": [{"owner": owner, "skills": skills} for owner, skills in owners.items()],
             "totalOwners": len(owners),
@@ -103,12 +103,12 @@ def _curated(listing: Listing, base: str) -> Answer:
     )
 
 
-def _detail(listing: Listing, id: str) -> Answer:
+def _detail(listing: Listing, id: str) -> Response:
     listed = listing.get(id)
     if listed is None:
         return error(404)
     found = listing.snapshot(listed)
-    return json_answer(
+    return json_response(
         {
             "id": listed.id,
             "source": listed.source,
@@ -120,16 +120,16 @@ def _detail(listing: Listing, id: str) -> Answer:
     )
 
 
-def _audit(listing: Listing, id: str) -> Answer:
+def _audit(listing: Listing, id: str) -> Response:
     listed, audits = listing.get(id), listing.audits(id)
     if listed is None or not audits:
         return error(404, "No audit of this skill." if listed else "")
-    return json_answer(
+    return json_response(
         {"id": listed.id, "source": listed.source, "slug": listed.slug, "audits": list(audits)}
     )
 
 
-def _item(one: Listed, base: str) -> dict[str, Any]:
+def _item(one: ListedSkill, base: str) -> dict[str, Any]:
     hosted = "/" in one.source
     shape: dict[str, Any] = {
         "id": one.id,

@@ -9,14 +9,14 @@ from math import isfinite
 from threading import Lock
 from typing import Any, NamedTuple
 
-from skillyard.standin.repositories import Repositories, skill_folder
+from skillyard_testkit.github.repositories import Repositories, skill_folder
 
-__all__ = ["Listed", "Listing", "Snapshotted"]
+__all__ = ["ListedSkill", "Listing", "SkillFiles"]
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-class Listed(NamedTuple):
+class ListedSkill(NamedTuple):
     """One skill on the site."""
 
     source: str
@@ -55,7 +55,7 @@ class Listed(NamedTuple):
         return _words(f"{self.slug} {self.name}")
 
 
-class Snapshotted(NamedTuple):
+class SkillFiles(NamedTuple):
     """The files of a skill, as the site keeps them."""
 
     files: list[dict[str, str]]
@@ -67,11 +67,11 @@ class Listing:
 
     def __init__(self, repositories: Repositories) -> None:
         self._lock = Lock()
-        self._listed: dict[str, Listed] = {}
+        self._listed: dict[str, ListedSkill] = {}
         self._audits: dict[str, tuple[dict[str, Any], ...]] = {}
         self._repositories = repositories
 
-    def add(self, listed: Listed) -> None:
+    def add(self, listed: ListedSkill) -> None:
         """List a skill, or list it anew."""
         with self._lock:
             self._listed[listed.id] = listed
@@ -86,22 +86,22 @@ class Listing:
         """Return the audits of a skill."""
         return self._audits.get(id, ())
 
-    def get(self, id: str) -> Listed | None:
+    def get(self, id: str) -> ListedSkill | None:
         """Return the skill with that id."""
         return self._listed.get(id)
 
-    def all(self) -> list[Listed]:
+    def all(self) -> list[ListedSkill]:
         """Return every skill, most installs first."""
         with self._lock:
             everything = list(self._listed.values())
         return sorted(everything, key=lambda one: -one.weight)
 
-    def newest(self) -> list[Listed]:
+    def newest(self) -> list[ListedSkill]:
         """Return every skill, the one that was listed last first."""
         with self._lock:
             return list(self._listed.values())[::-1]
 
-    def search(self, text: str, owner: str = "") -> tuple[str, list[Listed]]:
+    def search(self, text: str, owner: str = "") -> tuple[str, list[ListedSkill]]:
         """Return ``fuzzy`` or ``semantic``, and the skills found, best first.
 
         One word is looked for inside slug and name, and installs alone decide the order. Several
@@ -118,7 +118,7 @@ class Listing:
         best = sorted((pair for pair in shared if pair[0]), key=lambda pair: -pair[0])
         return "semantic", [one for _, one in best]
 
-    def snapshot(self, listed: Listed) -> Snapshotted | None:
+    def snapshot(self, listed: ListedSkill) -> SkillFiles | None:
         """Return the text files of a skill; None where its public repository is not known."""
         found = self._repositories.current(listed.source) if "/" in listed.source else None
         head = found.head if found is not None and not found.private else None
@@ -139,7 +139,7 @@ class Listing:
             if text is not None:
                 files.append({"path": path[len(prefix) :], "contents": text})
                 total.update(f"{path[len(prefix) :]}\0{text}\0".encode())
-        return Snapshotted(files, total.hexdigest()) if files else None
+        return SkillFiles(files, total.hexdigest()) if files else None
 
 
 def _words(text: str) -> set[str]:

@@ -8,12 +8,12 @@ from threading import Barrier
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.standin import Answer, Asked, Switches, Upstreams, faults
-from skillyard.standin.site import Site
-from tests.standin.asking import ask
+from skillyard_testkit import FakeServers, Request, Response, Switches, faults
+from skillyard_testkit.site import Site
+from tests.testkit.client import ask
 
 
-def test_every_request_is_recorded_with_its_answer(up: Upstreams) -> None:
+def test_every_request_is_recorded_with_its_answer(up: FakeServers) -> None:
     ask(f"{up.skills_sh}/api/search?q=x", accept="application/json", x_odd="A b")
     ask(f"{up.github_raw}/a/b/HEAD/c%20d", method="HEAD")
     first, second = up.requests
@@ -27,7 +27,7 @@ def test_every_request_is_recorded_with_its_answer(up: Upstreams) -> None:
     )  # fmt: skip
 
 
-def test_requests_are_counted_by_server_and_beginning(up: Upstreams) -> None:
+def test_requests_are_counted_by_server_and_beginning(up: FakeServers) -> None:
     for path in ("/repos/a/b", "/repos/a/c", "/x"):
         ask(up.github_api + path)
     assert up.count("github_api") == 3
@@ -36,10 +36,10 @@ def test_requests_are_counted_by_server_and_beginning(up: Upstreams) -> None:
     with pytest.raises(InvalidInput, match="skills_sh, github_api"):
         up.count("github")
     with pytest.raises(InvalidInput, match="skills_sh, github_api"):
-        up.most_at_once("github")
+        up.max_in_flight("github")
 
 
-def test_no_request_of_many_threads_is_lost_or_counted_twice(up: Upstreams) -> None:
+def test_no_request_of_many_threads_is_lost_or_counted_twice(up: FakeServers) -> None:
     up.add_repository("demo/skills", {"a.md": "a"})
     paths = [f"/demo/skills/HEAD/{'a' if number % 2 else 'b'}.md?{number}" for number in range(300)]
     with ThreadPoolExecutor(12) as pool:
@@ -49,26 +49,26 @@ def test_no_request_of_many_threads_is_lost_or_counted_twice(up: Upstreams) -> N
     assert recorded == dict(zip(paths, codes, strict=True))
 
 
-def test_how_many_were_in_flight_together_is_known(up: Upstreams) -> None:
+def test_how_many_were_in_flight_together_is_known(up: FakeServers) -> None:
     ask(f"{up.other}/x")
     ask(f"{up.other}/x")
-    assert up.most_at_once("other") == 1
+    assert up.max_in_flight("other") == 1
     together = Barrier(4)
 
-    def meet(site: Site, asked: Asked) -> Answer:
+    def meet(site: Site, request: Request) -> Response:
         together.wait(20)
-        return site.answer(asked)
+        return site.respond(request)
 
     up.faults.add("other", "/meet", meet, times=None)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: ask(f"{up.other}/meet"), range(4)))
-    assert up.most_at_once("other") == 4
-    assert up.most_at_once("github_api") == 0
+    assert up.max_in_flight("other") == 4
+    assert up.max_in_flight("github_api") == 0
 
 
-def test_content_may_change_while_it_is_read(up: Upstreams) -> None:
+def test_content_may_change_while_it_is_read(up: FakeServers) -> None:
     up.add_repository("demo/skills", {"a.md": "0"})
-    up.switches.budgets.clear()
+    up.switches.rate_limits.clear()
 
     def work(number: int) -> int:
         if number % 4:
@@ -85,7 +85,7 @@ def test_content_may_change_while_it_is_read(up: Upstreams) -> None:
 
 
 def test_content_may_be_added_before_the_servers_run() -> None:
-    up = Upstreams()
+    up = FakeServers()
     up.add_repository("demo/skills", {"a.md": "a"})
     up.faults.add("github_raw", "*", faults.status(500))
     with pytest.raises(RuntimeError, match="do not run yet"):
@@ -96,7 +96,7 @@ def test_content_may_be_added_before_the_servers_run() -> None:
 
 
 def test_the_record_outlives_the_servers_which_run_once() -> None:
-    with Upstreams() as up:
+    with FakeServers() as up:
         ask(up.other)
     assert up.count("other") == 1
     with pytest.raises(RuntimeError, match="make new"):
@@ -104,7 +104,7 @@ def test_the_record_outlives_the_servers_which_run_once() -> None:
     up.close()  # nothing is left to close
 
 
-def test_switches_may_be_replaced_whole(up: Upstreams) -> None:
+def test_switches_may_be_replaced_whole(up: FakeServers) -> None:
     up.list_skill("demo/skills", "react")
     up.switches = Switches(search_version="v3", search_shape="old")
     got = ask(f"{up.skills_sh}/api/search?q=react").json

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.standin import Budget, Upstreams
+from skillyard_testkit import FakeServers, RateLimit
 from tests.property.strategies import few
-from tests.standin.asking import Got, ask
 from tests.tables import for_each
+from tests.testkit.client import Got, ask
 
 
 class Clock:
@@ -22,7 +22,7 @@ class Clock:
         return self.now
 
 
-def repository(up: Upstreams, *, authorization: str = "", if_none_match: str = "") -> Got:
+def repository(up: FakeServers, *, authorization: str = "", if_none_match: str = "") -> Got:
     url = f"{up.github_api}/repos/demo/skills"
     return ask(url, authorization=authorization, if_none_match=if_none_match)
 
@@ -34,15 +34,17 @@ def left(got: Got) -> int:
 @for_each("status", [403, 429])
 def test_github_refuses_when_the_budget_is_used_up(status: int) -> None:
     clock = Clock()
-    with Upstreams(clock=clock) as up:
+    with FakeServers(clock=clock) as up:
         up.add_repository("demo/skills", {"a.md": "a"})
-        up.switches.budgets["github_api"] = Budget(anonymous=3, window_s=3_600, status=status)
+        up.switches.rate_limits["github_api"] = RateLimit(
+            anonymous=3, window_s=3_600, status=status
+        )
         assert [left(repository(up)) for _ in range(3)] == [2, 1, 0]
         clock.now += 60
-        refused = repository(up)
-        assert refused.status == status
-        assert refused.json["message"].startswith("API rate limit exceeded")
-        assert {name: value for name, value in refused.headers.items() if "ratelimit" in name} == {
+        limited = repository(up)
+        assert limited.status == status
+        assert limited.json["message"].startswith("API rate limit exceeded")
+        assert {name: value for name, value in limited.headers.items() if "ratelimit" in name} == {
             "x-ratelimit-limit": "3", "x-ratelimit-remaining": "0", "x-ratelimit-used": "3",
             "x-ratelimit-reset": "1003600", "x-ratelimit-resource": "core",
         }  # fmt: skip
@@ -50,29 +52,29 @@ def test_github_refuses_when_the_budget_is_used_up(status: int) -> None:
         assert left(repository(up)) == 2
 
 
-def test_the_documented_limits_stand_at_first(up: Upstreams) -> None:
+def test_the_documented_limits_stand_at_first(up: FakeServers) -> None:
     assert repository(up).headers["x-ratelimit-limit"] == "60"
     token = f"Bearer {up.switches.github_token}"
     assert repository(up, authorization=token).headers["x-ratelimit-limit"] == "5000"
 
 
-def test_errors_cost_too(up: Upstreams) -> None:
+def test_errors_cost_too(up: FakeServers) -> None:
     assert left(ask(f"{up.github_api}/repos/no/body")) == 59
     assert left(ask(f"{up.github_api}/nothing")) == 58
     assert left(repository(up, authorization="Bearer wrong")) == 57  # a wrong token is nobody's
 
 
-def test_a_token_has_an_account_of_its_own(up: Upstreams) -> None:
+def test_a_token_has_an_account_of_its_own(up: FakeServers) -> None:
     up.add_repository("demo/skills", {"a.md": "a"})
-    up.switches.budgets["github_api"] = Budget(anonymous=1, authorised=1)
+    up.switches.rate_limits["github_api"] = RateLimit(anonymous=1, authorised=1)
     token = f"token {up.switches.github_token}"
     assert [repository(up).status for _ in range(2)] == [200, 403]
     assert [repository(up, authorization=token).status for _ in range(2)] == [200, 403]
 
 
-def test_an_authorised_304_costs_nothing_and_an_anonymous_one_does(up: Upstreams) -> None:
+def test_an_authorised_304_costs_nothing_and_an_anonymous_one_does(up: FakeServers) -> None:
     up.add_repository("demo/skills", {"a.md": "a"})
-    up.switches.budgets["github_api"] = Budget(anonymous=2, authorised=1)
+    up.switches.rate_limits["github_api"] = RateLimit(anonymous=2, authorised=1)
     token = f"Bearer {up.switches.github_token}"
     first = repository(up, authorization=token)
     tag = first.headers["etag"]
@@ -90,45 +92,45 @@ def test_an_authorised_304_costs_nothing_and_an_anonymous_one_does(up: Upstreams
     [("github_raw", "/demo/skills/HEAD/a.md"), ("skills_sh", "/api/search?q=react"),
      ("well_known", "/.well-known/agent-skills/index.json")],
 )  # fmt: skip
-def test_every_host_may_be_limited(up: Upstreams, server: str, path: str) -> None:
+def test_every_host_may_be_limited(up: FakeServers, server: str, path: str) -> None:
     up.add_repository("demo/skills", {"a.md": "a"})
     assert [ask(up.url(server) + path).status for _ in range(3)] == [200, 200, 200]
-    up.switches.budgets[server].anonymous = 1
+    up.switches.rate_limits[server].anonymous = 1
     assert ask(up.url(server) + path).status == 200
-    refused = ask(up.url(server) + path)
-    assert refused.status == 429
-    assert 1 <= int(refused.headers["retry-after"]) <= 3_600
+    limited = ask(up.url(server) + path)
+    assert limited.status == 429
+    assert 1 <= int(limited.headers["retry-after"]) <= 3_600
     assert repository(up).status == 200
-    up.switches.budgets[server].refill()
+    up.switches.rate_limits[server].refill()
     assert ask(up.url(server) + path).status == 200
 
 
-def test_without_a_limit_nothing_is_said(up: Upstreams) -> None:
-    up.switches.budgets["github_api"] = Budget()
+def test_without_a_limit_nothing_is_said(up: FakeServers) -> None:
+    up.switches.rate_limits["github_api"] = RateLimit()
     assert not [name for name in repository(up).headers if "ratelimit" in name]
-    up.switches.budgets.clear()
+    up.switches.rate_limits.clear()
     assert repository(up).status == 404
 
 
-def test_too_many_at_once_meet_the_secondary_limit(up: Upstreams) -> None:
+def test_too_many_at_once_meet_the_secondary_limit(up: FakeServers) -> None:
     up.add_repository("demo/skills", {"a.md": "a"})
-    up.switches.budgets["github_api"].at_once = 0
+    up.switches.rate_limits["github_api"].at_once = 0
     got = repository(up)
     assert (got.status, got.headers["retry-after"]) == (403, "60")
     assert "secondary rate limit" in got.json["message"]
-    up.switches.budgets["github_raw"].at_once = 0
+    up.switches.rate_limits["github_raw"].at_once = 0
     raw = ask(f"{up.github_raw}/demo/skills/HEAD/a.md")
     assert (raw.status, raw.headers["retry-after"]) == (429, "60")
-    up.switches.budgets["github_api"].at_once = 1
+    up.switches.rate_limits["github_api"].at_once = 1
     assert [repository(up).status for _ in range(3)] == [200, 200, 200]
 
 
-def test_no_more_than_the_limit_gets_through_many_threads(up: Upstreams) -> None:
+def test_no_more_than_the_limit_gets_through_many_threads(up: FakeServers) -> None:
     up.add_repository("demo/skills", {"a.md": "a"})
-    up.switches.budgets["github_api"] = Budget(anonymous=25)
+    up.switches.rate_limits["github_api"] = RateLimit(anonymous=25)
     with ThreadPoolExecutor(8) as pool:
         got = list(pool.map(lambda _: repository(up), range(60)))
-    assert sorted(answer.status for answer in got) == [200] * 25 + [403] * 35
+    assert sorted(response.status for response in got) == [200] * 25 + [403] * 35
     assert sorted(left(a) for a in got if a.status == 200) == list(range(25))
 
 
@@ -137,18 +139,18 @@ def test_no_more_than_the_limit_gets_through_many_threads(up: Upstreams) -> None
 def test_no_account_ever_gets_more_than_its_limit_in_a_window(
     steps: list[tuple[str, int, int]],
 ) -> None:
-    budget = Budget(anonymous=2, authorised=3, window_s=60)
+    rate_limit = RateLimit(anonymous=2, authorised=3, window_s=60)
     now = 0.0
     taken: dict[tuple[str, float], int] = {}
     for account, cost, later in steps:
         now += later
-        standing = budget.charge(account, cost, now)
-        assert standing is not None
-        assert standing.limit == (3 if account else 2)
-        assert now < standing.reset_at <= now + 60
-        assert standing.wait_s >= 1
-        window = (account, standing.reset_at)
-        taken[window] = taken.get(window, 0) + (cost if standing.allowed else 0)
-        assert standing.used == taken[window] <= standing.limit
-        assert standing.remaining == standing.limit - standing.used
-        assert standing.allowed or (cost and not standing.remaining)
+        state = rate_limit.charge(account, cost, now)
+        assert state is not None
+        assert state.limit == (3 if account else 2)
+        assert now < state.reset_at <= now + 60
+        assert state.wait_s >= 1
+        window = (account, state.reset_at)
+        taken[window] = taken.get(window, 0) + (cost if state.allowed else 0)
+        assert state.used == taken[window] <= state.limit
+        assert state.remaining == state.limit - state.used
+        assert state.allowed or (cost and not state.remaining)
