@@ -37,10 +37,10 @@ help: ## Show this list
 demo: $(DEMO) ## Rank, abstain, explain and inject on the skills that ship in examples/
 	@$(BIN)/python examples/demo.py $(ARGS)
 
-demo-search: $(DEV) ## Search, add, a source that has had enough, and an answer without a network
+demo-search: $(DEV) ## Search, add, a rate-limited source, and an answer without a network
 	@$(BIN)/python examples/demo_search.py
 
-demo-evals: $(DEV) ## Evaluate the example skills against a stand-in model, and write runs/report.html
+demo-evals: $(DEV) ## Evaluate the example skills against a fake model server, and write runs/report.html
 	@$(BIN)/python examples/demo_evals.py $(or $(ARGS),runs/report.html)
 
 test: $(DEV) ## Run the tests, in minutes (ARGS='tests/parity -k overlap' for a part)
@@ -56,7 +56,7 @@ adapters: ## Test with the real agent frameworks and OpenTelemetry (an environme
 	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest --all tests/adapters tests/decisions \
 		--ignore tests/adapters/test_agent_skills.py $(ARGS)
 
-wheel: ## Build the source distribution and the wheels into dist/, and check them and the workflows
+wheel: ## Build the packages of skillyard and skillyard-testkit into dist/, and check them and the workflows
 	@PYTHON='$(PYTHON)' tools/venv .venv-package package
 	@.venv-package/bin/python tools/package.py
 	@.venv-package/bin/python tools/workflows/check.py

@@ -21,8 +21,8 @@ from tests.shared_data import PACKAGES
 
 __all__ = ["EVERY", "SKILLS_SH_TOKEN", "Done", "World", "skill", "world"]
 
-GITHUB_TOKEN = "standin-github-token"
-SKILLS_SH_TOKEN = "standin-skills-sh-token"
+GITHUB_TOKEN = "testkit-github-token"
+SKILLS_SH_TOKEN = "testkit-skills-sh-token"
 EVERY = frozenset({"pdf-market", "pdf-ours", "pdf-site", "pdf-listed", "pdf-server"})
 """What the five sources have, by id."""
 DEADLINE_S = 3.0

@@ -1,1 +1,1 @@
-"""The stand-in for skills.sh, GitHub and a well-known site."""
+"""skillyard-testkit: the fake servers and their faults."""

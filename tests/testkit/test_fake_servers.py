@@ -99,7 +99,7 @@ def test_the_record_outlives_the_servers_which_run_once() -> None:
     with FakeServers() as up:
         ask(up.other)
     assert up.count("other") == 1
-    with pytest.raises(RuntimeError, match="make new"):
+    with pytest.raises(RuntimeError, match="create new"):
         up.__enter__()
     up.close()  # nothing is left to close
 

@@ -1,4 +1,4 @@
-"""Every way in which the stand-in can fail, as a client sees it."""
+"""Every way in which the fake servers can fail, as a client sees it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stand-in's REST API: every route and status that a client of skills meets."""
+"""The fake REST API: every route and status that a client of skills meets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stand-in's raw-content host: bytes by path, percent-encoded as they must be."""
+"""The fake raw-content host: bytes by path, percent-encoded as they must be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stand-in's skills.sh: the search, the snapshots and the audits that its own client uses."""
+"""The fake skills.sh: the search, the snapshots and the audits that its own client uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stand-in's documented routes of skills.sh: shapes, tokens and limits."""
+"""The fake documented routes of skills.sh: shapes, tokens and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stand-in's well-known site: both index versions, digests, archives and headers."""
+"""The fake well-known site: both index versions, digests, archives and headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m skillyard_testkit``: the stand-in as a process of its own, for trying a client."""
+"""``python -m skillyard_testkit``: the fake servers as a process, for trying a client."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> 
     """
     parser = argparse.ArgumentParser(
         prog="python -m skillyard_testkit",
-        description="Stands in for skills.sh, GitHub and a well-known site, on this machine only.",
+        description="Fake skills.sh, GitHub and well-known site, on the loopback address.",
     )
     parser.add_argument("--library", metavar="DIR", help="a folder with folders of skills")
     parser.add_argument(
@@ -41,18 +41,18 @@ def serve(arguments: Sequence[str], out: TextIO, error: TextIO, stop: Event) -> 
         help="GitHub API calls an hour without a token (default: 60, as there)",
     )
     options = parser.parse_args(arguments)
-    up = FakeServers()
-    up.switches.rate_limits["github_api"].anonymous = options.quota
+    servers = FakeServers()
+    servers.switches.rate_limits["github_api"].anonymous = options.quota
     try:
         if options.library is not None:
-            add_library(up, options.library)
+            add_library(servers, options.library)
     except InvalidInput as wrong:
         error.write(f"{wrong}\n")
         return 2
     if options.library is None:
         error.write("nothing is listed: give --library DIR\n")
-    with up:
-        out.writelines(f"{name}={up.url(server)}\n" for name, server in VARIABLES.items())
+    with servers:
+        out.writelines(f"{name}={servers.url(server)}\n" for name, server in VARIABLES.items())
         out.flush()
         stop.wait()
     return 0

@@ -1,4 +1,4 @@
-"""All servers of the stand-in together: what they hold, what they do, what they were asked."""
+"""All fake servers together: their content, their faults, and the log of their requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skillyard_testkit.skills_sh.api import SkillsSh
 from skillyard_testkit.skills_sh.api_v1 import GENERATED_AT
 from skillyard_testkit.skills_sh.listing import ListedSkill, Listing
 from skillyard_testkit.switches import Switches
-from skillyard_testkit.well_known import WellKnown, published
+from skillyard_testkit.well_known import WellKnown, make_published_skill
 
 __all__ = ["FakeServers"]
 
@@ -36,15 +36,15 @@ class FakeServers:
 
     ::
 
-        with Upstreams() as up:
-            up.add_repository("demo/skills", {"skills/x/SKILL.md": "…"})
-            up.list_skill("demo/skills", "x", installs=120)
-            up.faults.add("github_raw", "/demo/*", status(503))
-            ask(up.skills_sh + "/api/search?q=x")
-            assert up.count("skills_sh") == 1
+        with FakeServers() as servers:
+            servers.add_repository("demo/skills", {"skills/x/SKILL.md": "…"})
+            servers.list_skill("demo/skills", "x", installs=120)
+            servers.faults.add("github_raw", "/demo/*", status(503))
+            urlopen(servers.skills_sh + "/api/search?q=x")
+            assert servers.count("skills_sh") == 1
 
     Everything may be added and changed while they run, and before. ``clock`` gives seconds since
-    1970 and moves the windows of the budgets.
+    1970; the windows of the rate limits follow it.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
@@ -75,7 +75,7 @@ class FakeServers:
     def __enter__(self) -> Self:
         """Start every server. Raises RuntimeError when they ran already."""
         if self._urls:
-            raise RuntimeError("these servers ran already: make new Upstreams")
+            raise RuntimeError("these servers ran already: create new FakeServers")
         try:
             for name, site in self._sites.items():
                 server = LoopbackServer(self._responder(site), self._closing)
@@ -99,7 +99,7 @@ class FakeServers:
         self.close()
 
     def close(self) -> None:
-        """End every server, connection and thread, those that hang too. The record stays."""
+        """End every server, connection and thread, those that hang too. The log stays."""
         self._closing.set()
         while self._servers:
             self._servers.popitem()[1].close()
@@ -107,7 +107,7 @@ class FakeServers:
     def url(self, server: str) -> str:
         """Return a server's base URL, without a slash at its end. Raises RuntimeError."""
         if server not in self._urls:
-            raise RuntimeError("the servers do not run yet: use `with Upstreams() as up:`")
+            raise RuntimeError("the servers do not run yet: use `with FakeServers() as servers:`")
         return self._urls[server]
 
     @property
@@ -132,12 +132,12 @@ class FakeServers:
 
     @property
     def other(self) -> str:
-        """Base URL of a host that is none of the others, and answers 200 to everything."""
+        """Base URL of another host, which responds 200 to everything."""
         return self.url("other")
 
     @property
     def requests(self) -> list[RecordedRequest]:
-        """What was asked so far, in order of arrival."""
+        """The requests so far, in order of arrival."""
         return self._record.requests
 
     def count(self, server: str, prefix: str = "") -> int:
@@ -203,7 +203,7 @@ class FakeServers:
         )
 
     def add_big_tree(self, full_name: str, files: int) -> Repository:
-        """Add a repository of so many files, folders come on top; no file's text is kept.
+        """Add a repository of so many files, not counting folders. No file's text is stored.
 
         Its skills are ``skills/skill-00000`` and so on, of ten files each.
         """
@@ -233,9 +233,9 @@ class FakeServers:
             json.dumps([name, installs, dict(fields or {})])
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"{source}/{slug}: give JSON values only ({error})") from None
-        shown = slug if name is None else name
+        title = slug if name is None else name
         self._listing.add(
-            ListedSkill(source, slug, shown, installs, path, curated, duplicate, dict(fields or {}))
+            ListedSkill(source, slug, title, installs, path, curated, duplicate, dict(fields or {}))
         )
 
     def add_audit(
@@ -280,7 +280,7 @@ class FakeServers:
         Raises InvalidInput.
         """
         self._site.add(
-            published(
+            make_published_skill(
                 name,
                 {path: as_bytes(content) for path, content in files.items()},
                 kind,
@@ -302,7 +302,7 @@ class FakeServers:
         return respond
 
     def _handle(self, site: Site, request: Request, together: int) -> Response:
-        """Return the answer to one request: latency, then methods, faults, limits."""
+        """Return the response to one request: latency, then methods, faults, rate limits."""
         switches = self.switches
         wait = switches.server_latency_s.get(site.name, switches.latency_s)
         if wait > 0 and self._closing.wait(wait):
@@ -317,4 +317,4 @@ class FakeServers:
             response = site.secondary_limit_response(request, rate_limit.status, _SECONDARY_WAIT_S)
         else:
             response = site.respond(request)
-        return site.apply_rate_limit(request, response, kept=fault is not None)
+        return site.apply_rate_limit(request, response, is_fault=fault is not None)

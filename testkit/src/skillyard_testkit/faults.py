@@ -1,7 +1,7 @@
-"""Ways in which a server fails, and the queue that says which request meets which of them.
+"""Ways in which a server fails, and the queue that assigns them to requests.
 
-A fault is a function of the site and the request that returns the answer, honest parts included:
-``site.answer(asked)`` is what would have been said.
+A fault is a function of the site and the request that returns the response.
+``site.respond(request)`` is the regular response.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def status(code: int, message: str = "", *, retry_after: int | None = None) -> F
 
 
 def respond_with(response: Response) -> Fault:
-    """Exactly this answer, whatever it is."""
+    """Exactly the given response."""
     return lambda site, request: response
 
 
@@ -71,7 +71,7 @@ def redirect(url: str, code: int = 301) -> Fault:
 
 
 def rate_limited(code: int = 403, wait_s: int = 60) -> Fault:
-    """The primary limit, as if the budget were used up until ``wait_s`` from now."""
+    """The primary rate limit, exceeded until ``wait_s`` seconds from now."""
 
     def fault(site: Site, request: Request) -> Response:
         state = RateLimitState(60, 60, site.clock() + wait_s, wait_s, False)
@@ -82,7 +82,7 @@ def rate_limited(code: int = 403, wait_s: int = 60) -> Fault:
 
 
 def secondary_limited(code: int = 403, retry_after: int | None = 60) -> Fault:
-    """The secondary limit, with or without ``Retry-After``."""
+    """The secondary rate limit, with or without ``Retry-After``."""
     return lambda site, request: site.secondary_limit_response(request, code, retry_after)
 
 
@@ -93,7 +93,7 @@ def html(title: str = "Just a moment") -> Fault:
 
 
 def hang(after: int | None = None) -> Fault:
-    """Silence until the server closes: at once, or after so many bytes of the honest body."""
+    """No response until the server closes, or only ``after`` bytes of the regular body."""
     if after is None:
         return respond_with(Response(0, then="hang"))
     return modify_response(
@@ -104,10 +104,9 @@ def hang(after: int | None = None) -> Fault:
 
 
 def modify_response(change: Callable[[Response], Response]) -> Fault:
-    """The honest answer, changed; errors stay as they are.
+    """The regular response, changed; errors stay as they are.
 
-    The entity tag is taken off, and ``If-None-Match`` is not looked at: what was changed is not
-    what the tag names.
+    The entity tag is removed and ``If-None-Match`` ignored, as the tag does not fit a changed body.
     """
 
     def fault(site: Site, request: Request) -> Response:
@@ -128,7 +127,7 @@ def truncated_json() -> Fault:
 
 
 def truncated_tree(keep: int | None = None) -> Fault:
-    """A tree of its first entries, half of them or ``keep``, that says it is truncated."""
+    """A tree with its first entries, half of them or ``keep``, marked as truncated."""
 
     def cut(response: Response) -> Response:
         document = response.document()
@@ -150,7 +149,7 @@ def wrong_length(difference: int = 100) -> Fault:
 
 
 def endless() -> Fault:
-    """The honest body again and again, chunk after chunk, until the client has enough."""
+    """The regular body again and again, in chunks, until the client disconnects."""
     return modify_response(
         lambda response: replace(response, body=response.body or b" " * 1024, then="endless")
     )
@@ -174,7 +173,7 @@ _DIGEST = re.compile(rb'(sha256:|"hash":\s*")([0-9a-f]{64})')
 
 
 def wrong_digest() -> Fault:
-    """Bytes that are not what a digest says: an index with other digests, or another file."""
+    """Bytes that do not match their digest: an index with other digests, or another file."""
 
     def change(response: Response) -> Response:
         if "json" not in response.headers.get("content-type", ""):
@@ -221,7 +220,7 @@ class _PendingFault:
 
 
 class FaultQueue:
-    """Faults that wait for requests: in the order in which they were added."""
+    """Pending faults, in the order in which they were added. Thread-safe."""
 
     def __init__(self, servers: Mapping[str, object]) -> None:
         self._lock = Lock()
@@ -229,7 +228,7 @@ class FaultQueue:
         self._pending: list[_PendingFault] = []
 
     def add(self, server: str, pattern: str, fault: Fault, *, times: int | None = 1) -> None:
-        """Let ``fault`` meet the next ``times`` requests, or with None all, whose path matches.
+        """Apply ``fault`` to the next ``times`` requests, or to all with None, whose path matches.
 
         ``server`` is a name, or ``*`` for all; ``pattern`` is a glob over the path as sent,
         without the query, in which ``*`` also matches ``/``. Raises InvalidInput for an unknown
@@ -243,7 +242,7 @@ class FaultQueue:
             self._pending.append(_PendingFault(server, pattern, fault, times))
 
     def take(self, server: str, path: str) -> Fault | None:
-        """Return the first fault that waits for such a request, and count it."""
+        """Return the first pending fault for such a request, and count it."""
         with self._lock:
             for place, pending in enumerate(self._pending):
                 if pending.server in ("*", server) and fnmatchcase(path, pending.pattern):
@@ -255,6 +254,6 @@ class FaultQueue:
         return None
 
     def clear(self) -> None:
-        """Forget every fault that still waits."""
+        """Remove every pending fault."""
         with self._lock:
             self._pending.clear()

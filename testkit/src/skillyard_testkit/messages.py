@@ -1,4 +1,4 @@
-"""What one server of the stand-in is asked, and what it answers, as values without sockets."""
+"""HTTP requests and responses of the fake servers, as values without sockets."""
 
 from __future__ import annotations
 
@@ -59,37 +59,37 @@ class Request:
 
     def unconditional(self) -> Request:
         """Return the same request without ``If-None-Match``."""
-        kept = {name: value for name, value in self.headers.items() if name != "if-none-match"}
-        return replace(self, headers=kept)
+        headers = {name: value for name, value in self.headers.items() if name != "if-none-match"}
+        return replace(self, headers=headers)
 
 
 @dataclass(frozen=True)
 class Response:
-    """One answer, and the ways in which a hostile or broken server departs from it."""
+    """One response, and how a hostile or broken server departs from HTTP in sending it."""
 
     status: int
-    """0: nothing is said, the connection stays open until the server closes."""
+    """0: nothing is sent, and the connection stays open until the server closes."""
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Names in lower case, without the length."""
     length: int | None = None
-    """What ``Content-Length`` claims, where that is not the length of the body."""
+    """The value of ``Content-Length`` where it is not the length of the body."""
     then: str = "end"
     """After the body: ``end``; ``hang`` until the server closes; ``endless``, the body again and
     again until the client goes."""
 
     def with_headers(self, **headers: str) -> Response:
-        """Return the answer with more headers; ``retry_after`` stands for ``retry-after``."""
+        """Return the response with more headers; ``retry_after`` stands for ``retry-after``."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return replace(self, headers={**self.headers, **named})
 
     def document(self) -> Any:
-        """Return the body as JSON. Raises ValueError when it is none."""
+        """Return the body, parsed as JSON. Raises ValueError."""
         return json.loads(self.body)
 
 
 def json_response(document: Any, status: int = 200, **headers: str) -> Response:
-    """Return a JSON document as an answer; NaN and infinities are written as Python writes them."""
+    """Return a JSON document as a response; NaN and infinities are written as Python does."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     body = text.encode("utf-8", "backslashreplace")  # half a surrogate pair is written \\udc80
     return Response(status, body, {"content-type": JSON}).with_headers(**headers)
@@ -98,7 +98,7 @@ def json_response(document: Any, status: int = 200, **headers: str) -> Response:
 def text_response(
     text: str | bytes, status: int = 200, kind: str = TEXT, **headers: str
 ) -> Response:
-    """Return a text, or bytes of the given kind, as an answer."""
+    """Return a text, or bytes of the given kind, as a response."""
     body = text.encode() if isinstance(text, str) else text
     return Response(status, body, {"content-type": kind}).with_headers(**headers)
 
@@ -110,20 +110,20 @@ def etag_of(data: bytes, *, weak: bool = False) -> str:
 
 
 def conditional_response(request: Request, response: Response, tag: str) -> Response:
-    """Return a 200 answer with its tag, or 304 without a body when the client has that already.
+    """Return a response of status 200 with its tag, or 304 when the client has it already.
 
     Tags are compared weakly, as RFC 9110 says for ``If-None-Match``.
     """
     if response.status != 200:
         return response
     tagged = response.with_headers(etag=tag)
-    known = request.headers.get("if-none-match", "")
-    if known.strip() != "*" and _strong(tag) not in (_strong(one) for one in known.split(",")):
+    client_tags = request.headers.get("if-none-match", "")
+    if client_tags.strip() != "*" and _strong(tag) not in map(_strong, client_tags.split(",")):
         return tagged
-    kept = {
+    headers = {
         name: value for name, value in tagged.headers.items() if not name.startswith("content-")
     }
-    return Response(304, b"", kept)
+    return Response(304, b"", headers)
 
 
 def _strong(tag: str) -> str:

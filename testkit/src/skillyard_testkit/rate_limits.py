@@ -1,4 +1,4 @@
-"""How many requests a host answers in a window, counted down as real ones do."""
+"""Rate limits: how many requests a host accepts in a window."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["RateLimit", "RateLimitState"]
 
 
 class RateLimitState(NamedTuple):
-    """Where one account stands after a request."""
+    """The limit of one account after a request."""
 
     limit: int
     used: int
@@ -23,7 +23,7 @@ class RateLimitState(NamedTuple):
 
     @property
     def remaining(self) -> int:
-        """What is left of the window."""
+        """Requests that are left in the window."""
         return max(0, self.limit - self.used)
 
 
@@ -32,20 +32,20 @@ class RateLimit:
     """Requests in a window, for anonymous clients together and for each token of its own."""
 
     anonymous: int | None = None
-    """None: as many as they like, and no headers that say so."""
+    """None: no limit, and no headers about it."""
     authorised: int | None = None
     window_s: float = 3600.0
     status: int = 403
-    """What exceeding it answers: 403 or 429."""
+    """Status of a request above the limit: 403 or 429."""
     at_once: int | None = None
-    """Requests in flight above which the secondary limit answers."""
+    """Concurrent requests above which the secondary limit applies."""
     _used: dict[str, tuple[int, float]] = field(default_factory=dict, init=False, repr=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def charge(self, account: str, cost: int, now: float) -> RateLimitState | None:
-        """Take ``cost`` from an account, the empty one being anonymous; None without a limit.
+        """Count requests of an account, the empty one being anonymous; None without a limit.
 
-        A request that is not allowed takes nothing. One that costs nothing is always allowed.
+        A refused request does not count. One that costs nothing is always allowed.
         """
         limit = self.authorised if account else self.anonymous
         if limit is None:
@@ -60,6 +60,6 @@ class RateLimit:
         return RateLimitState(limit, used, ends, max(1, ceil(ends - now)), allowed)
 
     def refill(self) -> None:
-        """Start every account anew."""
+        """Reset every account."""
         with self._lock:
             self._used.clear()

@@ -1,4 +1,4 @@
-"""The record of what was asked: every request of every server, safe under threads."""
+"""The log of all requests to all servers. Thread-safe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Request", "RequestLog"]
 
 
 class RecordedRequest(NamedTuple):
-    """One request, as a server of the stand-in saw it."""
+    """One request, as a fake server received it."""
 
     server: str
     """``skills_sh``, ``github_api``, ``github_raw``, ``well_known`` or ``other``."""
@@ -23,11 +23,11 @@ class RecordedRequest(NamedTuple):
     headers: Mapping[str, str]
     """Names in lower case; several of one name joined by a comma."""
     status: int | None
-    """None while it is not answered; a request that hangs never is."""
+    """None before the response is sent; a request that hangs has none."""
 
 
 class RequestLog:
-    """Requests in order of arrival, and how many were in flight together."""
+    """Requests in order of arrival, and the largest number in flight."""
 
     def __init__(self) -> None:
         self._lock = Lock()

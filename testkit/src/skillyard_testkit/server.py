@@ -1,4 +1,4 @@
-"""One HTTP server on the loopback address that says exactly what it is told to, and then ends.
+"""One HTTP server on the loopback address that sends the responses it is given.
 
 Every thread and every connection belongs to the server: closing it ends those that hang, those
 that wait for a client's next request, and those that send without end.
@@ -18,13 +18,13 @@ from skillyard_testkit.messages import Request, Response
 __all__ = ["LoopbackServer"]
 
 _BODY_READ = 1024 * 1024
-"""Bytes of a request's body that are read, and thrown away, before the answer."""
+"""Bytes of a request's body that are read and discarded before the response."""
 _PIECE = 64 * 1024
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server_version = "standin"
+    server_version = "skillyard-testkit"
     sys_version = ""
     disable_nagle_algorithm = True  # headers and body are two writes; a delay would be 40 ms
     server: LoopbackServer
@@ -46,7 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _serve  # noqa: N815
 
     def _read_body(self) -> None:
-        """Read a body, so that closing the connection does not reset it before our answer."""
+        """Read a body, so that closing the connection does not reset it before the response."""
         try:
             size = int(self.headers.get("content-length", "0"))
         except ValueError:
@@ -89,11 +89,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the record of requests is the log."""
+        """Write nothing: ``RequestLog`` is the log."""
 
 
 class LoopbackServer(ThreadingHTTPServer):
-    """Listens on a free port of 127.0.0.1 from construction on; ``start`` answers, ``close`` ends.
+    """Listens on a free port of 127.0.0.1 from construction on; ``start`` responds, ``close`` ends.
 
     ``respond`` gets each request, in a thread of its connection. ``closing`` is set by ``close``;
     whatever waits inside ``respond`` should wait for it.
@@ -109,7 +109,7 @@ class LoopbackServer(ThreadingHTTPServer):
         self._open: set[socket.socket] = set()
         self._lock = Lock()
         super().__init__(("127.0.0.1", 0), _Handler)
-        self._thread = Thread(target=self._accept, name="standin-accept")
+        self._thread = Thread(target=self._accept, name="testkit-accept")
 
     def server_bind(self) -> None:
         """Bind without asking for the machine's name, which may go to a name server."""
@@ -123,7 +123,7 @@ class LoopbackServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start to respond."""
         self._thread.start()
 
     def _accept(self) -> None:
@@ -147,7 +147,7 @@ class LoopbackServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing about clients that went away; anything else is a fault of ours."""
+        """Ignore clients that disconnect; report anything else."""
         if not isinstance(exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 

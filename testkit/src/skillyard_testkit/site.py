@@ -1,4 +1,4 @@
-"""What the servers of the stand-in have in common: shapes of errors, accounts and limits."""
+"""What all fake servers have in common: error documents, accounts and rate limits."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def phrase(status: int) -> str:
 
 
 class Site:
-    """One server's content. Subclasses say what it answers and how its errors look."""
+    """One server's content. Subclasses define its responses and its error documents."""
 
     name = "other"
 
     def __init__(self, switches: Callable[[], Switches]) -> None:
-        """``switches`` is asked anew for every request, so that a test may replace them whole."""
+        """``switches`` is called for every request, so that a test may replace the switches."""
         self._switches = switches
         self.clock: Callable[[], float] = time.time
         """Seconds since 1970."""
@@ -41,7 +41,7 @@ class Site:
         return self._switches()
 
     def respond(self, request: Request) -> Response:
-        """Return what an honest server answers to GET. This one takes anything."""
+        """Return the response to GET without faults. This one accepts any path."""
         return text_response("ok\n")
 
     def error(self, request: Request, status: int, message: str = "") -> Response:
@@ -49,32 +49,32 @@ class Site:
         return text_response(f"{message or phrase(status)}\n", status)
 
     def account(self, request: Request) -> str:
-        """Return whose budget a request counts against; empty for anonymous ones."""
+        """Return the account whose limit a request counts against; empty for anonymous ones."""
         return ""
 
     def rate_limit(self, request: Request) -> RateLimit | None:
-        """Return the budget that a request counts against, where there is one."""
+        """Return the rate limit that applies to a request, or None."""
         return self.switches.rate_limits.get(self.name)
 
     def rate_limited_response(self, request: Request, status: int, wait_s: int) -> Response:
-        """Return what exceeding the budget answers; a standing adds its headers to it."""
+        """Return the response to a request above the limit, without the limit's headers."""
         return self.error(request, status).with_headers(retry_after=str(wait_s))
 
     def secondary_limit_response(
         self, request: Request, status: int, retry_after: int | None
     ) -> Response:
-        """Return what too much at once answers."""
+        """Return the response to too many concurrent requests."""
         response = self.error(request, status)
         return response.with_headers(retry_after=str(retry_after)) if retry_after else response
 
     def rate_limit_headers(self, state: RateLimitState) -> dict[str, str]:
-        """Return the headers that tell a client where it stands; most servers tell nothing."""
+        """Return the headers that report the limit; most servers send none."""
         return {}
 
-    def apply_rate_limit(self, request: Request, response: Response, *, kept: bool) -> Response:
-        """Charge a request and return its answer with the labels, or the refusal.
+    def apply_rate_limit(self, request: Request, response: Response, *, is_fault: bool) -> Response:
+        """Count a request; return its response with the limit's headers, or the refusal.
 
-        An authorised 304 costs nothing. ``kept`` answers, the faults, are charged but not refused.
+        An authorised 304 costs nothing. A response that is a fault is counted but not refused.
         """
         rate_limit = self.rate_limit(request)
         if rate_limit is None:
@@ -84,6 +84,6 @@ class Site:
         state = rate_limit.charge(account, cost, self.clock())
         if state is None:
             return response
-        if not state.allowed and not kept:
+        if not state.allowed and not is_fault:
             response = self.rate_limited_response(request, rate_limit.status, state.wait_s)
         return replace(response, headers={**self.rate_limit_headers(state), **response.headers})

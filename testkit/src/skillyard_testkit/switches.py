@@ -1,4 +1,4 @@
-"""What a test may change about the stand-in while it runs."""
+"""Settings of the fake servers that a test may change while they run."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Switches:
     """The same for one server, by its name, in place of ``latency_s``."""
     rate_limits: dict[str, RateLimit] = field(default_factory=_documented_limits)
     """By server name; the documented routes of skills.sh count as ``skills_sh_v1``."""
-    github_token: str = "standin-github-token"
+    github_token: str = "testkit-github-token"
     """The one token that GitHub knows; another is 401 there."""
-    skills_sh_token: str = "standin-skills-sh-token"
+    skills_sh_token: str = "testkit-skills-sh-token"
     """The one token that ``/api/v1`` knows."""
     v1_open: bool = False
     """``/api/v1`` answers without a token too, as it once did, at the anonymous limit."""

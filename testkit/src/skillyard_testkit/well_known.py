@@ -23,7 +23,7 @@ from skillyard_testkit.messages import (
 from skillyard_testkit.site import Site
 from skillyard_testkit.switches import Switches
 
-__all__ = ["PublishedSkill", "WellKnown", "published"]
+__all__ = ["PublishedSkill", "WellKnown", "make_published_skill"]
 
 OLD_VERSION = "0.1.0"
 _SCHEMA = "https://schemas.agentskills.io/discovery/{}/schema.json"
@@ -46,7 +46,7 @@ class PublishedSkill(NamedTuple):
     """Laid over the entry of the index."""
 
 
-def published(
+def make_published_skill(
     name: str,
     files: Mapping[str, bytes],
     kind: str,
@@ -58,7 +58,7 @@ def published(
 ) -> PublishedSkill:
     """Return a skill to publish. Raises InvalidInput for an unknown kind, or without SKILL.md.
 
-    The description is the one that SKILL.md gives in a plain line, where none is said.
+    The description defaults to the one of SKILL.md, if that is on a single line.
     """
     if kind not in ("skill-md", "archive"):
         raise InvalidInput(f"no kind {kind!r}: give skill-md or archive, and fields to change it")
@@ -66,8 +66,8 @@ def published(
         raise InvalidInput(f"{name}: give a file SKILL.md, or the bytes of an artifact")
     if description is None:
         line = _DESCRIPTION.search(files.get("SKILL.md", b""))
-        found = line[1].decode("utf-8", "replace").strip() if line else ""
-        description = found.strip("\"'") or f"The skill {name}."
+        declared = line[1].decode("utf-8", "replace").strip() if line else ""
+        description = declared.strip("\"'") or f"The skill {name}."
     if kind == "archive":
         place = f"{name}.{ending}"
         data = pack(files, ending) if artifact is None else artifact
@@ -78,7 +78,7 @@ def published(
 
 
 class WellKnown(Site):
-    """Answers as a site that follows the discovery draft, with the headers that it asks for."""
+    """A site that follows the discovery draft, with the headers that it requires."""
 
     name = "well_known"
 
@@ -88,12 +88,12 @@ class WellKnown(Site):
         self._published: dict[str, PublishedSkill] = {}
 
     def add(self, skill: PublishedSkill) -> None:
-        """Publish a skill, or publish it anew."""
+        """Publish a skill, or replace it."""
         with self._lock:
             self._published[skill.name] = skill
 
     def respond(self, request: Request) -> Response:
-        """Return the index or a file, tagged, and 304 where the client has it."""
+        """Return the index or a file with its entity tag, or 304 when the client has it."""
         base = self.switches.well_known_base.strip("/")
         base_parts = tuple(base.split("/")) if base else ()
         old = self.switches.well_known_version == OLD_VERSION
@@ -102,15 +102,15 @@ class WellKnown(Site):
             return self.error(request, 404)
         place = "/".join(request.parts[len(root) :])
         if place == "index.json":
-            found: tuple[bytes, str] | None = self._old_index() if old else self._index()
+            content: tuple[bytes, str] | None = self._old_index() if old else self._index()
         else:
-            found = self._old_file(place) if old else self._file(place)
-        if found is None:
+            content = self._old_file(place) if old else self._file(place)
+        if content is None:
             return self.error(request, 404)
-        response = text_response(found[0], kind=found[1]).with_headers(
+        response = text_response(content[0], kind=content[1]).with_headers(
             cache_control="public, max-age=300", access_control_allow_origin="*"
         )
-        return conditional_response(request, response, etag_of(found[0]))
+        return conditional_response(request, response, etag_of(content[0]))
 
     def _all(self) -> list[PublishedSkill]:
         with self._lock:

@@ -17,8 +17,8 @@ from skillyard_testkit import FakeServers
 
 T = TypeVar("T")
 
-GITHUB_TOKEN = "standin-github-token"
-SKILLS_SH_TOKEN = "standin-skills-sh-token"
+GITHUB_TOKEN = "testkit-github-token"
+SKILLS_SH_TOKEN = "testkit-skills-sh-token"
 
 EVERY = {"pdf-market", "pdf-ours", "pdf-site"}
 """What the upstreams of the fixture ``three`` have, by id."""

@@ -24,8 +24,8 @@ from skillyard_testkit.site import Site
 from tests.shared_data import PACKAGES
 
 T = TypeVar("T")
-GITHUB_TOKEN = "standin-github-token"
-SKILLS_SH_TOKEN = "standin-skills-sh-token"
+GITHUB_TOKEN = "testkit-github-token"
+SKILLS_SH_TOKEN = "testkit-skills-sh-token"
 TREE = "/repos/demo/skills/git/trees/HEAD?recursive=1"
 FILE = "/demo/skills/HEAD/a.md"
 """Two requests that the repository of :func:`with_files` answers."""

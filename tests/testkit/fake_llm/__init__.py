@@ -1,1 +1,1 @@
-"""The stand-in for model providers."""
+"""The fake model server."""

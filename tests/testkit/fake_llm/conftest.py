@@ -1,4 +1,4 @@
-"""The stand-in, and requests to it without any maker's library."""
+"""The fake model server, and requests to it without any maker's library."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Lines(io.StringIO):
 
 
 def served(*arguments: str) -> list[int]:
-    """Return the statuses of three requests to a stand-in with these arguments."""
+    """Return the statuses of three requests to a fake server with these arguments."""
     out, stop = Lines(), Event()
     code: list[int] = []
     running = Thread(target=lambda: code.append(serve(arguments, out, io.StringIO(), stop)))

@@ -1,4 +1,4 @@
-"""The two APIs: where they are, how their documents look, what an error looks like in each."""
+"""The two APIs: their routes, the shapes of their documents, and their errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPENAI = "openai"
 COUNT = "/v1/messages/count_tokens"
 ROUTES = {"/v1/messages": ANTHROPIC, COUNT: ANTHROPIC, "/v1/chat/completions": OPENAI}
 BACKEND = {"x-skillyard-backend": "fake"}
-"""What every answer carries, so that nobody takes it for a model's."""
+"""Sent with every response, so that nobody takes it for a model's."""
 _TOKEN_CHARS = 4
 _CREATED = 1_700_000_000
 
@@ -60,24 +60,24 @@ class Call(Request):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model says, before it is written in the form of an API."""
+    """A model's reply, before it is written in the format of an API."""
 
     text: str
     stop: str = "end"
-    """``end``, ``max_tokens``, ``refusal``, or a word that is passed on as it is."""
+    """``end``, ``max_tokens``, ``refusal``, or another value, which is passed on."""
     thinking: str = ""
-    """Comes in a block of its own before the text, where the API has such blocks."""
+    """Sent in a block of its own before the text, where the API has such blocks."""
     usage: bool = True
-    """False: the tokens are not told."""
+    """False: the token counts are left out."""
 
 
 def tokens(text: str) -> int:
-    """Return a count of tokens: a quarter of the characters, at least 1. Made up, as the texts."""
+    """Return an estimate of tokens: a quarter of the characters, at least 1."""
     return max(1, -(-len(text) // _TOKEN_CHARS))
 
 
 def reply_response(api: str, body: Mapping[str, Any], prompt: str, reply: Reply) -> Response:
-    """Return a reply in the form of the API. ``prompt`` is the text of the request."""
+    """Return a reply in the format of the API. ``prompt`` is the text of the request."""
     document = _message if api == ANTHROPIC else _completion
     number = sha256(f"{prompt}|{reply}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return json_response(document(number, str(body.get("model", "")), prompt, reply))
@@ -141,7 +141,7 @@ def _completion(number: str, model: str, prompt: str, reply: Reply) -> dict[str,
 def error_response(
     api: str, status: int, message: str, *, code: str | None = None, param: str | None = None
 ) -> Response:
-    """Return an error in the form of the API. ``code`` is its machine-readable word."""
+    """Return an error in the format of the API. ``code`` is its machine-readable word."""
     kind = _ERROR_TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
     error: dict[str, Any]
     if api == OPENAI:

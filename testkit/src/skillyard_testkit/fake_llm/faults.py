@@ -1,7 +1,7 @@
-"""Ways in which a provider fails, and the queue that says which request meets which of them.
+"""Ways in which a provider fails, and the queue that assigns them to requests.
 
-A fault is a function of the turn, the request with the honest answer to it, that returns the answer
-to be given. Status codes and words are those of the two APIs.
+A fault is a function of the turn (the request with its regular reply) that returns the response.
+Status codes and error codes are those of the two APIs.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One request that was taken, and what would be said."""
+    """One valid request, and the regular reply to it."""
 
     api: str
     body: Mapping[str, Any]
     question: Question
     reply: Reply
-    """The honest one."""
+    """Without a fault."""
 
     def respond(self, reply: Reply | None = None) -> Response:
-        """Return a reply, the honest one by default, in the form of the API."""
+        """Return a reply, the regular one by default, in the format of the API."""
         return reply_response(self.api, self.body, self.question.text, reply or self.reply)
 
 
@@ -75,7 +75,7 @@ def status(
     retry_after: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Fault:
-    """An error status in the form of the API, ``word`` as its code; ``retry_after`` as it is."""
+    """An error status in the format of the API, with ``word`` as its code."""
 
     def fault(turn: Turn) -> Response:
         response = error_response(turn.api, code, message, code=word)
@@ -88,17 +88,17 @@ def status(
 
 
 def refuses_temperature() -> Fault:
-    """What a model says that takes no temperature."""
+    """The error of a model that does not accept a temperature."""
     return status(400, "temperature: Extra inputs are not permitted")
 
 
 def rate_limited(retry_after: str | None = None) -> Fault:
-    """Too many requests for now."""
+    """The rate limit: status 429."""
     return status(429, "Rate limit reached.", retry_after=retry_after)
 
 
 def spend_limit() -> Fault:
-    """No more requests until somebody pays: a 429 too, with a word of its own."""
+    """The spending limit: status 429 with an error code of its own."""
 
     def fault(turn: Turn) -> Response:
         if turn.api == OPENAI:
@@ -111,7 +111,7 @@ def spend_limit() -> Fault:
 
 
 def overloaded(retry_after: str | None = None) -> Fault:
-    """529, which Anthropic says for it; the others say 503."""
+    """The provider is overloaded: 529 from Anthropic, 503 from others."""
 
     def fault(turn: Turn) -> Response:
         code = 529 if turn.api == ANTHROPIC else 503
@@ -121,7 +121,7 @@ def overloaded(retry_after: str | None = None) -> Fault:
 
 
 def respond_with(response: Response) -> Fault:
-    """Exactly this answer, whatever it is."""
+    """Exactly the given response."""
     return lambda turn: response
 
 
@@ -137,22 +137,22 @@ def redirect(url: str, code: int = 307) -> Fault:
 
 
 def hang() -> Fault:
-    """Silence until the server closes."""
+    """No response until the server closes."""
     return respond_with(Response(0))
 
 
 def reset() -> Fault:
-    """The connection is reset before anything is said."""
+    """The connection is reset before anything is sent."""
     return respond_with(Response(0, then="reset"))
 
 
 def dripping() -> Fault:
-    """The honest body, a byte now and then, without end in sight."""
+    """The regular body, one byte at a time."""
     return lambda turn: replace(turn.respond(), then="drip")
 
 
 def truncated() -> Fault:
-    """Half of the body, though the length promises all of it; then the connection ends."""
+    """Half of the body with the length of all of it; then the connection closes."""
 
     def fault(turn: Turn) -> Response:
         response = turn.respond()
@@ -174,7 +174,7 @@ def broken_json() -> Fault:
 
 
 def reply_with(text: str = "", *, stop: str = "end", thinking: str = "") -> Fault:
-    """A reply of that text, which ends for that reason."""
+    """A reply with this text and stop reason."""
     return lambda turn: turn.respond(Reply(text, stop, thinking))
 
 
@@ -195,7 +195,7 @@ def _thinking_first() -> Fault:
 
 
 def without_usage() -> Fault:
-    """The honest reply, without a count of tokens."""
+    """The regular reply, without token counts."""
     return lambda turn: turn.respond(replace(turn.reply, usage=False))
 
 
@@ -254,7 +254,7 @@ VERDICTS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 
 def broken_verdict(name: str) -> Fault:
-    """A verdict that is wrong in the way of that name, one of :data:`VERDICTS`.
+    """A verdict with the named defect, one of :data:`VERDICTS`.
 
     Raises InvalidInput for another name.
     """
@@ -296,7 +296,7 @@ NAMED: dict[str, Callable[[], Fault]] = {
     "no-json": lambda: reply_with("I would rather tell you in prose: the first one."),
     **{name: (lambda name=name: broken_verdict(name)) for name in VERDICTS},  # type: ignore[misc]
 }
-"""Every fault by a name, for the command line and for tests that go through all of them."""
+"""Every fault by name, for the command line and for tests that run all of them."""
 
 
 @dataclass
@@ -307,14 +307,14 @@ class _PendingFault:
 
 
 class FaultQueue:
-    """Faults that wait for requests, in the order in which they were added. Thread-safe."""
+    """Pending faults, in the order in which they were added. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._pending: list[_PendingFault] = []
 
     def add(self, *faults: Fault, times: int | None = 1, kind: str = "") -> None:
-        """Let each fault meet the next ``times`` requests, or with None all that follow.
+        """Apply each fault to the next ``times`` requests, or to all with None.
 
         ``kind`` restricts it to requests of that kind: ``generation``, ``judge``, ``router``,
         ``chosen`` or ``count``. Raises InvalidInput for ``times`` below 1.
@@ -325,7 +325,7 @@ class FaultQueue:
             self._pending += [_PendingFault(fault, kind, times) for fault in faults]
 
     def take(self, kind: str) -> Fault | None:
-        """Return the first fault that waits for a request of that kind, and count it."""
+        """Return the first pending fault for a request of that kind, and count it."""
         with self._lock:
             for place, pending in enumerate(self._pending):
                 if pending.kind in ("", kind):
@@ -338,11 +338,11 @@ class FaultQueue:
 
     @property
     def left(self) -> int:
-        """How many faults still wait; one that waits for ever counts as one."""
+        """The number of pending faults; one without an end counts as one."""
         with self._lock:
             return len(self._pending)
 
     def clear(self) -> None:
-        """Forget every fault that still waits."""
+        """Remove every pending fault."""
         with self._lock:
             self._pending.clear()

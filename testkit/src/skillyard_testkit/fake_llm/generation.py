@@ -1,7 +1,7 @@
-"""A made-up answer to a request: longer, and in a skill's own words, where one is in the prompt.
+"""A generated answer to a request: longer, and with a skill's words, where the prompt has one.
 
-It is no model's work. It exists so that reports have something to show: texts that differ between
-conditions, by more or less, and always in the same way for the same prompt.
+No model writes it. It exists so that reports have something to show: texts that differ between
+conditions, and are always the same for the same prompt.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HEADINGS = 4
 
 
 def write_answer(question: Question) -> str:
-    """Return the answer: the same for the same two texts."""
+    """Return the answer, which depends on the two texts alone."""
     topics = terms(question.user) or ["the request"]
     skill = question.system if _BEGIN.search(question.system) else ""
     seed = (question.system, question.user)

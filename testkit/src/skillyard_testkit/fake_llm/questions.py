@@ -1,4 +1,4 @@
-"""What a request asks for: an answer, a judgement, a choice of skills, or a yes or no."""
+"""The task of a request: an answer, a verdict, a choice of skills, or a yes or no."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _BLOCK = re.compile(r"(?m)^(-{3,}) BEGIN (.+) \1\n(?:.*\n)*?\1 END \2 \1$")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One request, read."""
+    """One parsed request."""
 
     kind: str
     """``generation``, ``judge``, ``router``, ``chosen`` or ``count``."""
     system: str
     user: str
     schema: Mapping[str, Any] | None
-    """Of the reply, where one was sent."""
+    """The schema of the reply, where the request has one."""
 
     @property
     def text(self) -> str:
-        """Both texts: what the request's tokens are counted of."""
+        """Both texts, for counting tokens."""
         return f"{self.system}\n{self.user}"
 
 
 def parse_question(call: Call, body: Mapping[str, Any]) -> Question:
-    """Return what a checked request asks for.
+    """Return the task of a valid request.
 
     A schema tells it by its properties; without one, the prompt by the names of the fields that it
     asks for. A skill's own text is not looked at.
@@ -80,5 +80,5 @@ def _schema(api: str, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
         outer = (body.get("response_format") or {}).get("json_schema") or {}
     else:
         outer = (body.get("output_config") or {}).get("format") or {}
-    found = outer.get("schema")
-    return found if isinstance(found, dict) else None
+    schema = outer.get("schema")
+    return schema if isinstance(schema, dict) else None

@@ -1,4 +1,4 @@
-"""A request as strictly as the real APIs read it: what is missing, unknown or refused is a 400.
+"""Request validation as strict as that of the real APIs.
 
 Field lists: the request types of anthropic 2.12 and openai 3.54. That API version 2026-10-21
 refuses sampling parameters, and in which words: platform.claude.com, its migration guide. Limits of
@@ -49,7 +49,7 @@ _NO_KEYWORDS = frozenset(
 
 
 class InvalidRequest(Exception):
-    """A request that the API would not take, with the answer's parts."""
+    """A request that the API rejects, with the parts of the error."""
 
     def __init__(
         self, status: int, message: str, *, code: str | None = None, param: str | None = None
@@ -61,7 +61,7 @@ class InvalidRequest(Exception):
 
 
 def check(call: Call, body: object) -> Mapping[str, Any]:
-    """Return the request's object when the API takes it. Raises Refused."""
+    """Return the object of a valid request. Raises InvalidRequest."""
     _check_key(call)
     if len(call.content) > BODY_LIMIT:
         raise InvalidRequest(413, "Request exceeds the maximum size")
@@ -104,7 +104,7 @@ def _check_messages(call: Call, body: Mapping[str, Any]) -> None:
     if not isinstance(body.get("system", ""), str | list):
         raise InvalidRequest(400, "system: Input should be a valid string or list")
     if body.get("stream"):
-        raise InvalidRequest(400, "stream: the stand-in does not stream")
+        raise InvalidRequest(400, "stream: the fake server does not stream")
     _check_output_config(body.get("output_config"))
 
 
@@ -113,14 +113,14 @@ def _check_output_config(config: object) -> None:
         return
     if not isinstance(config, dict) or set(config) - {"effort", "format"}:
         raise InvalidRequest(400, "output_config: Extra inputs are not permitted")
-    wanted = config.get("format")
-    if wanted is None:
+    output_format = config.get("format")
+    if output_format is None:
         return
-    if not isinstance(wanted, dict) or wanted.get("type") != "json_schema":
+    if not isinstance(output_format, dict) or output_format.get("type") != "json_schema":
         raise InvalidRequest(400, "output_config.format.type: Input should be 'json_schema'")
-    if set(wanted) - {"type", "schema"} or not isinstance(wanted.get("schema"), dict):
+    if set(output_format) - {"type", "schema"} or not isinstance(output_format.get("schema"), dict):
         raise InvalidRequest(400, "output_config.format.schema: Field required")
-    _check_schema(wanted["schema"], "output_config.format.schema", all_required=False)
+    _check_schema(output_format["schema"], "output_config.format.schema", all_required=False)
 
 
 def _check_chat(body: Mapping[str, Any]) -> None:
@@ -143,7 +143,7 @@ def _check_chat(body: Mapping[str, Any]) -> None:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
         raise InvalidRequest(400, "Invalid type for 'seed': expected an integer.", param="seed")
     if body.get("n", 1) != 1 or body.get("stream"):
-        raise InvalidRequest(400, "The stand-in gives one choice, and does not stream.")
+        raise InvalidRequest(400, "The fake server gives one choice, and does not stream.")
     _check_turns(body["messages"], _ROLES["openai"])
     _check_response_format(body.get("response_format"))
 
@@ -167,15 +167,15 @@ def _check_thinking(body: Mapping[str, Any]) -> None:
         )
 
 
-def _check_response_format(wanted: object) -> None:
-    if wanted is None:
+def _check_response_format(response_format: object) -> None:
+    if response_format is None:
         return
-    kind = wanted.get("type") if isinstance(wanted, dict) else None
-    if not isinstance(wanted, dict) or kind not in ("text", "json_object", "json_schema"):
+    kind = response_format.get("type") if isinstance(response_format, dict) else None
+    if not isinstance(response_format, dict) or kind not in ("text", "json_object", "json_schema"):
         raise InvalidRequest(400, "Invalid value: 'response_format'.", param="response_format")
     if kind != "json_schema":
         return
-    inner = wanted.get("json_schema")
+    inner = response_format.get("json_schema")
     if not isinstance(inner, dict) or not _NAME.match(str(inner.get("name", ""))):
         raise InvalidRequest(400, "Missing or invalid 'response_format.json_schema.name'.")
     schema = inner.get("schema")
@@ -186,7 +186,7 @@ def _check_response_format(wanted: object) -> None:
 
 
 def _check_schema(schema: object, where: str, *, all_required: bool) -> None:
-    """Refuse a schema that structured output does not support."""
+    """Reject a schema that structured output does not support."""
     if not isinstance(schema, dict):
         return
     if schema.get("type") == "object":

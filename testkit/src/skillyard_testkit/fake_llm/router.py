@@ -1,4 +1,4 @@
-"""Made-up choices of skills: by the words that a request shares with a line of the index."""
+"""Choices of skills, by the words that a request shares with a line of the index."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ _LINE = re.compile(r"(?m)^- ([^:\n]{1,200}): (.*)$")
 _SKILL = re.compile(r"(?m)^Skill: (.+)$")
 _FEWEST = 1.0
 _NEAR = 0.75
-"""Share of the best one's weight from which another skill is picked too."""
+"""Share of the best weight from which another skill is picked too."""
 _STEM = 5
 
 
 def pick_skills(question: Question) -> dict[str, Any]:
     """Return the skills of the index whose lines share the most words with the request."""
     lines = _LINE.findall(question.system) or _LINE.findall(question.user)
-    request = _stems(question.user)
+    stems_of_request = _stems(question.user)
     index = {name.strip(): _stems(f"{name} {text}") for name, text in lines}
-    known = Counter(stem for stems in index.values() for stem in stems)
+    lines_with_stem = Counter(stem for stems in index.values() for stem in stems)
     weights = {
-        name: sum(1.0 / known[stem] for stem in stems & request) for name, stems in index.items()
+        name: sum(1.0 / lines_with_stem[stem] for stem in stems & stems_of_request)
+        for name, stems in index.items()
     }
     best = max(weights.values(), default=0.0)
-    shared = {name: len(stems & request) for name, stems in index.items()}
+    shared = {name: len(stems & stems_of_request) for name, stems in index.items()}
     order = sorted(weights, key=lambda name: (-weights[name], name))
     picked = [
         name
@@ -47,8 +48,8 @@ def _stems(text: str) -> set[str]:
 
 
 def names_skill(question: Question) -> dict[str, Any]:
-    """Return whether the answer of another model names the skill that is asked about."""
-    found = _SKILL.search(question.user)
-    name = found[1].strip() if found else ""
-    rest = question.user.replace(found[0], "", 1) if found else question.user
+    """Return whether another model's answer names the skill in question."""
+    match = _SKILL.search(question.user)
+    name = match[1].strip() if match else ""
+    rest = question.user.replace(match[0], "", 1) if match else question.user
     return {"chosen": bool(name) and name in rest}

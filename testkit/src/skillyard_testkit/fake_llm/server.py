@@ -1,4 +1,4 @@
-"""The server: one request after another on each connection, on the loopback address only."""
+"""The fake server of both APIs, on the loopback address."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _DRIP_S = 0.02
 class FakeLlm:
     """Both APIs on one port of 127.0.0.1, from ``start`` to ``close``; a context manager too.
 
-    ``script`` says which faults meet the next requests, ``record`` what was asked. ``behaviour`` is
-    how it judges, one of :data:`BEHAVIOURS`; ``latency_s`` is waited before every answer.
+    ``faults`` is the queue of faults, ``log`` the log of calls. ``behaviour`` names the rule for
+    verdicts, one of :data:`BEHAVIOURS`; ``latency_s`` delays every response.
     """
 
     def __init__(self, *, behaviour: str = "honest", latency_s: float = 0.0) -> None:
@@ -60,7 +60,7 @@ class FakeLlm:
         return f"{self._server.url}/v1"
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start to respond."""
         self._server.start()
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class FakeLlm:
         self.close()
 
     def respond(self, request: Request) -> Response:
-        """Return the answer to one request, after the latency."""
+        """Return the response to one request, after the latency."""
         call = (
             request
             if isinstance(request, Call)
@@ -91,14 +91,14 @@ class FakeLlm:
             if self.latency_s:
                 self._closing.wait(self.latency_s)
         finally:
-            seen = LoggedCall(
+            logged = LoggedCall(
                 call.api, kind, call.method, call.path, call.headers, body, response.status
             )
-            self.log.end(began, seen)
+            self.log.end(began, logged)
         return _mark_as_fake(response)
 
     def _handle(self, call: Call) -> tuple[str, Mapping[str, Any], Response]:
-        """Return what was asked for, the request's object, and the answer."""
+        """Return the kind of the request, its object, and the response."""
         if call.api == "other":
             return "", {}, error_response("anthropic", 404, f"no such path: {call.path[:100]}")
         if call.method != "POST":
@@ -134,7 +134,7 @@ def _mark_as_fake(response: Response) -> Response:
 
 
 def _parse_json(content: bytes) -> object:
-    """Return a request's JSON; None where it is none, or nested beyond reason."""
+    """Return a request's JSON; None where it is not JSON or too deeply nested."""
     if content.count(b"[") + content.count(b"{") > 100_000:
         return None
     try:
@@ -144,7 +144,7 @@ def _parse_json(content: bytes) -> object:
 
 
 class _Server(LoopbackServer):
-    """The loopback server, with a handler that keeps the body of a request."""
+    """The loopback server, with a handler that passes on the body of a request."""
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         """Serve one connection."""
@@ -173,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815
 
     def _read_body(self) -> bytes:
-        """Return the body; one that is too long is read all the same, and cut behind the limit."""
+        """Return the body; one that is too long is read to its end and truncated."""
         try:
             size = int(self.headers.get("content-length", "0"))
         except ValueError:
@@ -208,11 +208,11 @@ class _Handler(BaseHTTPRequestHandler):
                 return
 
     def _reset(self) -> None:
-        """End the connection with a reset in place of an end: what was sent may be lost."""
+        """Reset the connection instead of closing it."""
         linger = struct.pack("ii", 1, 0)
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self.connection.close()
         self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the record is the log."""
+        """Write nothing: ``FakeLlm.log`` is the log."""

@@ -1,4 +1,4 @@
-"""Words of a text, and numbers drawn from texts: what every made-up reply is made of."""
+"""Terms of a text, and numbers seeded by texts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _COMMON = frozenset(
 
 def terms(text: str) -> list[str]:
     """Return the words of four letters and more, lower case, each once, in order."""
-    found = dict.fromkeys(word.lower() for word in _WORD.findall(text))
-    return [word for word in found if word not in _COMMON]
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
+    return [word for word in words if word not in _COMMON]
 
 
 def seeded_number(below: int, *texts: str) -> int:
-    """Return a number from 0 to ``below`` - 1 that follows from the texts alone."""
+    """Return a number from 0 to ``below`` - 1 that depends on the texts alone."""
     digest = sha256("|".join(texts).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8]) % below

@@ -10,7 +10,9 @@ from hashlib import sha1
 from typing import NamedTuple
 
 __all__ = ["BLOB", "FILE", "FOLDER", "LINK", "SUBMODULE", "Entry", "blob_sha", "commit_sha"]
-__all__ += ["order", "tree_sha"]
+__all__ += ["COMMITTER", "COMMITTER_EMAIL", "order", "tree_sha"]
+
+COMMITTER, COMMITTER_EMAIL = "skillyard testkit", "testkit@example.com"
 
 FILE, LINK, SUBMODULE, FOLDER = "100644", "120000", "160000", "040000"
 BLOB = {FILE: "blob", LINK: "blob", SUBMODULE: "commit", FOLDER: "tree"}
@@ -32,13 +34,13 @@ class Entry(NamedTuple):
         return BLOB[self.mode]
 
 
-def _named(kind: bytes, data: bytes) -> str:
+def _object_name(kind: bytes, data: bytes) -> str:
     return sha1(b"%s %d\0%s" % (kind, len(data), data), usedforsecurity=False).hexdigest()
 
 
 def blob_sha(data: bytes) -> str:
     """Return the name of a file with these bytes."""
-    return _named(b"blob", data)
+    return _object_name(b"blob", data)
 
 
 def order(entry: Entry) -> bytes:
@@ -58,12 +60,12 @@ def tree_sha(children: Iterable[Entry]) -> str:
         )
         for child in sorted(children, key=order)
     ]
-    return _named(b"tree", b"".join(rows))
+    return _object_name(b"tree", b"".join(rows))
 
 
 def commit_sha(tree: str, parent: str | None, message: str, at: int) -> str:
     """Return the name of a commit of that tree, made at a time in seconds since 1970."""
-    by = f"Stand-in <standin@example.com> {at} +0000"
+    by = f"{COMMITTER} <{COMMITTER_EMAIL}> {at} +0000"
     lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
     text = "\n".join([*lines, f"author {by}", f"committer {by}", "", message])
-    return _named(b"commit", f"{text}\n".encode())
+    return _object_name(b"commit", f"{text}\n".encode())

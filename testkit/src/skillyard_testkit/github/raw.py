@@ -1,7 +1,7 @@
 """GitHub's raw-content host: ``/{owner}/{repository}/{ref}/{path}``, the bytes and nothing else.
 
 A renamed repository is served under its old name, a link is served as its target's path, and a
-private one is not there without the token: the host never says why.
+private one is not there without the token: the host gives no reason.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["GitHubRaw"]
 
 
 class GitHubRaw(Site):
-    """Answers as the raw-content host does, from repositories that it is given."""
+    """The raw-content host, over the repositories that it is given."""
 
     name = "github_raw"
 
@@ -33,7 +33,7 @@ class GitHubRaw(Site):
         self._repositories = repositories
 
     def respond(self, request: Request) -> Response:
-        """Return the file, tagged, and 304 where the client has it."""
+        """Return the file with its entity tag, or 304 when the client has it."""
         data = self._content(request)
         if data is None:
             return self.error(request, 404)
@@ -47,17 +47,17 @@ class GitHubRaw(Site):
         return text_response(f"{status}: {message or phrase(status)}", status)
 
     def account(self, request: Request) -> str:
-        """Return the token, when it is the one that is known."""
+        """Return the token when it is the valid one."""
         return request.token if request.token == self.switches.github_token else ""
 
     def _content(self, request: Request) -> bytes | None:
         if len(request.parts) < 4:
             return None
         owner, name, *rest = request.parts
-        found = self._repositories.current(f"{owner}/{name}")
-        if found is None or (found.private and not self.account(request)):
+        repository = self._repositories.current(f"{owner}/{name}")
+        if repository is None or (repository.private and not self.account(request)):
             return None
-        place = found.split_ref(tuple(rest))
+        place = repository.split_ref(tuple(rest))
         return place[0].content(place[1]) if place else None
 
 

@@ -1,4 +1,4 @@
-"""Repositories of the stand-in: their commits, who may see them, and what they are called now."""
+"""Repositories: their commits, who may see them, and their current names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHORTEST_SHA = 7
 
 
 class Repository:
-    """One repository and every commit of its default branch that it was given."""
+    """One repository with the commits of its default branch."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Repository:
         return self.head.tree_sha if self.head else ""
 
     def head_names(self) -> tuple[str, ...]:
-        """Return what may stand for the newest commit."""
+        """Return the refs that mean the newest commit."""
         branch = self.default_branch
         return "HEAD", branch, f"heads/{branch}", f"refs/heads/{branch}"
 
@@ -61,25 +61,25 @@ class Repository:
             return self.head
         if len(ref) < _SHORTEST_SHA:
             return None
-        return next((one for one in self.history if one.commit.startswith(ref)), None)
+        return next((commit for commit in self.history if commit.commit.startswith(ref)), None)
 
     def tree_at(self, ref: str) -> tuple[Snapshot, str] | None:
         """Return a commit and the folder in it that ``ref`` names: as ``at``, or by a tree."""
-        found = self.at(ref)
-        if found is not None:
-            return found, ""
-        for one in reversed(self.history):
-            folder = one.folder_of(ref)
+        snapshot = self.at(ref)
+        if snapshot is not None:
+            return snapshot, ""
+        for snapshot in reversed(self.history):
+            folder = snapshot.folder_of(ref)
             if folder is not None:
-                return one, folder
+                return snapshot, folder
         return None
 
     def split_ref(self, rest: tuple[str, ...]) -> tuple[Snapshot, str] | None:
         """Return the commit and the path that ``{ref}/{path}`` name; a ref may hold slashes."""
         for size in range(1, len(rest)):
-            found = self.at("/".join(rest[:size]))
-            if found is not None:
-                return found, "/".join(rest[size:])
+            snapshot = self.at("/".join(rest[:size]))
+            if snapshot is not None:
+                return snapshot, "/".join(rest[size:])
         return None
 
 
@@ -109,16 +109,16 @@ class Repositories:
             if not _NAME.fullmatch(name):
                 raise InvalidInput(f"{name!r} is no repository: give owner/name")
         with self._lock:
-            known = self._by_name.get(full_name.lower())
-            number = known.number if known else 1_000 + len(self._by_name)
-            made = Repository(
+            previous = self._by_name.get(full_name.lower())
+            number = previous.number if previous else 1_000 + len(self._by_name)
+            repository = Repository(
                 full_name, number, default_branch, private=private, renamed_to=renamed_to
             )
-            made.history = known.history if known else ()
+            repository.history = previous.history if previous else ()
             if snapshot or symlinks or submodules:
-                made.history += (Snapshot(snapshot, symlinks, submodules, made.head),)
-            self._by_name[full_name.lower()] = made
-        return made
+                repository.history += (Snapshot(snapshot, symlinks, submodules, repository.head),)
+            self._by_name[full_name.lower()] = repository
+        return repository
 
     def named(self, full_name: str) -> Repository | None:
         """Return the repository that had or has this name, as it was added."""
@@ -127,17 +127,17 @@ class Repositories:
     def numbered(self, number: str) -> Repository | None:
         """Return the repository with that number."""
         return next(
-            (one for one in list(self._by_name.values()) if str(one.number) == number), None
+            (each for each in list(self._by_name.values()) if str(each.number) == number), None
         )
 
     def current(self, full_name: str) -> Repository | None:
         """Return the repository that a name leads to in the end, renamings followed."""
-        seen: set[str] = set()
-        found = self.named(full_name)
-        while found is not None and found.renamed_to and found.full_name not in seen:
-            seen.add(found.full_name)
-            found = self.named(found.renamed_to)
-        return found
+        visited: set[str] = set()
+        repository = self.named(full_name)
+        while repository and repository.renamed_to and repository.full_name not in visited:
+            visited.add(repository.full_name)
+            repository = self.named(repository.renamed_to)
+        return repository
 
 
 def skill_folder(paths: Iterable[str], slug: str) -> str | None:

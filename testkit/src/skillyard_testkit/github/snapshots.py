@@ -1,4 +1,4 @@
-"""What a repository holds at one commit, with the names that git would give it."""
+"""The content of a repository at one commit, with git's object names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def as_bytes(content: str | bytes) -> bytes:
 
 
 class ManyFiles(Mapping[str, bytes]):
-    """So many files whose contents follow from their paths, so that none is kept.
+    """Any number of files whose contents are computed from their paths, not stored.
 
     Ten files make a skill: ``skills/skill-00000/SKILL.md`` and nine below its ``references/``.
     """
@@ -140,10 +140,10 @@ def _folders(leaves: list[Entry]) -> dict[str, Entry]:
             children[parent] = []
     if clash := taken & children.keys():
         raise InvalidInput(f"{min(clash)!r} is both a file and a folder: rename one of them")
-    made: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for folder in sorted(children, key=lambda path: path.count("/") if path else -1, reverse=True):
         entry = Entry(folder, FOLDER, tree_sha(children[folder]), None)
-        made[folder] = entry
+        entries[folder] = entry
         if folder:
             children[folder.rpartition("/")[0]].append(entry)
-    return made
+    return entries

@@ -1,4 +1,4 @@
-"""skills.sh: the undocumented routes that its command line uses, and the door to ``/api/v1``."""
+"""skills.sh: the undocumented routes of its command line, and the token check of ``/api/v1``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LIMIT, _MAX_LIMIT = 10, 100
 
 
 class SkillsSh(Site):
-    """Answers as skills.sh does, from a listing that it is given."""
+    """skills.sh, over the listing that it is given."""
 
     name = "skills_sh"
 
@@ -28,7 +28,7 @@ class SkillsSh(Site):
         self._listing = listing
 
     def respond(self, request: Request) -> Response:
-        """Return the answer to GET."""
+        """Return the response to GET."""
         match request.parts:
             case ("api", "search"):
                 return self._search(request)
@@ -49,12 +49,12 @@ class SkillsSh(Site):
         return json_response({"error": message or phrase(status)}, status)
 
     def account(self, request: Request) -> str:
-        """Return the token, when it is the one that is known; only ``/api/v1`` looks at it."""
-        known = _documented(request) and request.token == self.switches.skills_sh_token
-        return request.token if known else ""
+        """Return the token when it is the valid one; only ``/api/v1`` has tokens."""
+        is_known = _documented(request) and request.token == self.switches.skills_sh_token
+        return request.token if is_known else ""
 
     def rate_limit(self, request: Request) -> RateLimit | None:
-        """Return the budget of ``/api/v1``, or that of all other routes."""
+        """Return the rate limit of ``/api/v1``, or that of all other routes."""
         return self.switches.rate_limits.get(
             "skills_sh_v1" if _documented(request) else "skills_sh"
         )
@@ -78,43 +78,43 @@ class SkillsSh(Site):
         text = request.query.get("q", "")
         if len(text.strip()) < _SHORTEST_QUERY:
             return self.error(request, 400, "The query must have at least 2 characters")
-        kind, found = self._listing.search(text, request.query.get("owner", ""))
-        found = found[: _limit(request.query.get("limit", ""))]
+        kind, hits = self._listing.search(text, request.query.get("owner", ""))
+        hits = hits[: _limit(request.query.get("limit", ""))]
         shape: dict[str, Any] = {
             "query": text,
             "searchType": kind,
-            "skills": [self._item(one) for one in found],
-            "count": len(found),
+            "skills": [self._item(skill) for skill in hits],
+            "count": len(hits),
             "duration_ms": 1,
         }
         if self.switches.search_version is not None:
             shape["searchVersion"] = self.switches.search_version
         return json_response(shape)
 
-    def _item(self, one: ListedSkill) -> dict[str, Any]:
+    def _item(self, skill: ListedSkill) -> dict[str, Any]:
         if self.switches.search_shape == "old":
             shape = {
-                "id": one.slug,
-                "name": one.name,
-                "installs": one.installs,
-                "topSource": one.source,
+                "id": skill.slug,
+                "name": skill.name,
+                "installs": skill.installs,
+                "topSource": skill.source,
             }
         else:
             shape = {
-                "id": one.id,
-                "skillId": one.slug,
-                "name": one.name,
-                "installs": one.installs,
-                "source": one.source,
+                "id": skill.id,
+                "skillId": skill.slug,
+                "name": skill.name,
+                "installs": skill.installs,
+                "source": skill.source,
             }
-        return {**shape, **one.fields}
+        return {**shape, **skill.fields}
 
     def _download(self, request: Request, id: str) -> Response:
         listed = self._listing.get(id)
-        found = self._listing.snapshot(listed) if listed and self.switches.downloads else None
-        if found is None:
+        snapshot = self._listing.snapshot(listed) if listed and self.switches.downloads else None
+        if snapshot is None:
             return self.error(request, 404, "No snapshot of this skill")
-        return json_response({"files": found.files, "hash": found.hash})
+        return json_response({"files": snapshot.files, "hash": snapshot.hash})
 
     def _audits(self, request: Request) -> Response:
         """Return ``{slug: {provider: {"risk", "alerts", "analyzedAt"}}}`` for those audited."""
@@ -140,7 +140,7 @@ def _documented(request: Request) -> bool:
 
 
 def _limit(text: str) -> int:
-    """Return how many results are wanted; what is no number is the usual ten."""
+    """Return the number of results to return: ten where the parameter is not a number."""
     return (
         min(int(text), _MAX_LIMIT) if text.isdecimal() and len(text) < 10 and int(text) else _LIMIT
     )

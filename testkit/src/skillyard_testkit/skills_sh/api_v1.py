@@ -1,4 +1,4 @@
-"""The documented routes of skills.sh, below ``/api/v1``, once the token has been looked at."""
+"""The documented routes of skills.sh, below ``/api/v1``, after the token check."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def error(status: int, message: str = "", *, code: str = "") -> Response:
 
 
 def respond(listing: Listing, base: str, rest: list[str], query: Mapping[str, str]) -> Response:
-    """Return the answer of the route ``/api/v1/{rest}``. ``base`` is the site's own URL."""
+    """Return the response of the route ``/api/v1/{rest}``. ``base`` is the site's own URL."""
     try:
         match rest:
             case ["skills"]:
@@ -60,8 +60,8 @@ def _search(listing: Listing, base: str, query: Mapping[str, str]) -> Response:
     if len(text.strip()) < 2:
         raise _BadParameter("q must have at least 2 characters.")
     limit = _number(query, "limit", _DEFAULT, 1, _MAX_SEARCH)
-    kind, found = listing.search(text, query.get("owner", ""))
-    items = [_item(one, base) for one in found[:limit]]
+    kind, hits = listing.search(text, query.get("owner", ""))
+    items = [_item(skill, base) for skill in hits[:limit]]
     return json_response(
         {"data": items, "query": text, "searchType": kind, "count": len(items), "durationMs": 1}
     )
@@ -73,16 +73,16 @@ def _page(listing: Listing, base: str, query: Mapping[str, str]) -> Response:
         raise _BadParameter(f"view must be one of {', '.join(_VIEWS)}.")
     page = _number(query, "page", 0, 0, 1_000_000)
     size = _number(query, "per_page", _DEFAULT, 1, _MAX_PAGE)
-    everything = listing.all() if view == "all-time" else listing.newest()
+    skills = listing.all() if view == "all-time" else listing.newest()
     start = page * size
     return json_response(
         {
-            "data": [_item(one, base) for one in everything[start : start + size]],
+            "data": [_item(skill, base) for skill in skills[start : start + size]],
             "pagination": {
                 "page": page,
                 "perPage": size,
-                "total": len(everything),
-                "hasMore": start + size < len(everything),
+                "total": len(skills),
+                "hasMore": start + size < len(skills),
             },
         }
     )
@@ -90,9 +90,9 @@ def _page(listing: Listing, base: str, query: Mapping[str, str]) -> Response:
 
 def _curated(listing: Listing, base: str) -> Response:
     owners: dict[str, list[dict[str, Any]]] = {}
-    for one in listing.all():
-        if one.curated:
-            owners.setdefault(one.owner, []).append(_item(one, base))
+    for skill in listing.all():
+        if skill.curated:
+            owners.setdefault(skill.owner, []).append(_item(skill, base))
     return json_response(
         {
             "data": [{"owner": owner, "skills": skills} for owner, skills in owners.items()],
@@ -104,46 +104,46 @@ def _curated(listing: Listing, base: str) -> Response:
 
 
 def _detail(listing: Listing, id: str) -> Response:
-    listed = listing.get(id)
-    if listed is None:
+    skill = listing.get(id)
+    if skill is None:
         return error(404)
-    found = listing.snapshot(listed)
+    snapshot = listing.snapshot(skill)
     return json_response(
         {
-            "id": listed.id,
-            "source": listed.source,
-            "slug": listed.slug,
-            "installs": listed.installs,
-            "hash": found.hash if found else None,
-            "files": found.files if found else None,
+            "id": skill.id,
+            "source": skill.source,
+            "slug": skill.slug,
+            "installs": skill.installs,
+            "hash": snapshot.hash if snapshot else None,
+            "files": snapshot.files if snapshot else None,
         }
     )
 
 
 def _audit(listing: Listing, id: str) -> Response:
-    listed, audits = listing.get(id), listing.audits(id)
-    if listed is None or not audits:
-        return error(404, "No audit of this skill." if listed else "")
+    skill, audits = listing.get(id), listing.audits(id)
+    if skill is None or not audits:
+        return error(404, "No audit of this skill." if skill else "")
     return json_response(
-        {"id": listed.id, "source": listed.source, "slug": listed.slug, "audits": list(audits)}
+        {"id": skill.id, "source": skill.source, "slug": skill.slug, "audits": list(audits)}
     )
 
 
-def _item(one: ListedSkill, base: str) -> dict[str, Any]:
-    hosted = "/" in one.source
+def _item(skill: ListedSkill, base: str) -> dict[str, Any]:
+    hosted = "/" in skill.source
     shape: dict[str, Any] = {
-        "id": one.id,
-        "slug": one.slug,
-        "name": one.name,
-        "source": one.source,
-        "installs": one.installs,
+        "id": skill.id,
+        "slug": skill.slug,
+        "name": skill.name,
+        "source": skill.source,
+        "installs": skill.installs,
         "sourceType": "github" if hosted else "well-known",
-        "installUrl": f"https://github.com/{one.source}" if hosted else None,
-        "url": f"{base}/{one.id}",
+        "installUrl": f"https://github.com/{skill.source}" if hosted else None,
+        "url": f"{base}/{skill.id}",
     }
-    if one.duplicate:
+    if skill.duplicate:
         shape["isDuplicate"] = True
-    return {**shape, **one.fields}
+    return {**shape, **skill.fields}
 
 
 def _number(query: Mapping[str, str], name: str, usual: int, low: int, high: int) -> int:

@@ -1,4 +1,4 @@
-"""What skills.sh lists: skills with their installs, searched as the site searches them."""
+"""The listing of skills.sh: skills with their installs, and the search in them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class ListedSkill(NamedTuple):
     slug: str
     name: Any
     installs: Any
-    """A number on the real site; any JSON value here, so that clients can be tried."""
+    """A number on the real site; any JSON value here, to test clients."""
     path: str | None
-    """The skill's folder in its repository; None: the folder called like the slug."""
+    """The skill's folder in its repository; None: the folder named like the slug."""
     curated: bool
     duplicate: bool
     fields: Mapping[str, Any]
-    """Laid over the item of every answer."""
+    """Added to the item in every response, in place of fields of the same name."""
 
     @property
     def id(self) -> str:
@@ -44,7 +44,7 @@ class ListedSkill(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """The installs as a number to order by; anything that is none weighs nothing."""
+        """The installs as a number to order by; 0 for anything that is not a number."""
         number = self.installs
         if isinstance(number, bool) or not isinstance(number, int | float):
             return 0.0
@@ -56,14 +56,14 @@ class ListedSkill(NamedTuple):
 
 
 class SkillFiles(NamedTuple):
-    """The files of a skill, as the site keeps them."""
+    """The text files of a skill, as the site stores them."""
 
     files: list[dict[str, str]]
     hash: str
 
 
 class Listing:
-    """Skills by their ids, in the order in which they were listed."""
+    """Skills by id, in the order in which they were listed."""
 
     def __init__(self, repositories: Repositories) -> None:
         self._lock = Lock()
@@ -71,10 +71,10 @@ class Listing:
         self._audits: dict[str, tuple[dict[str, Any], ...]] = {}
         self._repositories = repositories
 
-    def add(self, listed: ListedSkill) -> None:
-        """List a skill, or list it anew."""
+    def add(self, skill: ListedSkill) -> None:
+        """List a skill, or replace it."""
         with self._lock:
-            self._listed[listed.id] = listed
+            self._listed[skill.id] = skill
 
     def audit(self, id: str, audit: Mapping[str, Any]) -> None:
         """Add one provider's audit of a skill, in place of its last one."""
@@ -93,39 +93,43 @@ class Listing:
     def all(self) -> list[ListedSkill]:
         """Return every skill, most installs first."""
         with self._lock:
-            everything = list(self._listed.values())
-        return sorted(everything, key=lambda one: -one.weight)
+            skills = list(self._listed.values())
+        return sorted(skills, key=lambda skill: -skill.weight)
 
     def newest(self) -> list[ListedSkill]:
-        """Return every skill, the one that was listed last first."""
+        """Return every skill, newest first."""
         with self._lock:
             return list(self._listed.values())[::-1]
 
     def search(self, text: str, owner: str = "") -> tuple[str, list[ListedSkill]]:
-        """Return ``fuzzy`` or ``semantic``, and the skills found, best first.
+        """Return ``fuzzy`` or ``semantic``, and the matching skills, best first.
 
         One word is looked for inside slug and name, and installs alone decide the order. Several
         are compared word by word, and the number of shared words decides before the installs.
         """
-        wanted = _words(text)
-        listed = [one for one in self.all() if not owner or one.owner.lower() == owner.lower()]
+        query_words = _words(text)
+        candidates = [
+            skill for skill in self.all() if not owner or skill.owner.lower() == owner.lower()
+        ]
         if len(text.split()) < 2:
             part = text.strip().lower()
             return "fuzzy", [
-                one for one in listed if part in one.slug.lower() or part in str(one.name).lower()
+                skill
+                for skill in candidates
+                if part in skill.slug.lower() or part in str(skill.name).lower()
             ]
-        shared = [(len(wanted & one.words()), one) for one in listed]
+        shared = [(len(query_words & skill.words()), skill) for skill in candidates]
         best = sorted((pair for pair in shared if pair[0]), key=lambda pair: -pair[0])
-        return "semantic", [one for _, one in best]
+        return "semantic", [skill for _, skill in best]
 
-    def snapshot(self, listed: ListedSkill) -> SkillFiles | None:
+    def snapshot(self, skill: ListedSkill) -> SkillFiles | None:
         """Return the text files of a skill; None where its public repository is not known."""
-        found = self._repositories.current(listed.source) if "/" in listed.source else None
-        head = found.head if found is not None and not found.private else None
+        repository = self._repositories.current(skill.source) if "/" in skill.source else None
+        head = repository.head if repository is not None and not repository.private else None
         if head is None:
             return None
         paths = [entry.path for entry in head.entries if entry.mode.startswith("100")]
-        folder = skill_folder(paths, listed.slug) if listed.path is None else listed.path
+        folder = skill_folder(paths, skill.slug) if skill.path is None else skill.path
         if folder is None:
             return None
         prefix = f"{folder}/" if folder else ""
