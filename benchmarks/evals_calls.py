@@ -176,7 +176,7 @@ def _busy_s(url: str) -> float:
 
 @contextmanager
 def _server() -> Iterator[dict[str, str]]:
-    """Run the stand-in; give the base URL for each library."""
+    """Run the fake model server; give the base URL for each library."""
     line = [sys.executable, "-m", "skillyard_testkit.fake_llm", "--latency-ms", str(LATENCY_MS)]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment) as process:

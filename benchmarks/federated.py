@@ -30,8 +30,7 @@ from benchmarks.measure import Figure, Options, Sample, against
 if TYPE_CHECKING:
     from skillyard.remote.search import SearchService
     from skillyard.remote.sources.settings import Settings
-    from skillyard_testkit import Asked as Request
-    from skillyard_testkit import FakeServers, Response
+    from skillyard_testkit import FakeServers, Request, Response
 
 SUMMARY = "searches over skills.sh and five repositories: requests, trips, and the cost when warm"
 ROUNDS = 5
@@ -101,7 +100,7 @@ def measured(asked: Asked) -> Iterator[Row]:
 
 
 class Passed(NamedTuple):
-    """One request to the stand-in."""
+    """One request to a fake server."""
 
     server: str
     target: str
@@ -115,13 +114,13 @@ class Log:
     def __init__(self) -> None:
         self.passed: list[Passed] = []
 
-    def note(self, site: Any, asked: Request) -> Response:
-        """Answer honestly, and write it down. Called when the latency has passed."""
-        answer: Response = site.respond(asked)
+    def note(self, site: Any, request: Request) -> Response:
+        """Return the regular response, and log it. Called when the latency has passed."""
+        response: Response = site.respond(request)
         end = time.perf_counter()
         start = end - site.switches.latency_s
-        self.passed.append(Passed(site.name, asked.target, start, end))
-        return answer
+        self.passed.append(Passed(site.name, request.target, start, end))
+        return response
 
     def repeated(self) -> int:
         """Return how many requests were made more than once."""
@@ -143,8 +142,8 @@ class Log:
 
 
 @contextmanager
-def upstreams(case: Case, skills: Sequence[dict[str, Any]]) -> Iterator[FakeServers]:
-    """Give stand-ins that hold the skills of a case."""
+def fake_servers(case: Case, skills: Sequence[dict[str, Any]]) -> Iterator[FakeServers]:
+    """Give fake servers that hold the skills of a case."""
     from skillyard_testkit import FakeServers
 
     with FakeServers() as up:
@@ -205,7 +204,7 @@ def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
 
     walls, processor, logs = [], [], []
     found = ""
-    with upstreams(case, skills) as up:
+    with fake_servers(case, skills) as up:
         for number in range(rounds + 1):
             log = Log()
             up.faults.clear()
@@ -243,7 +242,7 @@ def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
 def _warm(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator[Row]:
     from skillyard.remote.sources.responses import ResponseCache
 
-    with upstreams(case, skills) as up, tempfile.TemporaryDirectory() as folder:
+    with fake_servers(case, skills) as up, tempfile.TemporaryDirectory() as folder:
         caches = {"the cache on disk": ResponseCache(folder), "a cache in memory": False}
         for where, cache in caches.items():
             with _service(up, case, cache) as (service, loop):
