@@ -118,7 +118,7 @@ def _replayed(home: Path, cases: int, rounds: int) -> Iterator[Row]:
             raise AssertionError(f"{document['cases']} cases, {asked} requests: not as planned")
         yield Figure(
             f"{cases:,} cases made before",
-            f"{asked:,} requests to the fake server, {made_s:.1f} s, {asked / made_s:,.0f} a second",
+            f"{asked:,} requests to the server, {made_s:.1f} s, {asked / made_s:,.0f} a second",
         )
         again = _done(home, "--max-calls", "100000", "--json")
         calls = len(fake.log.calls) - asked

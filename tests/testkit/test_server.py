@@ -29,7 +29,7 @@ def connected(url: str) -> socket.socket:
     return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=20)
 
 
-def said_to_the_end(client: socket.socket) -> bytes:
+def read_to_end(client: socket.socket) -> bytes:
     """What arrives until the other side closes, however it closes."""
     data = b""
     try:
@@ -58,7 +58,7 @@ def test_the_context_ends_every_thread_while_a_request_hangs() -> None:
         assert arrived.wait(20)
         assert set(threading.enumerate()) > before
     assert set(threading.enumerate()) == before
-    assert said_to_the_end(client) == b""
+    assert read_to_end(client) == b""
     client.close()
 
 
@@ -70,7 +70,7 @@ def test_the_context_ends_a_wait_that_would_take_an_hour() -> None:
         client.sendall(GET)
         until(lambda: up.count("github_api") == 1)
     assert set(threading.enumerate()) == before
-    assert said_to_the_end(client) == b""
+    assert read_to_end(client) == b""
     client.close()
 
 
@@ -127,7 +127,7 @@ def test_ports_are_given_back(up: FakeServers) -> None:
 def test_a_connection_serves_many_requests(up: FakeServers) -> None:
     client = connected(up.other)
     client.sendall(GET * 3 + GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-    assert said_to_the_end(client).count(b"HTTP/1.1 200") == 4
+    assert read_to_end(client).count(b"HTTP/1.1 200") == 4
     client.close()
     assert up.count("other", "/x") == 4
 
@@ -168,13 +168,13 @@ def test_other_methods_are_405_and_recorded(up: FakeServers, method: str) -> Non
 def test_a_length_that_is_no_number_is_no_body(up: FakeServers) -> None:
     client = connected(up.other)
     client.sendall(b"GET /x HTTP/1.1\r\nContent-Length: x\r\nConnection: close\r\n\r\n")
-    assert said_to_the_end(client).startswith(b"HTTP/1.1 200")
+    assert read_to_end(client).startswith(b"HTTP/1.1 200")
     client.close()
 
 
 def test_a_header_that_comes_twice_is_one_line(up: FakeServers) -> None:
     client = connected(up.other)
     client.sendall(b"GET /x HTTP/1.1\r\nX-A: 1\r\nx-a: 2\r\nConnection: close\r\n\r\n")
-    assert said_to_the_end(client).startswith(b"HTTP/1.1 200")
+    assert read_to_end(client).startswith(b"HTTP/1.1 200")
     client.close()
     assert up.requests[-1].headers["x-a"] == "1, 2"

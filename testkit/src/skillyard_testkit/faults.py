@@ -11,14 +11,14 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from hashlib import sha256
-from threading import Lock
 from zlib import crc32
 
 from skillyard.errors import InvalidInput
+from skillyard_testkit.fault_queue import PendingFaults
 from skillyard_testkit.messages import Request, Response, text_response
 from skillyard_testkit.rate_limits import RateLimitState
 from skillyard_testkit.site import Site
@@ -211,21 +211,12 @@ def _packed_spaces(blocks: int) -> bytes:
     return head + block * blocks + end + struct.pack("<II", check, blocks * _BLOCK & 0xFFFFFFFF)
 
 
-@dataclass
-class _PendingFault:
-    server: str
-    pattern: str
-    fault: Fault
-    left: int | None
-
-
 class FaultQueue:
-    """Pending faults, in the order in which they were added. Thread-safe."""
+    """Pending faults by server and path, in the order in which they were added. Thread-safe."""
 
     def __init__(self, servers: Mapping[str, object]) -> None:
-        self._lock = Lock()
         self._servers = servers
-        self._pending: list[_PendingFault] = []
+        self._pending: PendingFaults[Fault, tuple[str, str]] = PendingFaults()
 
     def add(self, server: str, pattern: str, fault: Fault, *, times: int | None = 1) -> None:
         """Apply ``fault`` to the next ``times`` requests, or to all with None, whose path matches.
@@ -236,24 +227,16 @@ class FaultQueue:
         """
         if server != "*" and server not in self._servers:
             raise InvalidInput(f"no server {server!r}: give one of {', '.join(self._servers)}")
-        if times is not None and times < 1:
-            raise InvalidInput(f"times must be 1 or more, or None for always, not {times}")
-        with self._lock:
-            self._pending.append(_PendingFault(server, pattern, fault, times))
+
+        def applies_to(key: tuple[str, str]) -> bool:
+            return server in ("*", key[0]) and fnmatchcase(key[1], pattern)
+
+        self._pending.append(applies_to, fault, times)
 
     def take(self, server: str, path: str) -> Fault | None:
         """Return the first pending fault for such a request, and count it."""
-        with self._lock:
-            for place, pending in enumerate(self._pending):
-                if pending.server in ("*", server) and fnmatchcase(path, pending.pattern):
-                    if pending.left is not None:
-                        pending.left -= 1
-                        if not pending.left:
-                            del self._pending[place]
-                    return pending.fault
-        return None
+        return self._pending.take((server, path))
 
     def clear(self) -> None:
         """Remove every pending fault."""
-        with self._lock:
-            self._pending.clear()
+        self._pending.clear()

@@ -33,7 +33,9 @@ class Request:
     target: str
     """Path and query as they were sent."""
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """Names in lower case; values of one name are joined by a comma."""
+    content: bytes = b""
+    """The body."""
 
     @property
     def path(self) -> str:
@@ -75,8 +77,9 @@ class Response:
     length: int | None = None
     """The value of ``Content-Length`` where it is not the length of the body."""
     then: str = "end"
-    """After the body: ``end``; ``hang`` until the server closes; ``endless``, the body again and
-    again until the client goes."""
+    """After the body: ``end``, or ``hang`` until the server closes. ``endless``: the body again and
+    again until the client disconnects. ``drip``: the body, one byte at a time. ``reset``: nothing,
+    and the connection is reset."""
 
     def with_headers(self, **headers: str) -> Response:
         """Return the response with more headers; ``retry_after`` stands for ``retry-after``."""

@@ -7,6 +7,7 @@ that wait for a client's next request, and those that send without end.
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from sys import exc_info
@@ -15,11 +16,13 @@ from typing import Any
 
 from skillyard_testkit.messages import Request, Response
 
-__all__ = ["LoopbackServer"]
+__all__ = ["MAX_BODY_BYTES", "LoopbackServer"]
 
-_BODY_READ = 1024 * 1024
-"""Bytes of a request's body that are read and discarded before the response."""
+MAX_BODY_BYTES = 32 * 1024 * 1024
+"""A longer body of a request is truncated to one byte more."""
 _PIECE = 64 * 1024
+_DRIP_S = 0.02
+"""Pause after each byte of a dripping body."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -30,12 +33,15 @@ class _Handler(BaseHTTPRequestHandler):
     server: LoopbackServer
 
     def _serve(self) -> None:
-        self._read_body()
+        content = self._read_body()
         headers: dict[str, str] = {}
         for name, value in self.headers.items():
             name = name.lower()
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
-        response = self.server.respond(Request(self.command, self.path, headers))
+        response = self.server.respond(Request(self.command, self.path, headers, content))
+        if response.then == "reset":
+            self._reset()
+            return
         if response.status == 0:
             self._hang()
             return
@@ -45,16 +51,26 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _serve  # noqa: N815
 
-    def _read_body(self) -> None:
-        """Read a body, so that closing the connection does not reset it before the response."""
+    def _read_body(self) -> bytes:
+        """Return the body, truncated behind the limit.
+
+        The rest is read too: closing a connection with unread bytes would reset it before the
+        client has the response.
+        """
         try:
             size = int(self.headers.get("content-length", "0"))
         except ValueError:
             size = 0
-        if size > 0:
-            self.rfile.read(min(size, _BODY_READ))
-        if size or self.headers.get("transfer-encoding"):
+        if self.headers.get("transfer-encoding") or size < 0:
             self.close_connection = True
+            return b""
+        content = self.rfile.read(min(size, MAX_BODY_BYTES + 1))
+        if size > MAX_BODY_BYTES:
+            self.close_connection = True
+            rest = min(size - len(content), MAX_BODY_BYTES)
+            while rest > 0 and (piece := self.rfile.read(min(rest, _PIECE))):
+                rest -= len(piece)
+        return content
 
     def _send_head(self, response: Response) -> None:
         self.send_response(response.status)
@@ -71,21 +87,38 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_body(self, response: Response) -> None:
         if response.then == "endless":
-            self._send_for_ever(response.body)
+            self._send_endlessly(response.body)
+            return
+        if response.then == "drip":
+            self._send_slowly(response.body)
             return
         self.wfile.write(response.body)
         if response.then == "hang":
             self._hang()
 
-    def _send_for_ever(self, body: bytes) -> None:
+    def _send_endlessly(self, body: bytes) -> None:
         self.close_connection = True
         piece = body * max(1, _PIECE // len(body))
         chunk = b"%x\r\n%s\r\n" % (len(piece), piece)
         while not self.server.closing.is_set():
             self.wfile.write(chunk)
 
+    def _send_slowly(self, body: bytes) -> None:
+        for place in range(len(body)):
+            self.wfile.write(body[place : place + 1])
+            if self.server.closing.wait(_DRIP_S):
+                self.close_connection = True
+                return
+
     def _hang(self) -> None:
         self.server.closing.wait()
+        self.close_connection = True
+
+    def _reset(self) -> None:
+        """Reset the connection instead of closing it."""
+        linger = struct.pack("ii", 1, 0)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.connection.close()
         self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:

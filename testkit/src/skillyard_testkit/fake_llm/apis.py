@@ -48,9 +48,7 @@ _STOPS = {"end": "stop", "max_tokens": "length", "refusal": "content_filter"}
 
 @dataclass(frozen=True)
 class Call(Request):
-    """One request with its body."""
-
-    content: bytes = b""
+    """One request, with its API."""
 
     @property
     def api(self) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any
 
 from skillyard.errors import InvalidInput
@@ -22,6 +21,7 @@ from skillyard_testkit.fake_llm.apis import (
 )
 from skillyard_testkit.fake_llm.judge import write_verdict
 from skillyard_testkit.fake_llm.questions import Question
+from skillyard_testkit.fault_queue import PendingFaults
 from skillyard_testkit.messages import Response, text_response
 
 __all__ = [
@@ -299,19 +299,11 @@ NAMED: dict[str, Callable[[], Fault]] = {
 """Every fault by name, for the command line and for tests that run all of them."""
 
 
-@dataclass
-class _PendingFault:
-    fault: Fault
-    kind: str
-    left: int | None
-
-
 class FaultQueue:
-    """Pending faults, in the order in which they were added. Thread-safe."""
+    """Pending faults by kind of request, in the order in which they were added. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._pending: list[_PendingFault] = []
+        self._pending: PendingFaults[Fault, str] = PendingFaults()
 
     def add(self, *faults: Fault, times: int | None = 1, kind: str = "") -> None:
         """Apply each fault to the next ``times`` requests, or to all with None.
@@ -319,30 +311,18 @@ class FaultQueue:
         ``kind`` restricts it to requests of that kind: ``generation``, ``judge``, ``router``,
         ``chosen`` or ``count``. Raises InvalidInput for ``times`` below 1.
         """
-        if times is not None and times < 1:
-            raise InvalidInput(f"times must be 1 or more, or None for always, not {times}")
-        with self._lock:
-            self._pending += [_PendingFault(fault, kind, times) for fault in faults]
+        for fault in faults:
+            self._pending.append(lambda key: kind in ("", key), fault, times)
 
     def take(self, kind: str) -> Fault | None:
         """Return the first pending fault for a request of that kind, and count it."""
-        with self._lock:
-            for place, pending in enumerate(self._pending):
-                if pending.kind in ("", kind):
-                    if pending.left is not None:
-                        pending.left -= 1
-                        if not pending.left:
-                            del self._pending[place]
-                    return pending.fault
-        return None
+        return self._pending.take(kind)
 
     @property
     def left(self) -> int:
         """The number of pending faults; one without an end counts as one."""
-        with self._lock:
-            return len(self._pending)
+        return len(self._pending)
 
     def clear(self) -> None:
         """Remove every pending fault."""
-        with self._lock:
-            self._pending.clear()
+        self._pending.clear()

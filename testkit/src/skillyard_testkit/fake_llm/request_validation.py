@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillyard_testkit.fake_llm.apis import ANTHROPIC, COUNT, Call
+from skillyard_testkit.server import MAX_BODY_BYTES
 
 __all__ = ["BODY_LIMIT", "InvalidRequest", "check"]
 
-BODY_LIMIT = 32 * 1024 * 1024
+BODY_LIMIT = MAX_BODY_BYTES
 """Bytes of a request (Anthropic: 32 MB; the other API names no figure)."""
 VERSIONS = ("2023-06-01", "2026-10-21")
 _SAMPLING = ("temperature", "top_p", "top_k")

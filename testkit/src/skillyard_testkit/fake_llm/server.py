@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import socket
-import struct
 from collections.abc import Mapping
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler
 from threading import Event
 from typing import Any
 
@@ -18,15 +15,12 @@ from skillyard_testkit.fake_llm.faults import FaultQueue, Turn
 from skillyard_testkit.fake_llm.generation import write_answer
 from skillyard_testkit.fake_llm.judge import BEHAVIOURS, write_verdict
 from skillyard_testkit.fake_llm.questions import Question, parse_question
-from skillyard_testkit.fake_llm.request_validation import BODY_LIMIT, InvalidRequest, check
+from skillyard_testkit.fake_llm.request_validation import InvalidRequest, check
 from skillyard_testkit.fake_llm.router import names_skill, pick_skills
 from skillyard_testkit.messages import Request, Response, json_response
 from skillyard_testkit.server import LoopbackServer
 
 __all__ = ["FakeLlm"]
-
-_NESTING = 200
-_DRIP_S = 0.02
 
 
 class FakeLlm:
@@ -47,7 +41,7 @@ class FakeLlm:
         self.faults = FaultQueue()
         self.log = CallLog()
         self._closing = Event()
-        self._server = _Server(self.respond, self._closing)
+        self._server = LoopbackServer(self.respond, self._closing)
 
     @property
     def url(self) -> str:
@@ -76,11 +70,7 @@ class FakeLlm:
 
     def respond(self, request: Request) -> Response:
         """Return the response to one request, after the latency."""
-        call = (
-            request
-            if isinstance(request, Call)
-            else Call(request.method, request.target, request.headers)
-        )
+        call = Call(request.method, request.target, request.headers, request.content)
         if call.method == "GET" and call.path == "/health":
             return _mark_as_fake(json_response({"backend": "fake", **self.log.figures}))
         began = self.log.begin()
@@ -141,78 +131,3 @@ def _parse_json(content: bytes) -> object:
         return json.loads(content)
     except (ValueError, RecursionError):
         return None
-
-
-class _Server(LoopbackServer):
-    """The loopback server, with a handler that passes on the body of a request."""
-
-    def finish_request(self, request: Any, client_address: Any) -> None:
-        """Serve one connection."""
-        _Handler(request, client_address, self)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server_version = "fake-llm"
-    sys_version = ""
-    disable_nagle_algorithm = True
-    server: _Server
-
-    def _serve(self) -> None:
-        content = self._read_body()
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        response = self.server.respond(Call(self.command, self.path, headers, content))
-        if response.then == "reset":
-            self._reset()
-        elif response.status == 0:
-            self.server.closing.wait()
-            self.close_connection = True
-        else:
-            self._send(response)
-
-    do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815
-
-    def _read_body(self) -> bytes:
-        """Return the body; one that is too long is read to its end and truncated."""
-        try:
-            size = int(self.headers.get("content-length", "0"))
-        except ValueError:
-            size = 0
-        if self.headers.get("transfer-encoding") or size < 0:
-            self.close_connection = True
-            return b""
-        content = self.rfile.read(min(size, BODY_LIMIT + 1))
-        if size > BODY_LIMIT:
-            self.close_connection = True
-            left = min(size - len(content), BODY_LIMIT)
-            while left > 0 and (piece := self.rfile.read(min(left, 1 << 20))):
-                left -= len(piece)
-        return content
-
-    def _send(self, response: Response) -> None:
-        claimed = len(response.body) if response.length is None else response.length
-        self.send_response(response.status)
-        for name, value in response.headers.items():
-            self.send_header(name, value)
-        self.send_header("content-length", str(claimed))
-        self.end_headers()
-        if claimed != len(response.body):
-            self.close_connection = True
-        if response.then != "drip":
-            self.wfile.write(response.body)
-            return
-        for place in range(len(response.body)):
-            self.wfile.write(response.body[place : place + 1])
-            if self.server.closing.wait(_DRIP_S):
-                self.close_connection = True
-                return
-
-    def _reset(self) -> None:
-        """Reset the connection instead of closing it."""
-        linger = struct.pack("ii", 1, 0)
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        self.connection.close()
-        self.close_connection = True
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Write nothing: ``FakeLlm.log`` is the log."""
