@@ -10,10 +10,9 @@ from typing import Self
 
 from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound, StoreRefused
 from skillyard.skill import Skill
-from skillyard.store.backend import Backend
-from skillyard.store.converting import StoredRow, row_of, standing_of, version_of
-from skillyard.store.following import changes_after, head_of, snapshot_of
-from skillyard.store.naming import (
+from skillyard.store.backend import Backend, Options
+from skillyard.store.changes import change, change_grants
+from skillyard.store.identifiers import (
     checked_caller,
     checked_durability,
     checked_grant,
@@ -23,6 +22,8 @@ from skillyard.store.naming import (
     checked_tenant,
     made_plain,
 )
+from skillyard.store.pages import changes_after, head_of, snapshot_of
+from skillyard.store.rows import StoredRow, row_of, standing_of, version_of
 from skillyard.store.values import (
     Changes,
     Durability,
@@ -37,9 +38,8 @@ from skillyard.store.values import (
     Submission,
     Version,
 )
-from skillyard.store.writing import change, change_grants
 
-__all__ = ["SqlStore"]
+__all__ = ["SqlStore", "open_sql_store"]
 
 MOST_LISTED = 100_000
 """Places or generations that one call returns at most."""
@@ -335,6 +335,19 @@ class SqlStore:
                 f"{self._caller!r} may not {what}: a caller's view is read only",
                 hint="open the store without a caller",
             )
+
+
+def open_sql_store(backend: Backend, options: Options) -> SqlStore:
+    """Return the store over a backend, its schema checked, or made where ``options`` allow it.
+
+    A backend that cannot be used is closed. Raises StoreFailed.
+    """
+    try:
+        backend.migrate() if options.migrate else backend.check()
+    except BaseException:
+        backend.close()
+        raise
+    return SqlStore(backend, options.caller)
 
 
 def _refuse_limit(limit: int) -> None:

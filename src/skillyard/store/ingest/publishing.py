@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Self
 
 from skillyard.errors import Diagnostic, StoreRefused
-from skillyard.store.converting import StoredRow
 from skillyard.store.ingest.work import Options
 from skillyard.store.protocol import CatalogStore
+from skillyard.store.rows import StoredRow
 from skillyard.store.values import Published, StoreKey
 
 __all__ = ["Done", "Publisher"]

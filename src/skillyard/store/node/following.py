@@ -10,7 +10,7 @@ from threading import Event, Lock, Thread
 
 from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
 from skillyard.index.table import bundled
-from skillyard.store.naming import checked_caller
+from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.applying import FEW, apply_few, few_changes, is_little, rebuild
 from skillyard.store.node.aside import Aside
 from skillyard.store.node.catalog import NodeCatalog
