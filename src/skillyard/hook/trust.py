@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.digest import sha256
 from skillyard.errors import SkillIoError
+from skillyard.io.atomic_write import atomic_write
 from skillyard.io.files import is_private, open_to_read
+from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
-from skillyard.writing import write_whole
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -164,7 +164,7 @@ def approve(path: str, skills: Mapping[str, str]) -> Project:
     record = _record(path)
     try:
         os.makedirs(_folder(), mode=0o700, exist_ok=True)
-        write_whole(record, data, mode=0o600)
+        atomic_write(record, data, mode=0o600)
     except OSError as error:
         raise SkillIoError(
             f"cannot keep the approval: {error.strerror}",

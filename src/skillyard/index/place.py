@@ -7,10 +7,10 @@ import time
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from skillyard.digest import sha256
 from skillyard.index.identity import settings_of
 from skillyard.index.manifest import NAME
 from skillyard.index.table import Table, bundled
+from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import cache_folder
 
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from skillyard.index.manifest import (
 from skillyard.index.reader import SegmentSearcher
 from skillyard.index.reading import Segment
 from skillyard.index.segment import SegmentBuilder
-from skillyard.io.files import sync_folder
 from skillyard.io.locks import HeldLock, file_lock
 
 __all__ = ["IndexWriter", "locked"]
@@ -200,8 +199,6 @@ class IndexWriter:
         for name, data in files.items():
             if not _holds(os.path.join(self.folder, name), data):
                 write_file(self.folder, name, data)
-        if files:
-            _sync(self.folder)
         write_file(self.folder, NAME, body)
         self._generation += 1
         self._tidy({part.file for part in parts if part.file} | {s.file for s in sides.values()})
@@ -351,10 +348,3 @@ def _holds(path: str, data: bytes) -> bool:
             return file.read() == data
     except OSError:
         return False
-
-
-def _sync(folder: str) -> None:
-    try:
-        sync_folder(folder)
-    except OSError as error:
-        raise _io("write", folder, error) from None

@@ -11,10 +11,8 @@ from collections.abc import Callable
 
 __all__ = [
     "append",
-    "copy_mode",
     "copy_owner_and_mode",
     "create_exclusive",
-    "create_or_empty",
     "is_executable",
     "is_link",
     "is_open_for_writing",
@@ -85,11 +83,6 @@ def same_file(one: os.stat_result, other: os.stat_result) -> bool:
 def create_exclusive(path: str, mode: int = 0o666) -> int:
     """Create a file that must not exist yet, return a descriptor to write to. Raises OSError."""
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _PLAIN, mode)
-
-
-def create_or_empty(path: str, mode: int = 0o666) -> int:
-    """Create a file, or empty the one that is there; return a descriptor to write to."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK | _PLAIN, mode)
 
 
 def open_to_append(path: str, mode: int = 0o666, *, readable: bool = False) -> int:
@@ -172,19 +165,6 @@ def copy_owner_and_mode(descriptor: int, status: os.stat_result) -> None:
         except PermissionError:
             pass  # it becomes ours; its mode stays
     os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
-
-
-def copy_mode(descriptor: int, path: str) -> None:
-    """Give an open file the permissions of the file at ``path``, if there is one. Raises OSError.
-
-    Windows files take their access rights from the folder: nothing is done there.
-    """
-    if sys.platform == "win32":
-        return
-    try:
-        os.fchmod(descriptor, stat.S_IMODE(os.stat(path).st_mode))
-    except FileNotFoundError:
-        pass
 
 
 def is_executable(status: os.stat_result) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.writing import write_whole
+from skillyard.io.atomic_write import atomic_write
 
 __all__ = ["EVAL_TYPES", "SCHEMA", "latest", "read_results", "results_in", "write_results"]
 
@@ -26,7 +26,7 @@ def write_results(results: str, envelope: Mapping[str, Any]) -> str:
     text = _text(envelope)
     try:
         os.makedirs(results, exist_ok=True)
-        write_whole(path, text.encode("utf-8", "backslashreplace"))
+        atomic_write(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise SkillIoError(
             f"cannot write the results: {error.strerror}",

@@ -9,7 +9,7 @@ from typing import Any
 
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.evals.keeping.results import EVAL_TYPES, latest, results_in
-from skillyard.writing import write_whole
+from skillyard.io.atomic_write import atomic_write
 
 __all__ = ["BASELINE", "read_baseline", "save_baseline", "why_not_whole"]
 
@@ -64,7 +64,7 @@ def _save(path: str, envelope: Mapping[str, Any]) -> str:
     text = json.dumps({"meta": meta, "summary": envelope["summary"]}, indent=1, sort_keys=True)
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        write_whole(path, f"{text}\n".encode("utf-8", "backslashreplace"))
+        atomic_write(path, f"{text}\n".encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise SkillIoError(
             f"cannot keep the baseline: {error.strerror}", path=path, hint="check --baselines-dir"

@@ -11,15 +11,15 @@ import json
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.digest import sha256
-from skillyard.io.files import open_to_read, replace_file
+from skillyard.io.atomic_write import atomic_write
+from skillyard.io.files import open_to_read
+from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.database import Database, State
 from skillyard.remote.sources.remembering import Remembered
 
@@ -314,15 +314,7 @@ class ResponseCache:
             return
         folder = os.path.dirname(place)
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
-        try:
-            with open(handle, "wb") as file:
-                file.write(body)
-            replace_file(temporary, place)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
+        atomic_write(place, body, mode=0o600, durable=False)
 
 
 def _seal(key: bytes, fields: Sequence[object]) -> bytes:

@@ -12,7 +12,6 @@ import shutil
 from types import TracebackType
 from typing import Self
 
-from skillyard.digest import sha256
 from skillyard.errors import SkillIoError
 from skillyard.index.identity import settings_of
 from skillyard.index.manifest import NAME
@@ -21,12 +20,13 @@ from skillyard.index.place import cache_folder
 from skillyard.index.reader import SegmentSearcher
 from skillyard.index.table import bundled
 from skillyard.index.writer import IndexWriter
+from skillyard.io.atomic_write import atomic_write
 from skillyard.io.files import rename_folder
 from skillyard.io.locks import file_lock
 from skillyard.io.platforms import refuse_windows
+from skillyard.io.sha256 import sha256
 from skillyard.store.node.records import VERSION
 from skillyard.store.values import START, Position
-from skillyard.writing import write_whole
 
 __all__ = ["POSITION", "VIEWER", "NodeState", "position_in", "state_folder"]
 
@@ -132,7 +132,7 @@ class NodeState:
                 if name.endswith((".seg", ".side")):
                     os.link(os.path.join(folder, name), os.path.join(self.building, name))
             with open(os.path.join(folder, NAME), "rb") as file:
-                write_whole(os.path.join(self.building, NAME), file.read())
+                atomic_write(os.path.join(self.building, NAME), file.read())
         except OSError as error:
             raise self._failed(error) from None
 
@@ -157,7 +157,7 @@ class NodeState:
         try:
             shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
             rename_folder(self.building, os.path.join(self.folder, name))
-            write_whole(os.path.join(self.folder, _CURRENT), f"{name}\n".encode("ascii"))
+            atomic_write(os.path.join(self.folder, _CURRENT), f"{name}\n".encode("ascii"))
         except OSError as error:
             raise self._failed(error) from None
         for other in os.listdir(self.folder):
