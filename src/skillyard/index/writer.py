@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from types import TracebackType
-from typing import Self
 from zlib import crc32
 
 from skillyard.errors import IndexDamaged, SkillIoError
@@ -24,6 +22,7 @@ from skillyard.index.manifest import (
 from skillyard.index.reader import SegmentSearcher
 from skillyard.index.reading import Segment
 from skillyard.index.segment import SegmentBuilder
+from skillyard.io.closeable import Closeable
 from skillyard.io.locks import HeldLock, file_lock
 
 __all__ = ["IndexWriter", "locked"]
@@ -39,7 +38,7 @@ DEAD_SHARE = 4
 """A segment is written anew when one in this many of its documents is dead."""
 
 
-class IndexWriter:
+class IndexWriter(Closeable):
     """The one writer of an index. A context manager; without :meth:`commit` nothing changes.
 
     ``settings`` say what the documents were made with; an index of other settings, of other
@@ -107,17 +106,6 @@ class IndexWriter:
         except IndexDamaged:
             return 0
         return found[0].generation if found is not None else 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Give the lock back; what was not committed is forgotten."""

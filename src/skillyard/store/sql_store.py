@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from itertools import groupby
-from types import TracebackType
-from typing import Self
 
 from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound, StoreRefused
+from skillyard.io.closeable import Closeable
 from skillyard.skill import Skill
 from skillyard.store.backend import Backend, Options
 from skillyard.store.changes import change, change_grants
@@ -47,7 +46,7 @@ _KEY_ONLY = (None,) * 15
 """A staged row names a skill first; the rest of it is not looked at in a withdrawal."""
 
 
-class SqlStore:
+class SqlStore(Closeable):
     """A :class:`~skillyard.store.protocol.CatalogStore` over one database."""
 
     def __init__(self, backend: Backend, caller: str | None = None) -> None:
@@ -316,17 +315,6 @@ class SqlStore:
     def close(self) -> None:
         """See the protocol."""
         self._backend.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _refuse_caller(self, what: str) -> None:
         if self._caller is not None:

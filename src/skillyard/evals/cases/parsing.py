@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from skillyard.errors import SkillYamlError
 from skillyard.evals.cases.records import Located, Notes, Record, from_json, from_yaml
@@ -11,7 +12,9 @@ from skillyard.formats.yaml_guard import read_mapping
 from skillyard.io.strict_json import strict_loads
 from skillyard.limits import DEFAULT_LIMITS
 
-__all__ = ["json_items", "json_lines", "json_root", "yaml_record"]
+__all__ = ["case_lines", "json_items", "json_lines", "json_root", "yaml_record"]
+
+Case = TypeVar("Case")
 
 _YAML_LIMITS = DEFAULT_LIMITS._replace(yaml_nodes=50_000)
 """As for frontmatter, but for files of many prompts."""
@@ -59,6 +62,15 @@ def json_lines(text: str, notes: Notes) -> Iterator[Record]:
             )
         elif value is not None:
             yield Record(value.value, number, notes)
+
+
+def case_lines(text: str, notes: Notes, read_case: Callable[[Record], Case]) -> Iterator[Case]:
+    """Yield what ``read_case`` makes of each line; a case that it notes an error of is left out."""
+    for record in json_lines(text, notes):
+        before = notes.errors
+        case = read_case(record)
+        if notes.errors == before:
+            yield case
 
 
 def json_root(text: str, notes: Notes) -> Located | None:

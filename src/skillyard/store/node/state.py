@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from types import TracebackType
-from typing import Self
 
 from skillyard.errors import SkillIoError
 from skillyard.index.identity import settings_of
@@ -21,6 +19,7 @@ from skillyard.index.reader import SegmentSearcher
 from skillyard.index.table import bundled
 from skillyard.index.writer import IndexWriter
 from skillyard.io.atomic_write import atomic_write
+from skillyard.io.closeable import Closeable
 from skillyard.io.files import rename_folder
 from skillyard.io.locks import file_lock
 from skillyard.io.platforms import refuse_windows
@@ -190,7 +189,7 @@ class NodeState:
         )
 
 
-class FollowerLock:
+class FollowerLock(Closeable):
     """Held by the one process that changes a node's folder; the system ends it with the process."""
 
     def __init__(self, path: str, folder: str, *, wait_s: float = 0.0) -> None:
@@ -211,14 +210,3 @@ class FollowerLock:
     def close(self) -> None:
         """Give the right back."""
         self._lock.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
