@@ -19,6 +19,7 @@ __all__ = [
     "is_private",
     "open_to_append",
     "open_to_read",
+    "read_last_lines",
     "refuse_link",
     "rename_folder",
     "replace_file",
@@ -109,6 +110,16 @@ def append(descriptor: int, path: str, data: bytes) -> None:
         written = os.write(descriptor, data)
     if written != len(data):
         raise OSError(errno.ENOSPC, "only a part was written", path)
+
+
+def read_last_lines(path: str, max_bytes: int) -> list[bytes]:
+    """Return the lines in the last ``max_bytes`` of a file, blank ones left out. Raises OSError."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > max_bytes:
+            file.seek(size - max_bytes)
+            file.readline()  # the rest of a line
+        return [line for line in file.read(max_bytes).split(b"\n") if line.strip()]
 
 
 def replace_file(source: str, target: str) -> None:
