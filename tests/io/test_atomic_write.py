@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillyard.io.atomic_write import atomic_write, write_output
+from skillyard.io.atomic_write import atomic_write, remove_leftovers, write_output
 from tests.tables import for_each
 
 CALLS = ("open", "fchmod", "stat", "fsync", "replace")
@@ -120,3 +122,26 @@ def test_a_link_that_a_person_named_is_written_through(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_bytes() == NEW
     write_output(str(tmp_path / "real"), OLD)
     assert (tmp_path / "real").read_bytes() == OLD
+
+
+def test_a_check_that_raises_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(OLD)
+
+    def refuse() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        atomic_write(str(path), NEW, check=refuse)
+    assert (os.listdir(tmp_path), path.read_bytes()) == (["file"], OLD)
+
+
+def test_only_what_killed_processes_left_of_this_file_is_removed(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
+    names = [f".file.{pid}-0.tmp" for pid in (ended.pid, os.getpid())]
+    others = [f".other.{ended.pid}-0.tmp", f".file.{ended.pid}.tmp", "file"]
+    for name in [*names, *others]:
+        (tmp_path / name).write_bytes(OLD)
+    remove_leftovers(str(tmp_path / "file"))
+    assert sorted(os.listdir(tmp_path)) == sorted([names[1], *others])

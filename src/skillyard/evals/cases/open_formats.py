@@ -78,7 +78,7 @@ def read_open_evals(
         root = json_root(file.text, notes)
         return () if root is None else _open_evals(root, file, notes, catalog)
 
-    return read_dataset(map(os.fspath, paths), evals_in)
+    return read_dataset((os.fspath(path) for path in paths), evals_in)
 
 
 def read_trigger_set(

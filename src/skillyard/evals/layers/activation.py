@@ -66,20 +66,8 @@ def _head(case: ActivationCase, run: int) -> dict[str, Any]:
 
 
 def _outcome(case: ActivationCase, routed: Routed) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "picked": list(routed.picked),
-        "dropped": list(routed.dropped),
-        "fallback": routed.fallback,
-        "confidence": routed.confidence,
-        "best": routed.best,
-        "cost": routed.cost,
-        "generations": list(routed.generations),
-        "input_tokens": routed.input_tokens,
-    }
-    if routed.error:
-        kind = "missing" if routed.missing else "generation_error"
-        return {**told, "errors": [{"kind": kind, "message": routed.error}]}
-    return {**told, **_scored(case, routed)}
+    outcome = {**routed.outcome(), "best": routed.best}
+    return outcome if routed.error else {**outcome, **_scored(case, routed)}
 
 
 def _scored(case: ActivationCase, routed: Routed) -> dict[str, Any]:

@@ -71,25 +71,16 @@ def _head(case: ConfusionCase, group: str, run: int) -> dict[str, Any]:
 
 def _outcome(case: ConfusionCase, members: Sequence[str], routed: Routed) -> dict[str, Any]:
     """Return what one choice means: the first pick is the prediction (evals.md §1.14)."""
-    told: dict[str, Any] = {
-        "picked": list(routed.picked),
-        "dropped": list(routed.dropped),
-        "predicted": routed.picked[0] if routed.picked else None,
-        "outside": [*(name for name in routed.picked if name not in members), *routed.dropped],
-        "confidence": routed.confidence,
-        "fallback": routed.fallback,
-        "cost": routed.cost,
-        "generations": list(routed.generations),
-        "input_tokens": routed.input_tokens,
-    }
+    predicted = routed.picked[0] if routed.picked else None
+    outside = [*(name for name in routed.picked if name not in members), *routed.dropped]
+    outcome = {**routed.outcome(), "predicted": predicted, "outside": outside}
     if routed.error:
-        kind = "missing" if routed.missing else "generation_error"
-        return {**told, "errors": [{"kind": kind, "message": routed.error}]}
+        return outcome
     if case.expected_skill is None:
         inside = [name for name in routed.picked if name in members]
-        return {**told, "passed": not inside and not routed.unread}
+        return {**outcome, "passed": not inside and not routed.unread}
     right = (case.expected_skill, *case.acceptable_skills)
-    return {**told, "passed": told["predicted"] in right}
+    return {**outcome, "passed": predicted in right}
 
 
 @dataclass(frozen=True, slots=True)

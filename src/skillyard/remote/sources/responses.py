@@ -1,8 +1,11 @@
-"""What remotes answered, kept on disk: by address, with bodies by content.
+"""The cache of remote responses on disk: by address, with bodies by content.
 
-A small SQLite file says what was answered when; bodies lie beside it in files that are named by
-their digest, which is checked when one is read. Any number of processes may use it at once, and
-it can be deleted at any time.
+A small SQLite file lists the responses; bodies lie beside it in files that are named by their
+digest, which is checked when one is read. Any number of processes may use it at once, and it can be
+deleted at any time.
+
+hishel 2.0 supports httpx2 and bounds its storage, but it never serves a stale response when the
+remote is down, does not verify stored bodies, and needs msgpack and anysqlite, so it is not used.
 """
 
 from __future__ import annotations
