@@ -30,9 +30,9 @@ from benchmarks.measure import (
     Figure,
     Options,
     Sample,
-    Skipped,
     child_environment,
     run_child,
+    versions_of,
 )
 
 SUMMARY = "the plan of 100 candidates, 1,000 kept cases replayed, and what a second run asks"
@@ -87,14 +87,7 @@ def run(options: Options) -> Iterator[Row]:
 
 def measured(asked: Asked) -> Iterator[Row]:
     """Yield wall times of a plan and of a replay against their limits, and the calls of a rerun."""
-    try:
-        import anthropic
-        import genai_prices
-        import scipy
-    except ImportError as missing:
-        raise Skipped(f"needs skillyard[eval]: {missing}") from None
-    versions = f"anthropic {anthropic.__version__}, genai-prices {genai_prices.__version__}"
-    yield Figure("what is used", f"{versions}, scipy {scipy.__version__}")
+    yield Figure("what is used", versions_of("anthropic", "genai_prices", "scipy", extra="eval"))
     rounds = 1 if asked.quick else asked.rounds or ROUNDS
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

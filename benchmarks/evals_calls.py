@@ -25,7 +25,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.limits import Asked, Bound, Row, command, from_options
-from benchmarks.measure import SOURCE, Figure, Options, Ratios, Skipped
+from benchmarks.measure import SOURCE, Figure, Options, Ratios, versions_of
 
 SUMMARY = "calls to a server that takes 50 ms: the share of the concurrency limit that is in use"
 LATENCY_MS = 50
@@ -49,14 +49,7 @@ def run(options: Options) -> Iterator[Row]:
 
 def measured(asked: Asked) -> Iterator[Row]:
     """Yield, for each library and limit, the unused share and what a call costs us."""
-    try:
-        import anthropic
-        import genai_prices
-        import openai
-    except ImportError as missing:
-        raise Skipped(f"needs skillyard[eval]: {missing}") from None
-    versions = f"anthropic {anthropic.__version__}, openai {openai.__version__}"
-    yield Figure("what is asked", f"{versions}, prices of genai-prices {genai_prices.__version__}")
+    yield Figure("what is used", versions_of("anthropic", "openai", "genai_prices", extra="eval"))
     rounds = 1 if asked.quick else asked.rounds or ROUNDS
     with _server() as urls:
         for provider in MODELS:

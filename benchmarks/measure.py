@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,6 +68,15 @@ class Figure(NamedTuple):
 
 class Skipped(Exception):
     """What a job needs is not here; the message says what."""
+
+
+def versions_of(*modules: str, extra: str) -> str:
+    """Return names and versions of modules that an extra installs. Raises Skipped without one."""
+    try:
+        loaded = {name: import_module(name) for name in modules}
+    except ImportError as missing:
+        raise Skipped(f"needs skillyard[{extra}]: {missing}") from None
+    return ", ".join(f"{name.replace('_', '-')} {m.__version__}" for name, m in loaded.items())
 
 
 class Options(NamedTuple):

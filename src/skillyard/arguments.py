@@ -3,6 +3,9 @@
 ``check_arguments`` reads the annotations of a function or class when it is called for the first
 time. From then on a call with an argument of another type raises InvalidInput, which names the
 parameter and what it takes. Ranges stay the business of each function.
+
+typeguard does the same in general, but importing it takes five times as long as this module and
+its errors, and start-up loads no third-party module.
 """
 
 from __future__ import annotations

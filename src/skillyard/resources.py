@@ -12,12 +12,12 @@ import stat
 from typing import NamedTuple
 
 from skillyard.arguments import check_arguments
-from skillyard.digest import sha256
 from skillyard.discovery import OWN_FOLDERS
 from skillyard.errors import ResourceRefused, SkillIoError
 from skillyard.io.files import open_to_read
 from skillyard.io.folders import entry_is_link, open_real_file, open_real_folder
 from skillyard.io.paths import same_path
+from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
 

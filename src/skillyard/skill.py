@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from skillyard.arguments import Converted, check_arguments, set_field
-from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
+from skillyard.io.sha256 import sha256
 from skillyard.text import normalised_name
 
 __all__ = [

@@ -12,8 +12,8 @@ import pytest
 
 import skillyard as sy
 from skillyard.client import AsyncClient, Card, Client, calls
-from skillyard.digest import sha256
 from skillyard.errors import BadAnswer
+from skillyard.io.sha256 import sha256
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.routes.table import ROUTES

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from skillyard.errors import StoreSchema
-from skillyard.store import migrating
-from skillyard.store.migrating import Migration, migrations
+from skillyard.store import schema_steps
 from skillyard.store.node.following import Follower as Node
 from skillyard.store.opening import open_store
+from skillyard.store.schema_steps import Migration, migrations
 from tests.deploy.catalogs import fill_with_grants
 from tests.store.conftest import need_server
 from tests.store.following import Follower
@@ -43,7 +43,7 @@ def test_a_new_program_refuses_an_older_schema_and_says_what_to_do(
     kind = address.partition(":")[0]
     known = migrations(kind)
     step = Migration(len(known) + 1, "more", "CREATE TABLE more (x int);\n")
-    monkeypatch.setattr(migrating, "migrations", lambda _: (*known, step))
+    monkeypatch.setattr(schema_steps, "migrations", lambda _: (*known, step))
     with pytest.raises(StoreSchema) as caught:
         open_store(address)
     assert "skillyard store migrate" in caught.value.hint
@@ -60,7 +60,7 @@ def test_an_old_program_goes_on_while_it_runs_and_does_not_start_again(
         node = Follower(running)
         node.follow()
         with monkeypatch.context() as newer:
-            newer.setattr(migrating, "migrations", lambda _: (*known, step))
+            newer.setattr(schema_steps, "migrations", lambda _: (*known, step))
             with open_store(address, migrate=True) as new:
                 new.publish([skill("by the new one")], tenant="acme", publisher="ci")
         assert key("by the new one") in node.follow()
@@ -84,7 +84,7 @@ def test_an_old_node_that_starts_answers_from_its_disk_and_takes_nothing_new(
     with Node(address, str(tmp_path / "node")) as node:
         assert node.wait(60) is not None
     with monkeypatch.context() as newer:
-        newer.setattr(migrating, "migrations", lambda _: (*known, step))
+        newer.setattr(schema_steps, "migrations", lambda _: (*known, step))
         with open_store(address, migrate=True) as store:
             store.publish([skill("new")], tenant="acme", publisher="ci")
     with Node(address, str(tmp_path / "node")) as node:

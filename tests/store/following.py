@@ -11,7 +11,7 @@ from skillyard.errors import (
     InvalidInput,
     SkillNotFound,
 )
-from skillyard.store import following
+from skillyard.store import pages as pages_module
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
     START,
@@ -64,7 +64,7 @@ class Following:
     def test_a_page_ends_where_it_weighs_enough_and_nothing_is_missed(
         self, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(following, "PAGE_BYTES", 25_000)
+        monkeypatch.setattr(pages_module, "PAGE_BYTES", 25_000)
         large = [skill(f"l{number}", "wide " * 2_000) for number in range(9)]
         store.publish([*skills(5), *large], tenant="acme", publisher="ci")
         store.withdraw([key("l3")], tenant="acme", publisher="ci")
@@ -82,7 +82,7 @@ class Following:
     def test_a_skill_that_weighs_more_than_a_page_has_one_of_its_own(
         self, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(following, "PAGE_BYTES", 1)
+        monkeypatch.setattr(pages_module, "PAGE_BYTES", 1)
         store.publish(skills(4), tenant="acme", publisher="ci")
         follower = Follower(store)
         taken = 0

@@ -6,8 +6,8 @@ import pytest
 
 from skillyard.errors import InvalidInput, StoreConflict, StoreRefused
 from skillyard.skill import Reference
-from skillyard.store.converting import MOST_LOOKED_AT, row_of
 from skillyard.store.protocol import CatalogStore
+from skillyard.store.rows import MOST_LOOKED_AT, row_of
 from skillyard.store.values import FileDigest, Grant, Published, Standing, Submission
 from tests.store.skills import key, skill, skills
 

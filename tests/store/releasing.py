@@ -13,9 +13,9 @@ from contextlib import closing
 from pathlib import Path
 
 from skillyard.skill import Skill
-from skillyard.store.migrating import latest
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
+from skillyard.store.schema_steps import latest
 from skillyard.store.values import FileDigest, Submission
 from tests.store.servers import PASSWORD, Server, binaries
 from tests.store.skills import key, skill

@@ -300,7 +300,7 @@ def test_an_owner_without_more_rights_than_its_database_can_run_a_store(server: 
 def test_an_older_server_is_refused(
     server: Server, monkeypatch: pytest.MonkeyPatch, postgres_url: str
 ) -> None:
-    from skillyard.store import postgres
+    from skillyard.store.backends import postgres
 
     monkeypatch.setattr(postgres, "OLDEST", 10**6)
     with pytest.raises(StoreRefused, match="15 or later is needed"):

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from skillyard.store.backend import Options
-from skillyard.store.converting import row_of
+from skillyard.store.backends.postgres import PostgresBackend
+from skillyard.store.backends.postgres_statements import STATEMENTS
 from skillyard.store.opening import open_store
-from skillyard.store.postgres import PostgresBackend
-from skillyard.store.postgres_statements import STATEMENTS
+from skillyard.store.rows import row_of
 from tests.store.servers import Server
 from tests.store.skills import skill, skills
 

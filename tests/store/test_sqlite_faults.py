@@ -21,9 +21,9 @@ from skillyard.errors import (
     StoreUnavailable,
 )
 from skillyard.store.backend import Options
+from skillyard.store.backends.sqlite import SqliteBackend, failure_of
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
-from skillyard.store.sqlite import SqliteBackend, failure_of
 from skillyard.store.values import Grant
 from tests.shared_data import PACKAGES
 from tests.store.skills import skill, skills

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog.copies import have_one_content, is_copy
+from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
-from skillyard.reported import Reported
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
 
@@ -72,7 +72,7 @@ class Catalog:
         shadowed: dict[Skill, Skill] | None = None,
     ) -> None:
         self._skills = tuple(sorted(skills, key=_order))
-        self._reported = Reported(diagnostics)
+        self._reported = LazyDiagnostics(diagnostics)
         self._shadowed = shadowed or {}
         self._roots: tuple[str, ...] = ()
         self._scopes: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Catalog:
         return self._reported.listed
 
     @property
-    def reported(self) -> Reported:
+    def reported(self) -> LazyDiagnostics:
         """The same, as objects or as JSON."""
         return self._reported
 

@@ -8,9 +8,15 @@ may say more than this client reads.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from skillyard.io.strict_json import (
+    NumberRefused,
+    RepeatedKey,
+    nested_deeper_than,
+    strict_loads,
+)
 
 __all__ = ["Mismatch", "Node", "document_of"]
 
@@ -30,62 +36,22 @@ def document_of(body: bytes) -> Node:
     Raises Mismatch.
     """
     try:
-        value = json.loads(
-            body.decode("utf-8"),
-            object_pairs_hook=_object,
-            parse_constant=_no_number,
-            parse_float=_finite,
-        )
+        value = strict_loads(body.decode("utf-8"))
     except RecursionError:
         raise Mismatch("it is nested too deeply") from None
     except UnicodeDecodeError as error:
         raise Mismatch(f"it is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
         raise Mismatch(f"it is no JSON: {error.msg} (character {error.pos})") from None
-    except Mismatch:
-        raise
+    except (RepeatedKey, NumberRefused) as error:
+        raise Mismatch(str(error)) from None
     except ValueError:  # what int() says of a number with thousands of digits
         raise Mismatch("it holds a number that is too long") from None
-    _check_depth(value)
+    if nested_deeper_than(value, DEPTH):
+        raise Mismatch("it is nested too deeply")
     if b"\\u" in body:
         _check_text(value)
     return Node(value, "$")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    names = [name for name, _ in pairs]
-    twice = next(name for name in names if names.count(name) > 1)
-    raise Mismatch(f"the key {twice[:SHOWN]!r} stands twice in one object")
-
-
-def _no_number(text: str) -> Any:
-    raise Mismatch(f"{text} is no number of JSON")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise Mismatch("it holds a number that is too large")
-    return value
-
-
-def _check_depth(value: Any) -> None:
-    level = [value]
-    for _ in range(DEPTH):
-        level = [child for each in level for child in _inside(each)]
-        if not level:
-            return
-    raise Mismatch("it is nested too deeply")
-
-
-def _inside(value: Any) -> list[Any]:
-    children = value.values() if isinstance(value, dict) else value
-    if not isinstance(value, dict | list):
-        return []
-    return [child for child in children if isinstance(child, dict | list)]
 
 
 def _check_text(value: Any) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 
 from skillyard.errors import InvalidInput
+from skillyard.io.retry_after import retry_after_s
 
 __all__ = ["PATIENT", "Retries", "after_s"]
 
@@ -48,11 +48,5 @@ class Retries:
 
 
 def after_s(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of a Retry-After, a number or a date; None where it says nothing."""
-    said = headers.get("retry-after", "").strip()
-    if said.isascii() and said.isdigit():
-        return float(said) if len(said) < 10 else None
-    try:
-        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
+    """Return the seconds of a Retry-After; None where it says nothing."""
+    return retry_after_s(headers.get("retry-after"), time.time())

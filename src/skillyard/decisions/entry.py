@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from skillyard.digest import sha256
+from skillyard.io.sha256 import sha256
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog

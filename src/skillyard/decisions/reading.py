@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
+from skillyard.io.files import read_last_lines
 
 __all__ = ["Shown", "read_log"]
 
@@ -59,12 +59,7 @@ def read_log(path: str, limit: int) -> Shown:
 
 def _lines(path: str, *, optional: bool) -> list[bytes]:
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > MOST_READ:
-                file.seek(size - MOST_READ)
-                file.readline()  # the rest of a line
-            return [line for line in file.read(MOST_READ).split(b"\n") if line.strip()]
+        return read_last_lines(path, MOST_READ)
     except OSError as error:
         if optional:
             return []

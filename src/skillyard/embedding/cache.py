@@ -11,9 +11,9 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 
-from skillyard.digest import sha256
 from skillyard.embedding.protocol import Embedder, checked, unit_bytes
 from skillyard.errors import EmbedderFailed, InvalidInput
+from skillyard.io.sha256 import sha256
 
 __all__ = ["VectorCache", "vectors_of"]
 

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from skillyard.errors import EmbedderFailed, InvalidInput
 from skillyard.extras import install_command
+from skillyard.io.retry_after import retry_after_s
 
 __all__ = ["HttpEmbedder", "from_environment"]
 
@@ -126,7 +127,8 @@ class HttpEmbedder:
         body = {"model": self.model, "input": texts, "encoding_format": "float"}
         with client.stream("POST", self.url, json=body) as response:
             if response.status_code != 200:
-                return response.status_code, _seconds(response.headers.get("retry-after")), None
+                wait_s = retry_after_s(response.headers.get("retry-after"), time.time())
+                return response.status_code, wait_s or 0.0, None
             data = bytearray()
             for chunk in response.iter_bytes():
                 data += chunk
@@ -157,13 +159,6 @@ class HttpEmbedder:
 
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) < 1e30 and isfinite(value)
-
-
-def _seconds(text: str | None) -> float:
-    try:
-        return max(0.0, float(text or ""))
-    except ValueError:
-        return 0.0
 
 
 def from_environment() -> HttpEmbedder:

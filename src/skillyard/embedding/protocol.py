@@ -9,7 +9,7 @@ from math import isfinite, sqrt
 from typing import Any, Protocol, runtime_checkable
 
 from skillyard.errors import EmbedderFailed, InvalidInput, UnknownName
-from skillyard.summing import added
+from skillyard.stable_sum import stable_sum
 
 __all__ = ["UNIT", "Embedder", "checked", "embedder_names", "resolve_embedder", "unit_bytes"]
 
@@ -110,5 +110,5 @@ def unit_bytes(vector: Iterable[float]) -> bytes:
     if not largest:
         return b""
     values = [value / largest for value in values]  # squares of very small numbers would vanish
-    scale = UNIT / sqrt(added([value * value for value in values]))
+    scale = UNIT / sqrt(stable_sum([value * value for value in values]))
     return array("b", [max(-127, min(127, round(value * scale))) for value in values]).tobytes()

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skillyard.digest import sha256 as digest
 from skillyard.errors import InvalidFrontmatter, SkillIoError
+from skillyard.io.sha256 import sha256 as digest
 from skillyard.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["Fenced", "decode", "joined", "split", "unify_lines"]

@@ -12,14 +12,14 @@ import stat
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.digest import sha256
 from skillyard.errors import ResourceRefused, SkillError, SkillIoError
 from skillyard.formats.agentskills import Document, parse_document
 from skillyard.formats.frontmatter import decode
 from skillyard.io.files import open_to_read
+from skillyard.io.folder_manifest import Entry, ManifestLimits, file_digest, manifest_of
 from skillyard.io.folders import open_real_file
 from skillyard.io.paths import is_below
-from skillyard.manifest import Entry, ManifestLimits, file_digest, manifest_of
+from skillyard.io.sha256 import sha256
 from skillyard.resources import safe_parts
 
 if TYPE_CHECKING:

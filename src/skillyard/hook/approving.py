@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.catalog import read_catalog
 from skillyard.decisions.entry import moment
-from skillyard.digest import sha256
 from skillyard.errors import InvalidSkillsRoot, SkillyardError
 from skillyard.hook.approval import Unapprovable, content_of
 from skillyard.hook.journal import forget
 from skillyard.hook.library import library_place
 from skillyard.hook.trust import Project, approve, project_at, projects, real_path, revoke
 from skillyard.index.indexed import indexing_is_off, open_place
+from skillyard.io.sha256 import sha256
 from skillyard.skill import Origin
 
 if TYPE_CHECKING:

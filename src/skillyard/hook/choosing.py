@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from skillyard.decisions import wanted
-from skillyard.digest import sha256
 from skillyard.errors import SkillError
 from skillyard.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hook.answer import Chosen
@@ -16,6 +15,7 @@ from skillyard.hook.payload import Prompt, asked
 from skillyard.hook.trust import Project, project_above, untrusted_skills
 from skillyard.index.indexed import indexing_is_off
 from skillyard.io.processes import shell_command
+from skillyard.io.sha256 import sha256
 from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
 from skillyard.selection import Selection, SelectionPolicy, select

@@ -23,6 +23,7 @@ from skillyard.hook.settings_file import (
     replace,
 )
 from skillyard.io.processes import script_beside, shell_command
+from skillyard.io.strict_json import refuse_constant
 
 __all__ = ["Installed", "command_of", "edited", "install", "installed_commands", "uninstall"]
 
@@ -119,7 +120,7 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
     """Return the document, whose places for hooks are what they should be."""
     hint = "mend it by hand; nothing was changed"
     try:
-        document = json.loads(text.removeprefix("\ufeff"), parse_constant=_no_json)
+        document = json.loads(text.removeprefix("\ufeff"), parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise SettingsRefused("it is not JSON", path=path, line=line, hint=hint) from None
@@ -131,10 +132,6 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
     if not isinstance(hooks.get(EVENT, []), list):
         raise SettingsRefused(f"hooks.{EVENT} is no list in it", path=path, hint=hint)
     return document
-
-
-def _no_json(word: str) -> None:
-    raise ValueError(f"{word} is Python's, not JSON's")
 
 
 def _ours(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

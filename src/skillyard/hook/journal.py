@@ -9,8 +9,8 @@ from json import dumps
 
 from skillyard.decisions.entry import moment
 from skillyard.decisions.files import append_line
-from skillyard.digest import sha256
 from skillyard.io.files import create_exclusive
+from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
 from skillyard.text import clean
 

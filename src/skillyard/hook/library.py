@@ -7,16 +7,13 @@ for a while it starts a process of its own that brings it up to date for the nex
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from json import dumps
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.hook.admission import ApprovedSkills
 from skillyard.index.indexed import IndexedCatalog, current
-from skillyard.index.manifest import NAME
-from skillyard.index.place import Place, index_folder
+from skillyard.index.place import Place, index_folder, seconds_since_check
 from skillyard.io.processes import start_detached
 from skillyard.limits import DEFAULT_LIMITS
 
@@ -61,17 +58,9 @@ def open_library(place: Place, *, refresh: bool = True) -> IndexedCatalog | None
         catalog = current(place, folder, trusted=True)
     except (IndexDamaged, SkillIoError, OSError):
         catalog = None
-    if refresh and (catalog is None or _age_s(folder) >= LOOKED_AT_S):
+    if refresh and (catalog is None or seconds_since_check(folder) >= LOOKED_AT_S):
         start_refreshing(place)
     return catalog
-
-
-def _age_s(folder: str) -> float:
-    try:
-        age = time.time() - os.stat(os.path.join(folder, NAME)).st_mtime
-    except OSError:
-        return LOOKED_AT_S
-    return age if age >= 0 else LOOKED_AT_S
 
 
 def start_refreshing(place: Place) -> bool:

@@ -7,20 +7,12 @@ import stat
 from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
-from skillyard.io.files import (
-    copy_owner_and_mode,
-    create_exclusive,
-    open_to_read,
-    replace_file,
-)
-from skillyard.io.processes import may_be_running
-from skillyard.writing import sync_folder
+from skillyard.io.atomic_write import atomic_write, remove_leftovers
+from skillyard.io.files import open_to_read
 
 __all__ = ["SettingsFile", "SettingsRefused", "delete", "read_settings", "replace"]
 
 MOST_BYTES = 8 * 1024 * 1024
-_BESIDE = ".skillyard-"
-_SUFFIX = ".tmp"
 
 
 class SettingsRefused(SkillIoError):
@@ -80,30 +72,20 @@ def _refused(path: str, what: str, hint: str) -> SettingsRefused:
 
 
 def replace(before: SettingsFile, text: str) -> None:
-    """Put ``text`` in the place of what was read: written beside it, synced, renamed.
+    """Replace the file that was read by one with ``text``, atomically. Owner and mode stay.
 
-    Mode and owner stay. Raises SettingsRefused when the file has changed since it was read or
-    cannot be written; it is whole then, as it was.
+    Raises SettingsRefused when the file has changed since it was read or cannot be written; it
+    stays as it was then.
     """
-    folder, name = os.path.split(before.path)
-    beside = os.path.join(folder, f"{_BESIDE}{name}.{os.getpid()}{_SUFFIX}")
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        _tidy(folder, name)
-        descriptor = create_exclusive(beside, 0o600)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(text.encode("utf-8"))
-                if before.status is not None:
-                    copy_owner_and_mode(descriptor, before.status)
-                file.flush()
-                os.fsync(descriptor)
-            _check_unchanged(before)
-            replace_file(beside, before.path)
-        except BaseException:
-            os.unlink(beside)
-            raise
-        sync_folder(folder)
+        os.makedirs(os.path.dirname(before.path), mode=0o700, exist_ok=True)
+        remove_leftovers(before.path)
+        atomic_write(
+            before.path,
+            text.encode("utf-8"),
+            mode=0o600,
+            check=lambda: _check_unchanged(before),
+        )
     except OSError as error:
         what = f"cannot write it: {error.strerror}"
         raise _refused(before.path, what, "check the folder and its space") from None
@@ -132,13 +114,3 @@ def _stamp(status: os.stat_result | None) -> tuple[int, ...]:
     if status is None:
         return ()
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-def _tidy(folder: str, name: str) -> None:
-    """Take away what runs that were ended left beside the file."""
-    start = f"{_BESIDE}{name}."
-    for left in os.listdir(folder):
-        number = left.removeprefix(start).removesuffix(_SUFFIX)
-        ours = left.startswith(start) and left.endswith(_SUFFIX) and number.isdigit()
-        if ours and not may_be_running(int(number)):
-            os.unlink(os.path.join(folder, left))

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.digest import sha256
 from skillyard.errors import SkillIoError
+from skillyard.io.atomic_write import atomic_write
 from skillyard.io.files import is_private, open_to_read
+from skillyard.io.paths import ancestors
+from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
-from skillyard.writing import write_whole
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -34,8 +35,6 @@ __all__ = [
 
 _VERSION = 2
 """Grows when what a digest covers changes: what was approved under another one is not."""
-_LEVELS = 64
-"""Folders above a session's own in which a project is looked for."""
 _SKILL_FOLDERS = (
     *(".skills", "key_skills", ".agents/skills", ".claude/skills", ".codex/skills"),
     *(".cursor/skills", ".gemini/skills", ".github/skills", ".opencode/skills"),
@@ -119,21 +118,11 @@ def _read(record: str) -> Project | None:
 
 def project_above(folder: str) -> Project | None:
     """Return the approval of the folder's real path, or of the nearest folder above it."""
-    for above in _upward(folder):
+    for above in ancestors(real_path(folder)):
         found = project_at(above)
         if found is not None:
             return found
     return None
-
-
-def _upward(folder: str) -> Iterator[str]:
-    above = real_path(folder)
-    for _ in range(_LEVELS):
-        yield above
-        parent = os.path.dirname(above)
-        if parent == above:
-            return
-        above = parent
 
 
 def untrusted_skills(folder: str) -> str | None:
@@ -143,7 +132,7 @@ def untrusted_skills(folder: str) -> str | None:
     what lies there is the user's own.
     """
     home = real_path(os.path.expanduser("~"))
-    for above in _upward(folder):
+    for above in ancestors(real_path(folder)):
         if above == home:
             return None
         if any(os.path.isdir(os.path.join(above, name)) for name in _SKILL_FOLDERS):
@@ -164,7 +153,7 @@ def approve(path: str, skills: Mapping[str, str]) -> Project:
     record = _record(path)
     try:
         os.makedirs(_folder(), mode=0o700, exist_ok=True)
-        write_whole(record, data, mode=0o600)
+        atomic_write(record, data, mode=0o600)
     except OSError as error:
         raise SkillIoError(
             f"cannot keep the approval: {error.strerror}",

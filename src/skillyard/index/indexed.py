@@ -16,6 +16,7 @@ from skillyard.catalog.snapshot import (
     named_roots,
     read_catalog,
 )
+from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
 from skillyard.index.library import Library
 from skillyard.index.opening import open_index
@@ -27,7 +28,6 @@ from skillyard.index.spelling import Spelling
 from skillyard.index.summary import Summary, load_summary
 from skillyard.index.table import Table
 from skillyard.limits import DEFAULT_LIMITS, Limits
-from skillyard.reported import Reported
 from skillyard.skill import Skill
 from skillyard.text import plural
 
@@ -105,7 +105,7 @@ class IndexedCatalog(Catalog):
         spelling = Spelling(place)
         self._reported = spelling.reported(summary.reported)
         if summary.known < summary.files:
-            self._reported = Reported((*self._reported.listed, _building(place, summary)))
+            self._reported = LazyDiagnostics((*self._reported.listed, _building(place, summary)))
         self._counts = summary.counts
         self.bound = {}
         self._whole = _Whole(place)

@@ -10,6 +10,7 @@ from skillyard.catalog.collisions import settle_names
 from skillyard.catalog.copies import copies_by_path
 from skillyard.catalog.counts import count_skills
 from skillyard.catalog.reading import Entry, Progress, read_one
+from skillyard.diagnostics import LazyDiagnostics
 from skillyard.discovery import Candidate, Scan
 from skillyard.errors import Diagnostic, IndexDamaged
 from skillyard.index.building import document_of
@@ -23,7 +24,6 @@ from skillyard.index.summary import Summary, summary_bytes
 from skillyard.index.table import Table, bundled
 from skillyard.index.writer import IndexWriter
 from skillyard.limits import Limits
-from skillyard.reported import Reported
 from skillyard.skill import Origin, Skill
 
 __all__ = ["Changes", "build", "refresh"]
@@ -279,7 +279,7 @@ class _Update:
         }
         summary = Summary(
             len(loaded),
-            Reported(diagnostics),
+            LazyDiagnostics(diagnostics),
             tuple(
                 keys[path]
                 for path, known in loaded.items()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.kernel import crc32
-from skillyard.io.files import create_or_empty, replace_file
+from skillyard.io.atomic_write import atomic_write
 from skillyard.io.platforms import MAPPED_FILES_CAN_BE_REPLACED
 
 __all__ = [
@@ -159,26 +159,12 @@ def read_manifest(folder: str) -> tuple[Manifest, bytes] | None:
     return parse(memoryview(data), path), data
 
 
-def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> None:
-    """Write a file whole or not at all: beside it, synced, renamed. Raises SkillIoError."""
+def write_file(folder: str, name: str, data: bytes) -> None:
+    """Write one file of an index atomically. Raises SkillIoError."""
     path = os.path.join(folder, name)
-    beside = f"{path}.{os.getpid()}.tmp"
     try:
-        descriptor = create_or_empty(beside, 0o600)
-        try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
-            if sync:
-                os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        replace_file(beside, path)
+        atomic_write(path, data, mode=0o600)
     except OSError as error:
-        try:
-            os.unlink(beside)
-        except OSError:
-            pass
         raise _io("write", path, error) from None
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from json import dumps
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from skillyard.digest import sha256
 from skillyard.index.identity import settings_of
 from skillyard.index.manifest import NAME
 from skillyard.index.table import Table, bundled
+from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import cache_folder
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def fresh(
     records in the time of the manifest that the files were looked at.
     """
     trusted = summary.documents > LOOKED_AT_EACH_TIME and not look
-    if trusted and _age(searcher.folder) < TRUSTED_S:
+    if trusted and seconds_since_check(searcher.folder) < TRUSTED_S:
         return True
     same = summary.settled and fingerprint(place.look()) == summary.fingerprint
     if same and touch:
@@ -166,13 +167,16 @@ def fresh(
     return same
 
 
-def _age(folder: str) -> float:
-    """Return seconds since the files were last looked at; the manifest's time says when."""
+def seconds_since_check(folder: str) -> float:
+    """Return how long ago an index was last compared with its files; infinite where unknown.
+
+    The time of the manifest says when that was.
+    """
     try:
         age = time.time() - os.stat(os.path.join(folder, NAME)).st_mtime
     except OSError:
-        return TRUSTED_S
-    return age if age >= 0 else TRUSTED_S
+        return inf
+    return age if age >= 0 else inf
 
 
 def _touch(folder: str) -> None:

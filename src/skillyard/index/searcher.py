@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import Protocol
 
-from skillyard.digest import sha256
+from skillyard.io.sha256 import sha256
 
 __all__ = [
     "CANDIDATES",

@@ -6,8 +6,8 @@ import os
 from json import dumps
 from typing import TYPE_CHECKING
 
+from skillyard.diagnostics import LazyDiagnostics
 from skillyard.index.place import Place
-from skillyard.reported import Reported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ class Spelling:
 
         return tuple(_prefix(root.path) for root in all_roots(self._place.roots, ("user",)))
 
-    def reported(self, reported: Reported) -> Reported:
+    def reported(self, reported: LazyDiagnostics) -> LazyDiagnostics:
         """Return the diagnostics of the index with the paths as the roots were named."""
         if not self._differs:
             return reported
@@ -54,11 +54,11 @@ class Spelling:
         for real, named in zip(self._real, self._prefixes, strict=True):
             if real != named:
                 text = _renamed(text, _escaped(real), _escaped(named))
-        found = Reported(json=text)
+        found = LazyDiagnostics(json=text)
         if len(self._prefixes) == 1:
             return found
         order = sorted(found.listed, key=lambda d: (d.path, d.line or 0, d.column or 0, d.code))
-        return Reported(order)
+        return LazyDiagnostics(order)
 
 
 def _prefix(root: str) -> str:

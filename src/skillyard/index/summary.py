@@ -6,7 +6,7 @@ import json
 from typing import NamedTuple
 
 from skillyard.catalog.counts import SkillCounts
-from skillyard.reported import Reported
+from skillyard.diagnostics import LazyDiagnostics
 
 __all__ = ["Summary", "load_summary", "summary_bytes"]
 
@@ -16,7 +16,7 @@ class Summary(NamedTuple):
 
     documents: int
     """Files that loaded."""
-    reported: Reported
+    reported: LazyDiagnostics
     hidden: tuple[str, ...]
     """Keys of skills that only an explicit call chooses."""
     patterns: dict[str, tuple[str, ...]]
@@ -63,7 +63,7 @@ def load_summary(data: bytes) -> Summary:
         copies = {key: tuple(keys) for key, keys in shape["copies"].items()}
         return Summary(
             shape["documents"],
-            Reported(json=reported),
+            LazyDiagnostics(json=reported),
             tuple(shape["hidden"]),
             patterns,
             str(shape["fingerprint"]),

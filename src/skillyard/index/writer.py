@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from types import TracebackType
-from typing import Self
 from zlib import crc32
 
 from skillyard.errors import IndexDamaged, SkillIoError
@@ -24,7 +22,7 @@ from skillyard.index.manifest import (
 from skillyard.index.reader import SegmentSearcher
 from skillyard.index.reading import Segment
 from skillyard.index.segment import SegmentBuilder
-from skillyard.io.files import sync_folder
+from skillyard.io.closeable import Closeable
 from skillyard.io.locks import HeldLock, file_lock
 
 __all__ = ["IndexWriter", "locked"]
@@ -40,7 +38,7 @@ DEAD_SHARE = 4
 """A segment is written anew when one in this many of its documents is dead."""
 
 
-class IndexWriter:
+class IndexWriter(Closeable):
     """The one writer of an index. A context manager; without :meth:`commit` nothing changes.
 
     ``settings`` say what the documents were made with; an index of other settings, of other
@@ -108,17 +106,6 @@ class IndexWriter:
         except IndexDamaged:
             return 0
         return found[0].generation if found is not None else 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Give the lock back; what was not committed is forgotten."""
@@ -200,8 +187,6 @@ class IndexWriter:
         for name, data in files.items():
             if not _holds(os.path.join(self.folder, name), data):
                 write_file(self.folder, name, data)
-        if files:
-            _sync(self.folder)
         write_file(self.folder, NAME, body)
         self._generation += 1
         self._tidy({part.file for part in parts if part.file} | {s.file for s in sides.values()})
@@ -351,10 +336,3 @@ def _holds(path: str, data: bytes) -> bool:
             return file.read() == data
     except OSError:
         return False
-
-
-def _sync(folder: str) -> None:
-    try:
-        sync_folder(folder)
-    except OSError as error:
-        raise _io("write", folder, error) from None

@@ -11,16 +11,15 @@ from collections.abc import Callable
 
 __all__ = [
     "append",
-    "copy_mode",
     "copy_owner_and_mode",
     "create_exclusive",
-    "create_or_empty",
     "is_executable",
     "is_link",
     "is_open_for_writing",
     "is_private",
     "open_to_append",
     "open_to_read",
+    "read_last_lines",
     "refuse_link",
     "rename_folder",
     "replace_file",
@@ -87,11 +86,6 @@ def create_exclusive(path: str, mode: int = 0o666) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _PLAIN, mode)
 
 
-def create_or_empty(path: str, mode: int = 0o666) -> int:
-    """Create a file, or empty the one that is there; return a descriptor to write to."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK | _PLAIN, mode)
-
-
 def open_to_append(path: str, mode: int = 0o666, *, readable: bool = False) -> int:
     """Open a file for :func:`append`, created with ``mode`` if missing; return its descriptor.
 
@@ -116,6 +110,16 @@ def append(descriptor: int, path: str, data: bytes) -> None:
         written = os.write(descriptor, data)
     if written != len(data):
         raise OSError(errno.ENOSPC, "only a part was written", path)
+
+
+def read_last_lines(path: str, max_bytes: int) -> list[bytes]:
+    """Return the lines in the last ``max_bytes`` of a file, blank ones left out. Raises OSError."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > max_bytes:
+            file.seek(size - max_bytes)
+            file.readline()  # the rest of a line
+        return [line for line in file.read(max_bytes).split(b"\n") if line.strip()]
 
 
 def replace_file(source: str, target: str) -> None:
@@ -172,19 +176,6 @@ def copy_owner_and_mode(descriptor: int, status: os.stat_result) -> None:
         except PermissionError:
             pass  # it becomes ours; its mode stays
     os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
-
-
-def copy_mode(descriptor: int, path: str) -> None:
-    """Give an open file the permissions of the file at ``path``, if there is one. Raises OSError.
-
-    Windows files take their access rights from the folder: nothing is done there.
-    """
-    if sys.platform == "win32":
-        return
-    try:
-        os.fchmod(descriptor, stat.S_IMODE(os.stat(path).st_mode))
-    except FileNotFoundError:
-        pass
 
 
 def is_executable(status: os.stat_result) -> bool:

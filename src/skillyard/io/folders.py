@@ -13,9 +13,8 @@ import os
 import stat
 import sys
 from itertools import islice
-from types import TracebackType
-from typing import Self
 
+from skillyard.io.closeable import Closeable
 from skillyard.io.files import (
     is_link,
     open_to_read,
@@ -38,7 +37,7 @@ _OPEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-class Folder:
+class Folder(Closeable):
     """A folder that is open. A context manager; close it after the last look at its entries."""
 
     __slots__ = ("_descriptor", "path", "status")
@@ -96,17 +95,6 @@ class Folder:
         if self._descriptor is not None and self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _check(self) -> None:
         """Raise OSError where the path does not lead to the folder that was opened."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
+
+from skillyard.io.closeable import Closeable
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -15,7 +16,7 @@ __all__ = ["HeldLock", "file_lock"]
 _POLL_S = 0.02
 
 
-class HeldLock:
+class HeldLock(Closeable):
     """A lock that this object holds until it is closed; it ends with the process at the latest."""
 
     __slots__ = ("_lock",)
@@ -28,17 +29,6 @@ class HeldLock:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def file_lock(path: str, *, timeout_s: float | None = 0.0, mode: int | None = 0o600) -> HeldLock:

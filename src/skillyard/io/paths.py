@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
-__all__ = ["below", "file_uri", "is_below", "same_path", "slashes"]
+__all__ = ["ancestors", "below", "file_uri", "is_below", "same_path", "slashes"]
+
+
+_MAX_LEVELS = 64
 
 
 def slashes(path: str) -> str:
@@ -28,6 +32,16 @@ def below(path: str, folder: str) -> str | None:
     if not os.path.normcase(path).startswith(start):
         return None
     return path[len(start) :].replace(os.sep, "/")
+
+
+def ancestors(folder: str) -> Iterator[str]:
+    """Yield a folder and the folders above it, up to the root; at most 64."""
+    for _ in range(_MAX_LEVELS):
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
 
 
 def is_below(path: str, folder: str) -> bool:

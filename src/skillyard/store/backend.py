@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from skillyard.store.values import Durability, Standby
 
@@ -106,28 +106,17 @@ class Work(Session, Protocol):
         ...
 
 
-class Condition(Protocol):
+class Condition(NamedTuple):
     """The part of a status that only the database knows."""
 
-    @property
-    def schema(self) -> int:
-        """The schema version."""
-        ...
-
-    @property
-    def writable(self) -> bool:
-        """False on a standby, or where the file may only be read."""
-        ...
-
-    @property
-    def notifies(self) -> bool:
-        """See ``Status``."""
-        ...
-
-    @property
-    def standbys(self) -> tuple[Standby, ...]:
-        """The servers that follow this one."""
-        ...
+    schema: int
+    """The schema version."""
+    writable: bool
+    """False on a standby, or where the file may only be read."""
+    notifies: bool
+    """See ``Status``."""
+    standbys: tuple[Standby, ...]
+    """The servers that follow this one."""
 
 
 class Backend(Protocol):

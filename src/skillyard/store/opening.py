@@ -15,9 +15,9 @@ __all__ = ["check_kind", "login_of", "open_store", "shown_address", "store_names
 ENTRY_POINT_GROUP = "skillyard.stores"
 
 _BUILT_IN = {
-    "postgres": "skillyard.store.postgres:open_postgres",
-    "postgresql": "skillyard.store.postgres:open_postgres",
-    "sqlite": "skillyard.store.sqlite:open_sqlite",
+    "postgres": "skillyard.store.backends.postgres:open_postgres",
+    "postgresql": "skillyard.store.backends.postgres:open_postgres",
+    "sqlite": "skillyard.store.backends.sqlite:open_sqlite",
 }
 
 
@@ -70,7 +70,7 @@ def shown_address(url: str) -> str:
     if not colon:
         raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
     if scheme in ("postgresql", "postgres"):
-        from skillyard.store.postgres_address import address_of, parsed
+        from skillyard.store.backends.postgres_address import address_of, parsed
 
         return address_of(parsed(url))
     # Of a kind that a package adds nobody knows where it keeps a password.
@@ -84,7 +84,7 @@ def login_of(url: str) -> str:
     """
     if url.partition(":")[0] not in ("postgresql", "postgres"):
         return ""
-    from skillyard.store.postgres_address import parsed
+    from skillyard.store.backends.postgres_address import parsed
 
     return str(parsed(url).get("user") or "")
 

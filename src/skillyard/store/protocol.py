@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 from skillyard.skill import Skill
-from skillyard.store.converting import StoredRow
+from skillyard.store.rows import StoredRow
 from skillyard.store.values import (
     Changes,
     Durability,
@@ -73,7 +73,7 @@ class CatalogStore(Protocol):
         generation and no version. ``expected`` is the version that must stand there for every
         skill that does not say its own (0: none), unless its content stands there already. The
         iterable is read once, and held by the store, not in memory. A row that
-        :func:`~skillyard.store.converting.row_of` made for the same namespace, in another process
+        :func:`~skillyard.store.rows.row_of` made for the same namespace, in another process
         say, is taken as it is.
 
         ``local`` returns when this server has it on disk; ``synchronous`` when a standby has

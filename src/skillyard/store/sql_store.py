@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from itertools import groupby
-from types import TracebackType
-from typing import Self
 
 from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound, StoreRefused
+from skillyard.io.closeable import Closeable
 from skillyard.skill import Skill
-from skillyard.store.backend import Backend
-from skillyard.store.converting import StoredRow, row_of, standing_of, version_of
-from skillyard.store.following import changes_after, head_of, snapshot_of
-from skillyard.store.naming import (
+from skillyard.store.backend import Backend, Options
+from skillyard.store.changes import change, change_grants
+from skillyard.store.identifiers import (
     checked_caller,
     checked_durability,
     checked_grant,
@@ -23,6 +21,8 @@ from skillyard.store.naming import (
     checked_tenant,
     made_plain,
 )
+from skillyard.store.pages import changes_after, head_of, snapshot_of
+from skillyard.store.rows import StoredRow, row_of, standing_of, version_of
 from skillyard.store.values import (
     Changes,
     Durability,
@@ -37,9 +37,8 @@ from skillyard.store.values import (
     Submission,
     Version,
 )
-from skillyard.store.writing import change, change_grants
 
-__all__ = ["SqlStore"]
+__all__ = ["SqlStore", "open_sql_store"]
 
 MOST_LISTED = 100_000
 """Places or generations that one call returns at most."""
@@ -47,7 +46,7 @@ _KEY_ONLY = (None,) * 15
 """A staged row names a skill first; the rest of it is not looked at in a withdrawal."""
 
 
-class SqlStore:
+class SqlStore(Closeable):
     """A :class:`~skillyard.store.protocol.CatalogStore` over one database."""
 
     def __init__(self, backend: Backend, caller: str | None = None) -> None:
@@ -317,17 +316,6 @@ class SqlStore:
         """See the protocol."""
         self._backend.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _refuse_caller(self, what: str) -> None:
         if self._caller is not None:
             raise StoreRefused(
@@ -335,6 +323,19 @@ class SqlStore:
                 f"{self._caller!r} may not {what}: a caller's view is read only",
                 hint="open the store without a caller",
             )
+
+
+def open_sql_store(backend: Backend, options: Options) -> SqlStore:
+    """Return the store over a backend, its schema checked, or made where ``options`` allow it.
+
+    A backend that cannot be used is closed. Raises StoreFailed.
+    """
+    try:
+        backend.migrate() if options.migrate else backend.check()
+    except BaseException:
+        backend.close()
+        raise
+    return SqlStore(backend, options.caller)
 
 
 def _refuse_limit(limit: int) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from skillyard.discovery.layout import user_roots
 from skillyard.errors import InvalidInput, SkillError, SkillIoError, SkillNotFound
+from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.file_paths import checked_path, shown_path
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.locked import LockedSkill, folder_name
@@ -19,7 +20,6 @@ from skillyard.remote.install.locks import (
     user_lock_path,
     write_project_lock,
 )
-from skillyard.remote.install.look_alikes import look_alikes
 from skillyard.remote.install.placing import (
     InstallRefused,
     Placed,

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.catalog.counts import SkillCounts
 from skillyard.decisions import wanted
+from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.ranking.match import Match, eligible, in_order, score_query
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import level_of
-from skillyard.reported import Reported
 from skillyard.selection import Selection, SelectionPolicy, bounds, menu_text, select
 from skillyard.skill import Origin
 from skillyard.text import clean_line, escape_frame
@@ -43,12 +43,12 @@ def query_dict(query: Query) -> dict[str, Any]:
     }
 
 
-def _whole(head: dict[str, Any], reported: Reported) -> dict[str, Any]:
+def _whole(head: dict[str, Any], reported: LazyDiagnostics) -> dict[str, Any]:
     """Return a document that ends with the diagnostics."""
     return {**head, "diagnostics": [diagnostic.to_dict() for diagnostic in reported.listed]}
 
 
-def _line(head: dict[str, Any], reported: Reported) -> str:
+def _line(head: dict[str, Any], reported: LazyDiagnostics) -> str:
     """Return the same as text, without a look at diagnostics that are text already."""
     return f'{dumps(head)[:-1]}, "diagnostics": {reported.json}}}'
 
@@ -64,7 +64,7 @@ class Ranked(NamedTuple):
     """How many skills have a score at all."""
     considered: int
     """How many skills the catalog offers for choice."""
-    reported: Reported
+    reported: LazyDiagnostics
     """What was noticed while the skills were read, as objects and as JSON."""
     counts: SkillCounts
     """Of the whole catalog."""
@@ -143,7 +143,7 @@ class Selected(NamedTuple):
     min_score: float
     """The floor that was applied."""
     top_k: int
-    reported: Reported
+    reported: LazyDiagnostics
     """What was noticed while the skills were read, as objects and as JSON."""
     counts: SkillCounts
     """Of the whole catalog."""

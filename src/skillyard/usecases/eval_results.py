@@ -13,8 +13,8 @@ from skillyard.evals.keeping.entries import Entries
 from skillyard.evals.keeping.results import EVAL_TYPES, latest, read_results
 from skillyard.evals.regression.baselines import BASELINE, read_baseline, save_baseline
 from skillyard.evals.regression.comparing import Compared, compare_folders, compare_results
+from skillyard.io.atomic_write import write_output
 from skillyard.usecases.evaluating import eval_config
-from skillyard.writing import write_named
 
 __all__ = [
     "REPORTS",
@@ -265,7 +265,7 @@ def _file_name(name: str) -> str:
 def _write(path: str, text: str) -> None:
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        write_named(path, text.encode("utf-8", "backslashreplace"))
+        write_output(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise SkillIoError(
             f"cannot write the report: {error.strerror}", path=path, hint="--out names another file"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from typing import Any, NamedTuple
 
@@ -30,6 +29,7 @@ from skillyard.context.listing import (
 )
 from skillyard.decisions import wanted
 from skillyard.errors import Diagnostic, InvalidInput
+from skillyard.io.files import read_last_lines
 from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
@@ -193,12 +193,7 @@ def used_in(catalog: Catalog, path: str) -> tuple[dict[str, int], int]:
 
 def _lines(path: str) -> list[bytes]:
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > MOST_LOG_BYTES:
-                file.seek(size - MOST_LOG_BYTES)
-                file.readline()  # the rest of a line
-            return [line for line in file.read(MOST_LOG_BYTES).split(b"\n") if line.strip()]
+        return read_last_lines(path, MOST_LOG_BYTES)
     except OSError as error:
         raise InvalidInput(f"cannot read {path}: {error.strerror}; check the path") from None
 

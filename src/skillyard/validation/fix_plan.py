@@ -15,6 +15,7 @@ from typing import NamedTuple
 from skillyard.catalog import read_catalog
 from skillyard.discovery import Root, scan
 from skillyard.errors import Diagnostic, SkillIoError
+from skillyard.io.atomic_write import atomic_write
 from skillyard.io.folders import open_real_file
 from skillyard.io.paths import same_path
 from skillyard.limits import DEFAULT_LIMITS
@@ -23,7 +24,6 @@ from skillyard.validation.fixes import FIXABLE, Fix, Place, fix_document
 from skillyard.validation.profiles import OFF, RENAMED, graded
 from skillyard.validation.target import Target, target_of
 from skillyard.validation.view import Kind, kind_of
-from skillyard.writing import write_whole
 
 __all__ = ["FixPlan", "plan_fixes", "write_plan"]
 
@@ -151,7 +151,7 @@ def write_plan(plan: FixPlan) -> None:
             )
         if not os.access(plan.real, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        write_whole(plan.real, plan.after)
+        atomic_write(plan.real, plan.after)
     except OSError as error:
         raise SkillIoError(
             f"cannot write: {error.strerror or error}",

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, InvalidInput
+from skillyard.lookalikes import look_alike_pairs
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
 from skillyard.validation.copies import differing_file
-from skillyard.validation.lookalikes import look_alikes
 from skillyard.validation.profiles import DEFAULT_PROFILE, graded
 from skillyard.validation.rule import quoted
 from skillyard.validation.similar import near_pairs, words
@@ -178,7 +178,7 @@ def _lookalike_names(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
     first: dict[str, Skill] = {}
     for skill in skills:
         first.setdefault(skill.name, skill)
-    for name, other in look_alikes(list(first)).items():
+    for name, other in look_alike_pairs(list(first)).items():
         message = f"the name {quoted(name)} is easily taken for {_named(first[other])}"
         yield _finding("name_lookalike", first[name], message, "name", name)
 

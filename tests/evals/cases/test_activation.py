@@ -54,7 +54,7 @@ def test_cases_are_read_past_comments_and_blank_lines(tmp_path: Path) -> None:
         ("{", "not JSON"),
         ("[1, 2]", "the line is not a JSON object"),
         ('{"id": 1} trailing', "not JSON"),
-        ('{"id": "a", "id": "b"}', "the key 'id' a second time"),
+        ('{"id": "a", "id": "b"}', "the key 'id' stands twice in one object"),
         ('{"id": NaN}', "NaN is no number of JSON"),
         ("[" * 100_000, "nested too deep"),
         ('{"a": ' * 20 + "1" + "}" * 20, "more than 16 levels"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillyard.evals.models.failures import NO_MONEY, retry_after_s
+from skillyard.evals.models.failures import NO_MONEY, wait_s_of
 from skillyard.evals.models.protocol import ModelFailed
 from skillyard_testkit.fake_llm import faults
 from skillyard_testkit.messages import json_response
@@ -82,13 +82,13 @@ def test_a_body_of_any_shape_is_a_failure_of_a_known_kind(
 
 @given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms"]), st.text(max_size=30)))
 def test_what_a_server_asks_to_wait_is_none_or_a_time_up_to_a_day(headers: dict[str, str]) -> None:
-    seconds = retry_after_s(headers, 1_000_000.0)
+    seconds = wait_s_of(headers, 1_000_000.0)
     assert seconds is None or 0.0 <= seconds <= 86_400.0
 
 
 def test_a_date_is_compared_with_the_time() -> None:
     headers = {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}
-    assert retry_after_s(headers, 1_792_567_660.0) == 20.0
+    assert wait_s_of(headers, 1_792_567_660.0) == 20.0
 
 
 def test_fingerprints_tell_causes_apart() -> None:

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.store.converting import row_of, standing_of
 from skillyard.store.ingest import lines as module
 from skillyard.store.ingest import objects
 from skillyard.store.ingest.lines import Lines
 from skillyard.store.ingest.making import make
 from skillyard.store.ingest.work import Item, Making
 from skillyard.store.protocol import CatalogStore
+from skillyard.store.rows import row_of, standing_of
 from skillyard.store.values import FileDigest
 from tests.store.ingest.making import document, jsonl, publish
 from tests.store.skills import key

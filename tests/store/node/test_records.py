@@ -13,7 +13,6 @@ from skillyard.errors import StoreRefused
 from skillyard.index.document import EXCLUDED
 from skillyard.index.table import bundled
 from skillyard.skill import STORED, Origin, Skill, Triggers
-from skillyard.store.converting import COLUMNS, row_of, version_of
 from skillyard.store.node.records import (
     HIDDEN,
     ID,
@@ -27,6 +26,7 @@ from skillyard.store.node.records import (
     provenance_in,
     skill_in,
 )
+from skillyard.store.rows import COLUMNS, row_of, version_of
 from skillyard.store.values import FileDigest, StoreKey, Submission, Version
 from tests.store.skills import any_submissions, skill
 from tests.tables import for_each

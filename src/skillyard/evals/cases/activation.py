@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
-from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, files_of, read_dataset
 from skillyard.evals.cases.identity import Identities, case_id
 from skillyard.evals.cases.naming import check_prompt, known_skills
-from skillyard.evals.cases.parsing import json_lines
-from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.parsing import case_lines
+from skillyard.evals.cases.records import Record
 
 __all__ = ["ActivationCase", "read_activation"]
 
@@ -51,20 +50,13 @@ def read_activation(
     An id may occur once in all of them. With a catalog, every skill that is named must be in it
     and may not be hidden.
     """
-    paths = [path for place in places for path in files_of(place, (".jsonl",))]
-    files, found, digest = read_sources(paths)
-    cases: list[ActivationCase] = []
-    diagnostics: list[Diagnostic] = list(found)
     seen = Identities()
-    for file in files:
-        notes = Notes(file.path)
-        for record in json_lines(file.text, notes):
-            before = notes.errors
-            case = _case(record, catalog, seen)
-            if notes.errors == before:
-                cases.append(case)
-        diagnostics += notes.found
-    return joined(cases, diagnostics, files, digest)
+    return read_dataset(
+        [path for place in places for path in files_of(place, (".jsonl",))],
+        lambda file, notes: case_lines(
+            file.text, notes, lambda record: _case(record, catalog, seen)
+        ),
+    )
 
 
 def _case(record: Record, catalog: Catalog | None, seen: Identities) -> ActivationCase:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
-from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, SourceFile, files_of, read_dataset
 from skillyard.evals.cases.naming import known_skill
 from skillyard.evals.cases.parsing import yaml_record
 from skillyard.evals.cases.records import Located, Notes, Record
@@ -50,16 +50,13 @@ def read_candidates(
     once. Paths of siblings are taken as they are: the arms refuse what may not be read
     (``conditions/siblings.py``).
     """
-    files, found, digest = read_sources(files_of(path, (".yaml", ".yml")))
-    diagnostics = list(found)
-    candidates: list[Candidate] = []
-    for file in files:
-        notes = Notes(file.path)
-        record = yaml_record(file.text, notes) if file.readable else None
-        if record is not None:
-            candidates += _candidates(record, catalog, {each.skill for each in candidates})
-        diagnostics += notes.found
-    return joined(candidates, diagnostics, files, digest)
+    taken: set[str] = set()
+
+    def candidates_in(file: SourceFile, notes: Notes) -> list[Candidate]:
+        record = yaml_record(file.text, notes)
+        return [] if record is None else _candidates(record, catalog, taken)
+
+    return read_dataset(files_of(path, (".yaml", ".yml")), candidates_in)
 
 
 def _candidates(record: Record, catalog: Catalog | None, taken: set[str]) -> list[Candidate]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, files_of, read_dataset
 from skillyard.evals.cases.identity import Identities, case_id
 from skillyard.evals.cases.naming import check_prompt, known_skill, known_skills
-from skillyard.evals.cases.parsing import json_lines
-from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.parsing import case_lines
+from skillyard.evals.cases.records import Record
 
 __all__ = ["ConfusionCase", "groups_of", "read_confusion"]
 
@@ -57,23 +57,18 @@ def read_confusion(
     An id may occur once in all of them. A group needs two skills that its cases expect; one with
     fewer is an error, and so is a negative of a group that no other case names.
     """
-    paths = [path for place in places for path in files_of(place, (".jsonl",))]
-    files, found, digest = read_sources(paths)
-    cases: list[ConfusionCase] = []
-    diagnostics: list[Diagnostic] = list(found)
     seen = Identities()
-    for file in files:
-        notes = Notes(file.path)
-        for record in json_lines(file.text, notes):
-            before = notes.errors
-            case = _case(record, catalog, seen)
-            if notes.errors == before:
-                cases.append(case)
-        diagnostics += notes.found
-    groups = groups_of(cases)
-    diagnostics += _odd_groups(cases, groups)
-    kept = [case for case in cases if not case.group or len(groups.get(case.group, ())) > 1]
-    return joined(kept, diagnostics, files, digest)
+    dataset = read_dataset(
+        [path for place in places for path in files_of(place, (".jsonl",))],
+        lambda file, notes: case_lines(
+            file.text, notes, lambda record: _case(record, catalog, seen)
+        ),
+    )
+    groups = groups_of(dataset.cases)
+    complete = [
+        case for case in dataset.cases if not case.group or len(groups.get(case.group, ())) > 1
+    ]
+    return dataset.narrowed(complete, _odd_groups(dataset.cases, groups))
 
 
 def _case(record: Record, catalog: Catalog | None, seen: Identities) -> ConfusionCase:

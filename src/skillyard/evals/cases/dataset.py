@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from skillyard.errors import Diagnostic, SkillError
+from skillyard.evals.cases.records import Notes
 from skillyard.formats.frontmatter import decode, unify_lines
 from skillyard.resources import read_file
 
-__all__ = ["Dataset", "SourceFile", "files_of", "joined", "read_sources"]
+__all__ = ["Dataset", "SourceFile", "files_of", "joined", "read_dataset", "read_sources"]
 
 Case = TypeVar("Case")
 
@@ -36,6 +37,11 @@ class Dataset(Generic[Case]):
     def errors(self) -> tuple[Diagnostic, ...]:
         """The diagnostics of severity ``error``."""
         return tuple(found for found in self.diagnostics if found.severity == "error")
+
+    def narrowed(self, cases: Iterable[Case], diagnostics: Iterable[Diagnostic]) -> Dataset[Case]:
+        """Return the dataset with these of its cases, and more diagnostics."""
+        ordered = _in_order([*self.diagnostics, *diagnostics])
+        return replace(self, cases=tuple(cases), diagnostics=ordered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,5 +109,24 @@ def joined(
     sha256: str,
 ) -> Dataset[Case]:
     """Return the dataset, its diagnostics in order."""
-    ordered = sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message))
-    return Dataset(tuple(cases), tuple(ordered), tuple(file.path for file in files), sha256)
+    paths = tuple(file.path for file in files)
+    return Dataset(tuple(cases), _in_order(diagnostics), paths, sha256)
+
+
+def _in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message)))
+
+
+def read_dataset(
+    paths: Iterable[str], cases_in: Callable[[SourceFile, Notes], Iterable[Case]]
+) -> Dataset[Case]:
+    """Return the dataset of what ``cases_in`` makes of each file that can be read."""
+    files, unreadable, digest = read_sources(paths)
+    cases: list[Case] = []
+    diagnostics = list(unreadable)
+    for file in files:
+        notes = Notes(file.path)
+        if file.readable:
+            cases += cases_in(file, notes)
+        diagnostics += notes.found
+    return joined(cases, diagnostics, files, digest)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
-from skillyard.evals.cases.parsing import json_lines
-from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.dataset import Dataset, files_of, read_dataset
+from skillyard.evals.cases.parsing import case_lines
+from skillyard.evals.cases.records import Record
 
 __all__ = ["Label", "read_labels"]
 
@@ -28,24 +27,20 @@ def read_labels(*places: str | os.PathLike[str]) -> Dataset[Label]:
 
     A case may be labelled once. Whether the case exists is seen when labels meet results.
     """
-    paths = [path for place in places for path in files_of(place, (".jsonl",))]
-    files, found, digest = read_sources(paths)
-    diagnostics: list[Diagnostic] = list(found)
-    labels: dict[str, Label] = {}
-    for file in files:
-        notes = Notes(file.path)
-        for record in json_lines(file.text, notes):
-            _read(record, labels)
-        diagnostics += notes.found
-    return joined(labels.values(), diagnostics, files, digest)
+    labeled: set[str] = set()
+    return read_dataset(
+        [path for place in places for path in files_of(place, (".jsonl",))],
+        lambda file, notes: case_lines(file.text, notes, lambda record: _label(record, labeled)),
+    )
 
 
-def _read(record: Record, labels: dict[str, Label]) -> None:
+def _label(record: Record, labeled: set[str]) -> Label:
     before = record.notes.errors
     record.only(["id", "winner", "note"])
     label = Label(record.some_text("id"), record.some_text("winner"))
     record.text("note")
-    if label.id in labels:
+    if label.id in labeled:
         record.wrong("id", "is labelled twice", "keep one of the two labels", label.id)
     if record.notes.errors == before:
-        labels[label.id] = label
+        labeled.add(label.id)
+    return label

@@ -16,7 +16,7 @@ from typing import Any
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, ResourceRefused, SkillError
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.cases.dataset import Dataset, SourceFile, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, SourceFile, joined, read_dataset, read_sources
 from skillyard.evals.cases.identity import Identities
 from skillyard.evals.cases.naming import check_prompt, known_skill
 from skillyard.evals.cases.parsing import json_items, json_root
@@ -73,16 +73,12 @@ def read_open_evals(
 
     With a catalog, the skill must be in it. An entry with an error is left out.
     """
-    files, found, digest = read_sources(os.fspath(path) for path in paths)
-    cases: list[OpenEval] = []
-    diagnostics = list(found)
-    for file in files:
-        notes = Notes(file.path)
-        root = json_root(file.text, notes) if file.readable else None
-        if root is not None:
-            cases += _open_evals(root, file, notes, catalog)
-        diagnostics += notes.found
-    return joined(cases, diagnostics, files, digest)
+
+    def evals_in(file: SourceFile, notes: Notes) -> Iterable[OpenEval]:
+        root = json_root(file.text, notes)
+        return () if root is None else _open_evals(root, file, notes, catalog)
+
+    return read_dataset((os.fspath(path) for path in paths), evals_in)
 
 
 def read_trigger_set(
@@ -92,16 +88,12 @@ def read_trigger_set(
 
     Each case is *about* the skill: only whether that skill is picked counts.
     """
-    files, found, digest = read_sources([os.fspath(path)])
-    cases: list[ActivationCase] = []
-    diagnostics = list(found)
-    for file in files:
-        notes = Notes(file.path)
-        root = json_root(file.text, notes) if file.readable else None
-        if root is not None:
-            cases += _triggers(root, file, notes, skill, catalog)
-        diagnostics += notes.found
-    return joined(cases, diagnostics, files, digest)
+
+    def triggers_in(file: SourceFile, notes: Notes) -> Iterable[ActivationCase]:
+        root = json_root(file.text, notes)
+        return () if root is None else _triggers(root, file, notes, skill, catalog)
+
+    return read_dataset([os.fspath(path)], triggers_in)
 
 
 def read_skill_evals(catalog: Catalog, skills: Iterable[Skill] | None = None) -> SkillEvals:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from skillyard.errors import SkillYamlError
 from skillyard.evals.cases.records import Located, Notes, Record, from_json, from_yaml
 from skillyard.formats.yaml_guard import read_mapping
+from skillyard.io.strict_json import strict_loads
 from skillyard.limits import DEFAULT_LIMITS
 
-__all__ = ["json_items", "json_lines", "json_root", "yaml_record"]
+__all__ = ["case_lines", "json_items", "json_lines", "json_root", "yaml_record"]
+
+Case = TypeVar("Case")
 
 _YAML_LIMITS = DEFAULT_LIMITS._replace(yaml_nodes=50_000)
 """As for frontmatter, but for files of many prompts."""
@@ -59,6 +62,15 @@ def json_lines(text: str, notes: Notes) -> Iterator[Record]:
             )
         elif value is not None:
             yield Record(value.value, number, notes)
+
+
+def case_lines(text: str, notes: Notes, read_case: Callable[[Record], Case]) -> Iterator[Case]:
+    """Yield what ``read_case`` makes of each line; a case that it notes an error of is left out."""
+    for record in json_lines(text, notes):
+        before = notes.errors
+        case = read_case(record)
+        if notes.errors == before:
+            yield case
 
 
 def json_root(text: str, notes: Notes) -> Located | None:
@@ -117,8 +129,7 @@ def _skip(text: str, at: int) -> int:
 
 def _parsed(text: str, line: int | None, notes: Notes) -> Located | None:
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refused)
-        return from_json(value, line)
+        return from_json(strict_loads(text), line)
     except json.JSONDecodeError as error:
         where = line if line is not None else error.lineno
         column = f", column {error.colno}" if line is not None or error.lineno == 1 else ""
@@ -136,16 +147,3 @@ def _parsed(text: str, line: int | None, notes: Notes) -> Located | None:
             "json_invalid", line or 1, f"JSON that is refused: {error}", "write it another way"
         )
     return None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in fields:
-            raise ValueError(f"the key {key[:60]!r} a second time")
-        fields[key] = value
-    return fields
-
-
-def _refused(word: str) -> Any:
-    raise ValueError(f"{word} is no number of JSON")

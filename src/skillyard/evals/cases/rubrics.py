@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from skillyard.catalog import Catalog
-from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, SourceFile, files_of, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, SourceFile, files_of, read_dataset
 from skillyard.evals.cases.naming import check_prompt, known_skill
 from skillyard.evals.cases.parsing import yaml_record
 from skillyard.evals.cases.records import Notes, Record
@@ -49,16 +48,12 @@ def read_rubrics(folder: str | os.PathLike[str], catalog: Catalog | None = None)
     A rubric with any error is left out, and all of its errors are told. With a catalog, the skill
     must be in it. Two rubrics for one skill cannot be: the file is named after the skill.
     """
-    files, found, digest = read_sources(files_of(folder, (".yaml", ".yml")))
-    rubrics: list[Rubric] = []
-    diagnostics: list[Diagnostic] = list(found)
-    for file in files:
-        if file.readable:
-            notes = Notes(file.path)
-            rubric = _rubric(file, catalog, notes)
-            rubrics.extend([rubric] if rubric is not None else [])
-            diagnostics += notes.found
-    return joined(rubrics, diagnostics, files, digest)
+
+    def rubrics_in(file: SourceFile, notes: Notes) -> list[Rubric]:
+        rubric = _rubric(file, catalog, notes)
+        return [] if rubric is None else [rubric]
+
+    return read_dataset(files_of(folder, (".yaml", ".yml")), rubrics_in)
 
 
 def _rubric(file: SourceFile, catalog: Catalog | None, notes: Notes) -> Rubric | None:

@@ -21,11 +21,11 @@ from skillyard.evals.cases.naming import find_name
 from skillyard.evals.conditions.sizes import tier
 from skillyard.evals.config_values import Paths
 from skillyard.evals.criteria import DEFAULT_CRITERIA
+from skillyard.io.atomic_write import atomic_write
 from skillyard.ranking.match import rank
 from skillyard.resources import list_resources
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, name_fault, shorten
-from skillyard.writing import write_whole
 
 __all__ = ["Scaffolded", "scaffold"]
 
@@ -111,7 +111,7 @@ def _file_name(skill: Skill) -> str:
 
 def _write(path: str, text: str) -> None:
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    write_whole(path, text.encode("utf-8"))
+    atomic_write(path, text.encode("utf-8"))
 
 
 def _quoted(text: str) -> str:

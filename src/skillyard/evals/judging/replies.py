@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 from skillyard.arguments import check_arguments
 from skillyard.evals.conditions.fences import closes, opened
+from skillyard.io.strict_json import refuse_constant
 
 __all__ = ["extract_json"]
 
@@ -43,17 +44,13 @@ def extract_json(text: str) -> dict[str, Any] | None:
     return _scan(text)
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
-
-
 def _read(text: str) -> Any:
     """Return the value of a JSON text, read strictly, then without trailing commas; else None."""
     if not text.strip():
         return None
     for candidate in (text, _STRING_OR_COMMA.sub(lambda found: found[1] or "", text)):
         try:
-            return json.loads(candidate, parse_constant=_refuse)
+            return json.loads(candidate, parse_constant=refuse_constant)
         except (ValueError, RecursionError):
             continue
     return None

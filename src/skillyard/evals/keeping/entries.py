@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from skillyard.errors import SkillIoError
+from skillyard.io.atomic_write import atomic_write
 from skillyard.io.locks import file_lock
-from skillyard.writing import write_whole
 
 __all__ = [
     "ENTRY_BYTES",
@@ -93,7 +93,7 @@ class Entries:
         text = json.dumps(entry, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         try:
             os.makedirs(os.path.dirname(full), exist_ok=True)
-            write_whole(full, text.encode("utf-8", "backslashreplace"))
+            atomic_write(full, text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise _unkept(full, error) from None
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from skillyard.digest import sha256
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.models.describing import hostname
 from skillyard.evals.models.protocol import ChatModel, Request
+from skillyard.io.sha256 import sha256
 
 __all__ = ["SCHEMA", "canonical", "generation_key", "judgement_key", "text_digest"]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.writing import write_whole
+from skillyard.io.atomic_write import atomic_write
 
-__all__ = ["EVAL_TYPES", "SCHEMA", "latest", "read_results", "results_in", "write_results"]
+__all__ = ["EVAL_TYPES", "SCHEMA", "latest", "latest_of_each", "read_bounded", "read_results"]
+__all__ += ["results_in", "write_results"]
 
 SCHEMA = "skillyard.eval/1"
 EVAL_TYPES = ("activation", "confusion", "effectiveness", "size_impact")
@@ -26,7 +27,7 @@ def write_results(results: str, envelope: Mapping[str, Any]) -> str:
     text = _text(envelope)
     try:
         os.makedirs(results, exist_ok=True)
-        write_whole(path, text.encode("utf-8", "backslashreplace"))
+        atomic_write(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise SkillIoError(
             f"cannot write the results: {error.strerror}",
@@ -36,18 +37,25 @@ def write_results(results: str, envelope: Mapping[str, Any]) -> str:
     return path
 
 
+def read_bounded(path: str, max_bytes: int, what: str, *, hint: str) -> bytes:
+    """Return the bytes of a file, and one more than ``max_bytes`` of a larger one.
+
+    Raises SkillIoError, which calls the file ``what``.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read(max_bytes + 1)
+    except OSError as error:
+        message = f"cannot read the {what}: {error.strerror}"
+        raise SkillIoError(message, path=path, hint=hint) from None
+
+
 def read_results(path: str) -> dict[str, Any]:
     """Return an envelope that may come from anywhere, with its four parts and a known type.
 
     Raises SkillIoError, and InvalidInput with the path and what is wrong.
     """
-    try:
-        with open(path, "rb") as file:
-            data = file.read(RESULT_BYTES + 1)
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot read the results: {error.strerror}", path=path, hint="check the path"
-        ) from None
+    data = read_bounded(path, RESULT_BYTES, "results", hint="check the path")
     try:
         if len(data) > RESULT_BYTES:
             raise ValueError(f"larger than {RESULT_BYTES:,} bytes")
@@ -88,6 +96,16 @@ def latest(folder: str, eval_type: str) -> tuple[str, dict[str, Any]] | None:
         if best is None or order > best[0]:
             best = (order, path, envelope)
     return (best[1], best[2]) if best else None
+
+
+def latest_of_each(
+    folder: str, eval_type: str | None = None
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield (type, path, envelope) of the newest results of each type, or of one type only."""
+    for each in EVAL_TYPES if eval_type is None else (eval_type,):
+        results = latest(folder, each)
+        if results is not None:
+            yield each, *results
 
 
 def _text(envelope: Mapping[str, Any]) -> str:

@@ -5,16 +5,15 @@ Every figure counts a case once: its runs are averaged first (evals.md §1.14 an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.layers.routed_run import OnCase, RoutedRun
 from skillyard.evals.layers.routing import Routed, Router
-from skillyard.evals.layers.scheduling import Job
 from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
 
-__all__ = ["ActivationRun", "activation_artifacts", "activation_summary"]
+__all__ = ["activation_artifacts", "activation_run", "activation_summary"]
 
 OVERALL = "_overall"
 CURVE_POINTS = 200
@@ -22,46 +21,20 @@ CURVE_POINTS = 200
 _DIGITS = 6
 
 
-class ActivationRun:
-    """The jobs of a run, and its cases once they have ended; runs go outermost."""
+def activation_run(
+    cases: Sequence[ActivationCase],
+    router: Router,
+    *,
+    runs: int = 1,
+    on_case: OnCase = lambda case: None,
+) -> RoutedRun[ActivationCase]:
+    """Return the jobs of a run, and its cases once they have ended."""
 
-    def __init__(
-        self,
-        cases: Sequence[ActivationCase],
-        router: Router,
-        *,
-        runs: int = 1,
-        on_case: Callable[[dict[str, Any]], None] = lambda case: None,
-    ) -> None:
-        self._cases = cases
-        self._router = router
-        self._runs = runs
-        self._on_case = on_case
-        self._made: dict[tuple[int, int], dict[str, Any]] = {}
-
-    def jobs(self) -> list[Job]:
-        """Return the work, in the order in which it should begin."""
-        return [
-            Job(partial(self._route, place, run))
-            for run in range(self._runs)
-            for place in range(len(self._cases))
-        ]
-
-    def cases(self, skipped: str) -> list[dict[str, Any]]:
-        """Return every case; one that was not asked says why: ``skipped``."""
-        return [
-            self._made.get((run, place)) or {**_head(case, run), "skipped": skipped}
-            for run in range(self._runs)
-            for place, case in enumerate(self._cases)
-        ]
-
-    def _route(self, place: int, run: int) -> None:
-        case = self._cases[place]
+    def route(case: ActivationCase, run: int) -> dict[str, Any]:
         candidates = tuple(dict.fromkeys((*case.expected_skills, *case.acceptable_skills)))
-        routed = self._router.route(case.user_prompt, candidates, run)
-        made = {**_head(case, run), **_outcome(case, routed)}
-        self._made[run, place] = made
-        self._on_case(made)
+        return _outcome(case, router.route(case.user_prompt, candidates, run))
+
+    return RoutedRun(cases, _head, route, runs=runs, on_case=on_case)
 
 
 def _head(case: ActivationCase, run: int) -> dict[str, Any]:
@@ -93,20 +66,8 @@ def _head(case: ActivationCase, run: int) -> dict[str, Any]:
 
 
 def _outcome(case: ActivationCase, routed: Routed) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "picked": list(routed.picked),
-        "dropped": list(routed.dropped),
-        "fallback": routed.fallback,
-        "confidence": routed.confidence,
-        "best": routed.best,
-        "cost": routed.cost,
-        "generations": list(routed.generations),
-        "input_tokens": routed.input_tokens,
-    }
-    if routed.error:
-        kind = "missing" if routed.missing else "generation_error"
-        return {**told, "errors": [{"kind": kind, "message": routed.error}]}
-    return {**told, **_scored(case, routed)}
+    outcome = {**routed.outcome(), "best": routed.best}
+    return outcome if routed.error else {**outcome, **_scored(case, routed)}
 
 
 def _scored(case: ActivationCase, routed: Routed) -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from skillyard.evals.cases.confusion import ConfusionCase
+from skillyard.evals.layers.routed_run import OnCase, RoutedRun
 from skillyard.evals.layers.routing import Routed, Router
-from skillyard.evals.layers.scheduling import Job
 from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
 
-__all__ = ["ConfusionRun", "Findings", "confusion_artifacts", "confusion_summary"]
+__all__ = ["Findings", "confusion_artifacts", "confusion_run", "confusion_summary"]
 
 PAIR_SHARE = 0.2
 """A pair is confused when more than this share of a skill's requests goes to another one."""
@@ -23,53 +22,29 @@ RIVALS = 2
 _DIGITS = 6
 
 
-class ConfusionRun:
-    """The jobs of a run, and its cases once they have ended; runs go outermost.
+def confusion_run(
+    cases: Sequence[ConfusionCase],
+    groups: Mapping[str, tuple[str, ...]],
+    routers: Mapping[str, Router],
+    *,
+    runs: int = 1,
+    on_case: OnCase = lambda case: None,
+) -> RoutedRun[tuple[ConfusionCase, str]]:
+    """Return the jobs of a run, and its cases once they have ended.
 
-    ``routers`` gives each group its router. A negative without a group is asked of every group.
+    ``routers`` gives each group its router. A negative without a group is put to every group.
     """
 
-    def __init__(
-        self,
-        cases: Sequence[ConfusionCase],
-        groups: Mapping[str, tuple[str, ...]],
-        routers: Mapping[str, Router],
-        *,
-        runs: int = 1,
-        on_case: Callable[[dict[str, Any]], None] = lambda case: None,
-    ) -> None:
-        self._asked = [
-            (case, group) for case in cases for group in ([case.group] if case.group else groups)
-        ]
-        self._groups = groups
-        self._routers = routers
-        self._runs = runs
-        self._on_case = on_case
-        self._made: dict[tuple[int, int], dict[str, Any]] = {}
+    def head(item: tuple[ConfusionCase, str], run: int) -> dict[str, Any]:
+        return _head(*item, run)
 
-    def jobs(self) -> list[Job]:
-        """Return the work, in the order in which it should begin."""
-        return [
-            Job(partial(self._route, place, run))
-            for run in range(self._runs)
-            for place in range(len(self._asked))
-        ]
+    def route(item: tuple[ConfusionCase, str], run: int) -> dict[str, Any]:
+        case, group = item
+        routed = routers[group].route(case.user_prompt, groups[group], run)
+        return _outcome(case, groups[group], routed)
 
-    def cases(self, skipped: str) -> list[dict[str, Any]]:
-        """Return every case; one that was not asked says why: ``skipped``."""
-        return [
-            self._made.get((run, place)) or {**_head(case, group, run), "skipped": skipped}
-            for run in range(self._runs)
-            for place, (case, group) in enumerate(self._asked)
-        ]
-
-    def _route(self, place: int, run: int) -> None:
-        case, group = self._asked[place]
-        members = self._groups[group]
-        routed = self._routers[group].route(case.user_prompt, members, run)
-        made = {**_head(case, group, run), **_outcome(case, members, routed)}
-        self._made[run, place] = made
-        self._on_case(made)
+    items = [(case, group) for case in cases for group in ([case.group] if case.group else groups)]
+    return RoutedRun(items, head, route, runs=runs, on_case=on_case)
 
 
 def _head(case: ConfusionCase, group: str, run: int) -> dict[str, Any]:
@@ -96,25 +71,16 @@ def _head(case: ConfusionCase, group: str, run: int) -> dict[str, Any]:
 
 def _outcome(case: ConfusionCase, members: Sequence[str], routed: Routed) -> dict[str, Any]:
     """Return what one choice means: the first pick is the prediction (evals.md §1.14)."""
-    told: dict[str, Any] = {
-        "picked": list(routed.picked),
-        "dropped": list(routed.dropped),
-        "predicted": routed.picked[0] if routed.picked else None,
-        "outside": [*(name for name in routed.picked if name not in members), *routed.dropped],
-        "confidence": routed.confidence,
-        "fallback": routed.fallback,
-        "cost": routed.cost,
-        "generations": list(routed.generations),
-        "input_tokens": routed.input_tokens,
-    }
+    predicted = routed.picked[0] if routed.picked else None
+    outside = [*(name for name in routed.picked if name not in members), *routed.dropped]
+    outcome = {**routed.outcome(), "predicted": predicted, "outside": outside}
     if routed.error:
-        kind = "missing" if routed.missing else "generation_error"
-        return {**told, "errors": [{"kind": kind, "message": routed.error}]}
+        return outcome
     if case.expected_skill is None:
         inside = [name for name in routed.picked if name in members]
-        return {**told, "passed": not inside and not routed.unread}
+        return {**outcome, "passed": not inside and not routed.unread}
     right = (case.expected_skill, *case.acceptable_skills)
-    return {**told, "passed": told["predicted"] in right}
+    return {**outcome, "passed": predicted in right}
 
 
 @dataclass(frozen=True, slots=True)

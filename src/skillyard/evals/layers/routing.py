@@ -100,6 +100,22 @@ class Routed:
     error: str = ""
     missing: bool = False
 
+    def outcome(self) -> dict[str, Any]:
+        """Return what a case of the results says of this choice; ``errors`` only for a failure."""
+        outcome: dict[str, Any] = {
+            "picked": list(self.picked),
+            "dropped": list(self.dropped),
+            "fallback": self.fallback,
+            "confidence": self.confidence,
+            "cost": self.cost,
+            "generations": list(self.generations),
+            "input_tokens": self.input_tokens,
+        }
+        if self.error:
+            kind = "missing" if self.missing else "generation_error"
+            outcome["errors"] = [{"kind": kind, "message": self.error}]
+        return outcome
+
 
 class Router(Protocol):
     """Picks skills for a request. Safe for many threads."""

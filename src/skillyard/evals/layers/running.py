@@ -18,12 +18,12 @@ from skillyard.evals.keeping.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.keeping.events import START, Events
 from skillyard.evals.keeping.results import SCHEMA, write_results
 from skillyard.evals.layers.activation import (
-    ActivationRun,
     activation_artifacts,
+    activation_run,
     activation_summary,
 )
 from skillyard.evals.layers.agreeing import agreement_of
-from skillyard.evals.layers.confusion import ConfusionRun, confusion_artifacts, confusion_summary
+from skillyard.evals.layers.confusion import confusion_artifacts, confusion_run, confusion_summary
 from skillyard.evals.layers.datasets import Pairs, Routes
 from skillyard.evals.layers.pairs import PairRun
 from skillyard.evals.layers.routing import ModelRouter, Router
@@ -193,9 +193,9 @@ def _routing_run(
 ) -> Run:
     if settings.eval_type == "confusion":
         cases = tuple(case for case in work.cases if isinstance(case, ConfusionCase))
-        return ConfusionRun(cases, work.groups, routers, runs=settings.runs, on_case=on_case)
+        return confusion_run(cases, work.groups, routers, runs=settings.runs, on_case=on_case)
     asked = tuple(case for case in work.cases if isinstance(case, ActivationCase))
-    return ActivationRun(asked, routers[""], runs=settings.runs, on_case=on_case)
+    return activation_run(asked, routers[""], runs=settings.runs, on_case=on_case)
 
 
 def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:

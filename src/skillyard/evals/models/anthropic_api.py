@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from skillyard.evals.models.adapting import (
-    ask,
-    attribute,
-    count,
-    host_of,
-    joined,
-    key_of,
-    timed_reply,
-    word,
-)
-from skillyard.evals.models.bounded_client import bounded_client
+from skillyard.evals.models.adapting import attribute, count, joined
 from skillyard.evals.models.describing import ADDRESSES, anthropic_parameters
-from skillyard.evals.models.failures import missing_library
-from skillyard.evals.models.profiles import Profile, check_profiles, profile_of
+from skillyard.evals.models.profiles import Profile, profile_of
 from skillyard.evals.models.protocol import Reply, Request, Usage
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from skillyard.evals.models.sdk_model import SdkModel, open_client
 
 __all__ = ["ANTHROPIC_URL", "AnthropicModel", "open_anthropic"]
 
@@ -42,14 +29,6 @@ _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 """All input is the sum of these three (the library's ``Message.usage``)."""
 
 
-def _library() -> ModuleType:
-    try:
-        import anthropic
-    except ImportError:
-        raise missing_library("anthropic") from None
-    return anthropic
-
-
 def open_anthropic(
     key: str, base_url: str = ANTHROPIC_URL, profiles: Mapping[str, Mapping[str, Any]] | None = None
 ) -> AnthropicModel:
@@ -57,49 +36,25 @@ def open_anthropic(
 
     Raises ModelFailed (``missing_library``), and InvalidInput for ``profiles`` that are none.
     """
-    client = _library().Anthropic(
-        api_key=key, base_url=base_url, max_retries=0, http_client=bounded_client()
-    )
-    return AnthropicModel(client, profiles)
+    return AnthropicModel(open_client("anthropic", "Anthropic", key, base_url), profiles)
 
 
-class AnthropicModel:
-    """A ``ChatModel`` over an ``anthropic.Anthropic`` client. Safe for many threads.
+class AnthropicModel(SdkModel):
+    """A ``ChatModel`` over an ``anthropic.Anthropic`` client."""
 
-    ``profiles`` go before the table in ``profiles.py``.
-    """
+    _provider = "anthropic"
+    _client_class = "Anthropic"
+    _error_class = "AnthropicError"
+    _secret_names = ("api_key", "auth_token")
+    _stops = _STOPS
 
     def __init__(
         self, client: Any, profiles: Mapping[str, Mapping[str, Any]] | None = None
     ) -> None:
-        check_profiles(profiles or {})
-        self._anthropic = _library()
-        own = isinstance(client, self._anthropic.Anthropic)
-        self._own = own
-        self._client = client.with_options(max_retries=0) if own else client
-        self._messages = self._client.messages.with_raw_response if own else self._client.messages
-        self._profiles = profiles
-        self._secrets = key_of(client, "api_key", "auth_token")
-        self._host = host_of(getattr(client, "base_url", ""))
+        super().__init__(client, profiles)
+        self._messages = self._raw(self._client.messages)
         headers = getattr(client, "default_headers", None)
         self._version = str(headers.get(_VERSION, "")) if isinstance(headers, Mapping) else ""
-
-    def __repr__(self) -> str:
-        return f"AnthropicModel({self._host!r})"
-
-    def close(self) -> None:
-        """Close the client and its connections; nothing can be asked afterwards."""
-        self._client.close()
-
-    @property
-    def provider(self) -> str:
-        """``anthropic``."""
-        return "anthropic"
-
-    @property
-    def host(self) -> str:
-        """Host and port of the base URL."""
-        return self._host
 
     def _profile(self, model: str) -> Profile:
         return profile_of("anthropic", model, self._version, self._profiles)
@@ -120,11 +75,7 @@ class AnthropicModel:
         def send() -> Any:
             return self._messages.create(**self._texts(request), **named, timeout=timeout_s)
 
-        return timed_reply(
-            lambda: self._ask(send), lambda message: self._read(message, sent), "anthropic",
-            "message",
-            raw=self._own,
-        )  # fmt: skip
+        return self._timed(send, lambda message: self._read(message, sent), "message")
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the provider's count of the input tokens, free of charge. Raises ModelFailed."""
@@ -138,14 +89,7 @@ class AnthropicModel:
                 raise TypeError("no count")
             return Reply("", "end", Usage(found))
 
-        reply = timed_reply(
-            lambda: self._ask(send), read, "anthropic", "count of tokens", raw=self._own
-        )
-        return reply.usage.input_tokens
-
-    def _ask(self, send: Any) -> Any:
-        library = self._anthropic
-        return ask(send, library, library.AnthropicError, "anthropic", self._secrets)
+        return self._timed(send, read, "count of tokens").usage.input_tokens
 
     def _texts(self, request: Request) -> dict[str, Any]:
         texts: dict[str, Any] = {
@@ -159,14 +103,13 @@ class AnthropicModel:
     def _read(self, message: Any, sent: Mapping[str, object]) -> Reply:
         """Return the reply. Raises one of the errors of an unreadable body."""
         text = joined(attribute(message, "content"))
-        stop = attribute(message, "stop_reason")
-        stop = _STOPS.get(stop, word(stop)) if isinstance(stop, str) else word(stop)
+        stop = self._stop_of(message, "stop_reason")
         return Reply(
             "" if stop == "refusal" else text,
             stop,
             _usage(attribute(message, "usage")),
             dict(sent),
-            sdk=f"anthropic {self._anthropic.__version__}",
+            sdk=self._sdk,
         )
 
 

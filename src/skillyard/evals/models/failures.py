@@ -6,16 +6,16 @@ import math
 import re
 import time
 from collections.abc import Iterable, Mapping
-from email.utils import parsedate_to_datetime
 from types import ModuleType
 from typing import Any
 
 from skillyard.evals.models.bounded_client import BodyTooLarge
 from skillyard.evals.models.protocol import ModelFailed
 from skillyard.extras import install_command
+from skillyard.io.retry_after import retry_after_s
 from skillyard.text import clean_line, shorten
 
-__all__ = ["NO_MONEY", "bad_reply", "failure_of", "missing_library", "redacted", "retry_after_s"]
+__all__ = ["NO_MONEY", "bad_reply", "failure_of", "missing_library", "redacted", "wait_s_of"]
 
 NO_MONEY = frozenset(
     [
@@ -120,7 +120,7 @@ def _said(error: Any, provider: str, secrets: Iterable[str]) -> ModelFailed:
         f"{provider} said {status} ({kind}): {said}",
         retry=kind not in _PERMANENT and (status in _RETRIED or status >= 500),
         permanent=kind in _PERMANENT,
-        retry_after_s=retry_after_s(headers, time.time()),
+        retry_after_s=wait_s_of(headers, time.time()),
         status=status,
     )
 
@@ -172,32 +172,22 @@ def _safe(text: str, secrets: Iterable[str]) -> str:
     return shorten(clean_line(redacted(text[:_TEXT_READ], secrets)), _TEXT)
 
 
-def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
+def wait_s_of(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds that a server asks to wait, 0 to a day; None where it says nothing good.
 
-    ``retry-after-ms`` goes before ``retry-after``, which is seconds or a date (RFC 9110 §10.2.3);
-    ``now`` is the Unix time that a date is compared with.
+    ``retry-after-ms`` goes before ``retry-after``; ``now`` is the Unix time that a date is compared
+    with.
     """
-    found = _number(headers.get("retry-after-ms", ""))
-    if found is not None:
-        return _bounded(found / 1000)
-    text = headers.get("retry-after", "")
-    found = _number(text)
-    if found is not None:
-        return _bounded(found)
-    try:
-        return _bounded(parsedate_to_datetime(text).timestamp() - now)
-    except (TypeError, ValueError, OverflowError):
-        return None
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return min(max(milliseconds / 1000, 0.0), _LONGEST_WAIT_S)
+    seconds = retry_after_s(headers.get("retry-after"), now)
+    return None if seconds is None else min(seconds, _LONGEST_WAIT_S)
 
 
 def _number(text: str) -> float | None:
     try:
-        found = float(text)
+        value = float(text)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
-
-
-def _bounded(seconds: float) -> float:
-    return min(max(seconds, 0.0), _LONGEST_WAIT_S)
+    return value if math.isfinite(value) else None

@@ -6,26 +6,13 @@ The protocol is Chat Completions: it is the one that servers of one's own speak.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from skillyard.evals.models.adapting import (
-    ask,
-    attribute,
-    count,
-    host_of,
-    joined,
-    key_of,
-    timed_reply,
-    word,
-)
-from skillyard.evals.models.bounded_client import bounded_client
+from skillyard.evals.models.adapting import attribute, count, joined
 from skillyard.evals.models.describing import ADDRESSES, openai_parameters
-from skillyard.evals.models.failures import missing_library
-from skillyard.evals.models.profiles import check_profiles, profile_of
+from skillyard.evals.models.profiles import profile_of
 from skillyard.evals.models.protocol import Reply, Request, Usage
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from skillyard.evals.models.sdk_model import SdkModel, open_client
 
 __all__ = ["OPENAI_URL", "OpenAIModel", "open_openai"]
 
@@ -38,14 +25,6 @@ _STOPS = {
 }
 
 
-def _library() -> ModuleType:
-    try:
-        import openai
-    except ImportError:
-        raise missing_library("openai") from None
-    return openai
-
-
 def open_openai(
     key: str, base_url: str = OPENAI_URL, profiles: Mapping[str, Mapping[str, Any]] | None = None
 ) -> OpenAIModel:
@@ -53,48 +32,23 @@ def open_openai(
 
     Raises ModelFailed (``missing_library``), and InvalidInput for ``profiles`` that are none.
     """
-    client = _library().OpenAI(
-        api_key=key, base_url=base_url, max_retries=0, http_client=bounded_client()
-    )
-    return OpenAIModel(client, profiles)
+    return OpenAIModel(open_client("openai", "OpenAI", key, base_url), profiles)
 
 
-class OpenAIModel:
-    """A ``ChatModel`` over an ``openai.OpenAI`` client. Safe for many threads.
+class OpenAIModel(SdkModel):
+    """A ``ChatModel`` over an ``openai.OpenAI`` client."""
 
-    ``profiles`` go before the table in ``profiles.py``.
-    """
+    _provider = "openai"
+    _client_class = "OpenAI"
+    _error_class = "OpenAIError"
+    _secret_names = ("api_key", "admin_api_key")
+    _stops = _STOPS
 
     def __init__(
         self, client: Any, profiles: Mapping[str, Mapping[str, Any]] | None = None
     ) -> None:
-        check_profiles(profiles or {})
-        self._openai = _library()
-        own = isinstance(client, self._openai.OpenAI)
-        self._own = own
-        self._client = client.with_options(max_retries=0) if own else client
-        completions = self._client.chat.completions
-        self._completions = completions.with_raw_response if own else completions
-        self._profiles = profiles
-        self._secrets = key_of(client, "api_key", "admin_api_key")
-        self._host = host_of(getattr(client, "base_url", ""))
-
-    def __repr__(self) -> str:
-        return f"OpenAIModel({self._host!r})"
-
-    def close(self) -> None:
-        """Close the client and its connections; nothing can be asked afterwards."""
-        self._client.close()
-
-    @property
-    def provider(self) -> str:
-        """``openai``."""
-        return "openai"
-
-    @property
-    def host(self) -> str:
-        """Host and port of the base URL."""
-        return self._host
+        super().__init__(client, profiles)
+        self._completions = self._raw(self._client.chat.completions)
 
     def sent(self, request: Request) -> dict[str, object]:
         """Return the parameters beside model and texts, as they stand in the request's body."""
@@ -117,14 +71,7 @@ class OpenAIModel:
         def send() -> Any:
             return self._completions.create(model=request.model, **told, **sent, timeout=timeout_s)
 
-        library = self._openai
-        return timed_reply(
-            lambda: ask(send, library, library.OpenAIError, "openai", self._secrets),
-            lambda completion: self._read(completion, sent),
-            "openai",
-            "chat completion",
-            raw=self._own,
-        )
+        return self._timed(send, lambda completion: self._read(completion, sent), "chat completion")
 
     def count_tokens(self, request: Request) -> int | None:
         """Return None: the protocol has no way to ask."""
@@ -136,8 +83,7 @@ class OpenAIModel:
         message = attribute(choice, "message")
         if message is None:
             raise TypeError("no message")
-        stop = attribute(choice, "finish_reason")
-        stop = _STOPS.get(stop, word(stop)) if isinstance(stop, str) else word(stop)
+        stop = self._stop_of(choice, "finish_reason")
         content = attribute(message, "content")
         text = "" if content is None else content
         if not isinstance(text, str):
@@ -154,5 +100,5 @@ class OpenAIModel:
                 count(attribute(usage, "completion_tokens")),
             ),
             dict(sent),
-            sdk=f"openai {self._openai.__version__}",
+            sdk=self._sdk,
         )

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.evals.keeping.results import EVAL_TYPES, latest, results_in
-from skillyard.writing import write_whole
+from skillyard.evals.keeping.results import latest_of_each, read_bounded, results_in
+from skillyard.io.atomic_write import atomic_write
 
 __all__ = ["BASELINE", "read_baseline", "save_baseline", "why_not_whole"]
 
@@ -44,11 +44,7 @@ def save_baseline(results: str, baselines: str, eval_type: str | None = None) ->
     stand-in), when there are none, and SkillIoError.
     """
     written = []
-    for each in EVAL_TYPES if eval_type is None else (eval_type,):
-        found = latest(results, each)
-        if found is None:
-            continue
-        path, envelope = found
+    for each, path, envelope in latest_of_each(results, eval_type):
         why = why_not_whole(envelope["meta"])
         if why:
             raise InvalidInput(f"{path} cannot be a baseline: {why}")
@@ -64,7 +60,7 @@ def _save(path: str, envelope: Mapping[str, Any]) -> str:
     text = json.dumps({"meta": meta, "summary": envelope["summary"]}, indent=1, sort_keys=True)
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        write_whole(path, f"{text}\n".encode("utf-8", "backslashreplace"))
+        atomic_write(path, f"{text}\n".encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise SkillIoError(
             f"cannot keep the baseline: {error.strerror}", path=path, hint="check --baselines-dir"
@@ -74,13 +70,7 @@ def _save(path: str, envelope: Mapping[str, Any]) -> str:
 
 def read_baseline(path: str) -> dict[str, Any]:
     """Return a baseline: ``meta`` and ``summary``. Raises SkillIoError, InvalidInput."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(BASELINE_BYTES + 1)
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot read the baseline: {error.strerror}", path=path, hint="check --baselines-dir"
-        ) from None
+    data = read_bounded(path, BASELINE_BYTES, "baseline", hint="check --baselines-dir")
     try:
         value = json.loads(data) if len(data) <= BASELINE_BYTES else None
     except (ValueError, RecursionError):

@@ -9,7 +9,7 @@ from typing import Any
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.config_values import Regression
-from skillyard.evals.keeping.results import EVAL_TYPES, latest
+from skillyard.evals.keeping.results import EVAL_TYPES, latest_of_each
 from skillyard.evals.regression.baselines import BASELINE, read_baseline, why_not_whole
 from skillyard.evals.regression.changes import GONE, NEW, REGRESSION, RULES, Change
 from skillyard.text import shorten
@@ -68,11 +68,7 @@ def compare_folders(
     if eval_type is not None and eval_type not in EVAL_TYPES:
         raise InvalidInput(f"--eval-type must be one of {', '.join(EVAL_TYPES)}")
     compared = []
-    for each in EVAL_TYPES if eval_type is None else (eval_type,):
-        found = latest(results, each)
-        if found is None:
-            continue
-        path, envelope = found
+    for each, path, envelope in latest_of_each(results, eval_type):
         place = os.path.join(baselines, f"{each}{BASELINE}")
         if not os.path.lexists(place):
             why = "there is no baseline yet; `skillyard eval baseline save` keeps one"

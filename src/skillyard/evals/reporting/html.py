@@ -14,7 +14,6 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
 from skillyard.evals.reporting.activation import ActivationView, activation_view
 from skillyard.evals.reporting.case_views import CaseGroup, case_groups
@@ -32,6 +31,7 @@ from skillyard.evals.reporting.trust import TrustView, trust_view
 from skillyard.evals.reporting.values import mapping, rows, word
 from skillyard.evals.reporting.words import whole
 from skillyard.extras import install_command
+from skillyard.io.sha256 import sha256
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -14,10 +14,10 @@ from typing import IO, Any, NamedTuple, TypeVar, cast
 
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.io.atomic_write import write_output
 from skillyard.ranking.match import in_order, score_query
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
-from skillyard.writing import write_named
 
 __all__ = [
     "BenchQuery",
@@ -244,7 +244,7 @@ def write_text(path: str, text: str) -> None:
     at ``path`` is untouched then.
     """
     try:
-        write_named(path, text.encode("utf-8"))
+        write_output(path, text.encode("utf-8"))
     except OSError as error:
         reason = error.strerror or str(error)
         raise SkillIoError(f"cannot write: {reason}", path=path, hint="check the folder") from None

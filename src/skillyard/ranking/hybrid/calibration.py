@@ -7,7 +7,7 @@ from math import exp
 
 from skillyard.ranking.hybrid.constants import HALF, Calibration, Facts, Situation
 from skillyard.ranking.hybrid.evidence import Evidence
-from skillyard.summing import added
+from skillyard.stable_sum import stable_sum
 
 __all__ = ["logit", "parts", "probabilities", "probability"]
 
@@ -45,7 +45,7 @@ def logit(
     the rule says. ``blank`` is True where the request holds no
     term, ``talk`` where it holds mere talk.
     """
-    total = added([value for _, value in parts(found, where, calibration)])
+    total = stable_sum([value for _, value in parts(found, where, calibration)])
     total += one_word(found, calibration)
     if talk:
         total = min(total, calibration.talk)

@@ -17,7 +17,7 @@ from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import Cover, Found
 from skillyard.ranking.hybrid.points import first
 from skillyard.ranking.hybrid.question import Question
-from skillyard.summing import added
+from skillyard.stable_sum import stable_sum
 
 __all__ = ["cover"]
 
@@ -42,7 +42,7 @@ def cover(
     ordinals = [ordinal for ordinal, points in best if points > 0.0]
     held = searcher.held(asked.weights, ordinals)
     lengths = searcher.exact([(LENGTH, WHOLE)], ordinals)
-    total = added([term.weight for term in asked.terms])
+    total = stable_sum([term.weight for term in asked.terms])
     shares = [weight / total for weight in held]
     said = [
         fusion.coverage * share - fusion.length * length

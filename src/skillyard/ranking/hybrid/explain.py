@@ -13,7 +13,7 @@ from skillyard.ranking.hybrid.points import Points
 from skillyard.ranking.hybrid.question import Term
 from skillyard.ranking.scorer import Explanation
 from skillyard.skill import Skill
-from skillyard.summing import added
+from skillyard.stable_sum import stable_sum
 
 if TYPE_CHECKING:
     from skillyard.ranking.hybrid.scorer import BoundHybrid, ScoredHybrid
@@ -69,7 +69,7 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
         Explanation(name, adds, (), "leaf", _by(adds, values.get(name, 0.0)))
         for name, adds in odds_of(scored.facts, scored.situation, calibration)
     ]
-    best = added([part.value for part in parts])
+    best = stable_sum([part.value for part in parts])
     rule = scored.log_odds - best
     if rule:
         note = "what a rule says: called, phrase, file, one word, or mere talk"
@@ -177,7 +177,7 @@ def _meaning(
     if least:
         note_least = "the hundredth best cosine"
         parts.append(Explanation("least that counts", -least * scale, (), "leaf", note_least))
-    rest = value - added([part.value for part in parts])
+    rest = value - stable_sum([part.value for part in parts])
     parts.append(Explanation("rounding", rest, (), "leaf", "vectors are kept in whole numbers"))
     return Explanation("meaning", value, tuple(parts), "sum", note)
 

@@ -12,7 +12,7 @@ from skillyard.ranking.hybrid.evidence import WHOLE, Beside, Found
 from skillyard.ranking.hybrid.feedback import follow, is_long
 from skillyard.ranking.hybrid.question import Question
 from skillyard.ranking.query import Query
-from skillyard.summing import added
+from skillyard.stable_sum import stable_sum
 
 if TYPE_CHECKING:
     from skillyard.ranking.hybrid.dense import Dense
@@ -109,7 +109,7 @@ def _beside(
     calls: Mapping[int, tuple[str, ...]],
     files: Mapping[int, float],
 ) -> dict[int, Beside]:
-    total = added([term.weight for term in asked.terms]) or 1.0
+    total = stable_sum([term.weight for term in asked.terms]) or 1.0
     shunned = [(AVOID + t.text, t.weight / total) for t in asked.terms if t.avoided]
     avoid = _above_zero(shunned, ordinals, searcher) if shunned else {}
     known = bool(searcher.frequency(PRIOR))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from skillyard.errors import SkillError, UnknownName
+from skillyard.lookalikes import one_letter_apart, skeleton
 from skillyard.remote.install.file_paths import (
     MAX_FOLDERS,
     MAX_PATH_BYTES,
@@ -19,7 +20,6 @@ from skillyard.remote.install.file_paths import (
     collision_key,
     shown_path,
 )
-from skillyard.validation.lookalikes import one_letter_apart, skeleton
 
 __all__ = [
     "DEFAULT",

@@ -6,6 +6,10 @@ are compared by what they are first (punctuation, symbols, digits, letters), by 
 and by case and width last, small letters first. Punctuation counts. Texts that differ in characters
 without weight only (most control characters) have the same key.
 
+No package can replace the table: PyICU has no wheels on PyPI (installing it compiles against
+libicu), icu4py has wheels but no collator, pyuca sorts by another table (DUCET), and feruca ignores
+punctuation. Restricting names to ASCII would change the hash of skills that install today.
+
 The order was asked of Node's own collator (``data/collation.json``) and is exact for single
 characters but these: ideographs outside the basic block (U+4E00 to U+9FFF) stand after that block
 by code point, where ICU orders all of them by radical; and some 150 of the rarest forms (circled,

@@ -7,8 +7,8 @@ import os
 from typing import NamedTuple
 
 from skillyard.errors import InvalidInput
+from skillyard.io.atomic_write import atomic_write
 from skillyard.remote.install.locked import FIELDS, LockedSkill
-from skillyard.writing import write_whole
 
 __all__ = ["Journal", "is_unfinished_journal", "read_journal", "remove_journal", "write_journal"]
 
@@ -35,7 +35,7 @@ def write_journal(into: str, name: str, journal: Journal) -> None:
         "new": journal.new,
         "entry": None if entry is None else {"name": entry.name, **entry.to_json()},
     }
-    write_whole(_path(into, name), json.dumps(shape).encode("ascii"))
+    atomic_write(_path(into, name), json.dumps(shape).encode("ascii"))
 
 
 def read_journal(into: str, name: str) -> Journal | None:

@@ -30,11 +30,11 @@ from dataclasses import replace
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillError, SkillIoError
+from skillyard.io.atomic_write import atomic_write
 from skillyard.remote.install.file_paths import checked_path
 from skillyard.remote.install.javascript_json import Json, parse, stringify
 from skillyard.remote.install.locked import FIELDS, KEYS, Lock, LockedSkill, folder_name
 from skillyard.resources import read_file
-from skillyard.writing import write_whole
 
 __all__ = [
     "LOCAL",
@@ -265,4 +265,4 @@ def _replace_file(path: str, data: bytes) -> None:
                 return
     except FileNotFoundError:
         pass
-    write_whole(path, data)
+    atomic_write(path, data)

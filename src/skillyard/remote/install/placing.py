@@ -18,15 +18,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
-from skillyard.digest import sha256
 from skillyard.errors import SkillError, SkillIoError
 from skillyard.formats.agentskills import Document, parse_document
 from skillyard.formats.frontmatter import decode
 from skillyard.io.files import create_exclusive, is_open_for_writing, rename_folder, sync_folder
+from skillyard.io.folder_manifest import Manifest, ManifestLimits, manifest_of
 from skillyard.io.locks import file_lock
+from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import cache_folder
 from skillyard.limits import DEFAULT_LIMITS, Limits
-from skillyard.manifest import Manifest, ManifestLimits, manifest_of
 from skillyard.remote.install.file_paths import FilePaths, checked_path
 from skillyard.remote.install.folder_hash import (
     FOLDERS_LEFT_OUT,

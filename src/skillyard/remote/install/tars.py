@@ -11,17 +11,17 @@ Layout: POSIX.1-2017, "pax", sections "ustar Interchange Format" and "pax Extend
 from __future__ import annotations
 
 import stat
-import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from skillyard.io.gunzip import DataAfterEnd, Gunzip, TooMuch, WrongChecksum
 from skillyard.remote.install.archives import Contents, refused
 
 __all__ = ["unpack_tar_gz"]
 
 _GZIP_SIGN = b"\x1f\x8b"
-_GZIP_BITS = 16 + zlib.MAX_WBITS
-_STEP = 65_536
+_STEP = 4_096
+"""Packed bytes between two looks at the ratio; they unpack to 4 MiB at most."""
 
 _BLOCK = 512
 _HEADER_SHARE = 2 * _BLOCK
@@ -89,37 +89,23 @@ def _gunzipped(data: bytes, contents: Contents) -> bytes:
     if not data.startswith(_GZIP_SIGN):
         raise refused("archive_not_gzip")
     limits = contents.limits
-    most = limits.total_bytes + limits.entries * _HEADER_SHARE + _TAIL
+    gunzip = Gunzip(limits.total_bytes + limits.entries * _HEADER_SHARE + _TAIL)
     stream = bytearray()
-    for taken, chunk in _chunks(data):
-        stream += chunk
-        contents.check_ratio(len(stream), taken)
-        if len(stream) > most:
-            raise refused("archive_total_too_large", limit=limits.total_bytes)
-    return bytes(stream)
-
-
-def _chunks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (packed bytes used so far, what came out in this step), to the member's end."""
-    inflater = zlib.decompressobj(_GZIP_BITS)
-    position = 0
-    pending = b""
     try:
-        while not inflater.eof:
-            if not pending:
-                pending = data[position : position + _STEP]
-                position += len(pending)
-            chunk = inflater.decompress(pending, _STEP)
-            pending = inflater.unconsumed_tail
-            if not chunk and not pending and position == len(data):
-                raise refused("archive_truncated")
-            yield position - len(pending), chunk
-    except zlib.error as error:
-        # zlib tells a wrong checksum or length from other damage by its words only.
-        wrong_sum = "data check" in str(error) or "length check" in str(error)
-        raise refused("archive_crc" if wrong_sum else "archive_damaged") from None
-    if inflater.unused_data or position < len(data):
-        raise refused("archive_data_after")
+        for start in range(0, len(data), _STEP):
+            stream += gunzip.add(data[start : start + _STEP])
+            contents.check_ratio(len(stream), min(start + _STEP, len(data)))
+    except TooMuch:
+        raise refused("archive_total_too_large", limit=limits.total_bytes) from None
+    except WrongChecksum:
+        raise refused("archive_crc") from None
+    except DataAfterEnd:
+        raise refused("archive_data_after") from None
+    except ValueError:
+        raise refused("archive_damaged") from None
+    if not gunzip.ended:
+        raise refused("archive_truncated")
+    return bytes(stream)
 
 
 def _header(block: bytes) -> _Header:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from email.utils import parsedate_to_datetime
 
+from skillyard.io.retry_after import retry_after_s
 from skillyard.remote.sources.protocol import SourceFailed
 
 __all__ = ["Quotas", "rate_limited"]
@@ -47,7 +47,7 @@ class Quotas:
 
         ``said`` is what it gave as its reason. None for an answer that is about no quota.
         """
-        after = self._after(headers.get("retry-after"))
+        after = retry_after_s(headers.get("retry-after"), self._clock())
         limited = (
             status == 429
             or (status in (403, 503) and after is not None)
@@ -63,16 +63,6 @@ class Quotas:
             until = self._clock() + UNSAID_WAIT_S
         self._spent_until[origin] = until
         return until - self._clock()
-
-    def _after(self, text: str | None) -> float | None:
-        """Return the seconds of a Retry-After: a number, or a date."""
-        seconds = _number(text)
-        if seconds is None and text:
-            try:
-                seconds = max(0.0, parsedate_to_datetime(text).timestamp() - self._clock())
-            except (ValueError, TypeError, OverflowError):
-                return None
-        return seconds
 
 
 def rate_limited(

@@ -1,8 +1,11 @@
-"""What remotes answered, kept on disk: by address, with bodies by content.
+"""The cache of remote responses on disk: by address, with bodies by content.
 
-A small SQLite file says what was answered when; bodies lie beside it in files that are named by
-their digest, which is checked when one is read. Any number of processes may use it at once, and
-it can be deleted at any time.
+A small SQLite file lists the responses; bodies lie beside it in files that are named by their
+digest, which is checked when one is read. Any number of processes may use it at once, and it can be
+deleted at any time.
+
+hishel 2.0 supports httpx2 and bounds its storage, but it never serves a stale response when the
+remote is down, does not verify stored bodies, and needs msgpack and anysqlite, so it is not used.
 """
 
 from __future__ import annotations
@@ -11,15 +14,15 @@ import json
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.digest import sha256
-from skillyard.io.files import open_to_read, replace_file
+from skillyard.io.atomic_write import atomic_write
+from skillyard.io.files import open_to_read
+from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.database import Database, State
 from skillyard.remote.sources.remembering import Remembered
 
@@ -314,15 +317,7 @@ class ResponseCache:
             return
         folder = os.path.dirname(place)
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
-        try:
-            with open(handle, "wb") as file:
-                file.write(body)
-            replace_file(temporary, place)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
+        atomic_write(place, body, mode=0o600, durable=False)
 
 
 def _seal(key: bytes, fields: Sequence[object]) -> bytes:

@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from skillyard.digest import sha256
 from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
+from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.addresses import public_addresses
 from skillyard.remote.sources.bodies import read_body
 from skillyard.remote.sources.protocol import SourceFailed

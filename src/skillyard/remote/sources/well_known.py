@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from skillyard.digest import sha256
+from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.paths import checked_files, is_inside
 from skillyard.remote.sources.protocol import Hit, Hits, Package, SourceFailed

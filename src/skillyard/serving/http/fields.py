@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from skillyard.io.strict_json import RepeatedKey, strict_loads
 from skillyard.serving.runtime.errors import Fault, Refused, wrong_field
 
 __all__ = ["Field", "from_form", "from_json", "from_path", "from_query", "refuse_field"]
@@ -202,52 +203,21 @@ def from_path(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, An
     return values
 
 
-class _Twice(ValueError):
-    """A key that stands twice in one object."""
-
-
 def _parsed(body: bytes) -> Any:
     message, kind = "", "json_invalid"
     try:
-        return json.loads(
-            body.decode("utf-8"),
-            object_pairs_hook=_object,
-            parse_constant=_refused_constant,
-            parse_float=_finite,
-        )
+        return strict_loads(body.decode("utf-8"))
     except UnicodeDecodeError as error:
         message = f"the body is not UTF-8 (byte {error.start})"
     except RecursionError:
         message = "the body is nested too deeply"
-    except _Twice as error:
-        message, kind = f"the key {str(error)[:100]!r} stands twice", "repeated"
+    except RepeatedKey as error:
+        message, kind = f"the key {error.key[:100]!r} stands twice", "repeated"
     except json.JSONDecodeError as error:
         message = f"the body is no JSON: {error.msg} (line {error.lineno}, column {error.colno})"
     except ValueError:
         message = "the body holds a number that JSON does not have, or that is too long"
     raise wrong_field([Fault(("body",), message, kind)])
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                raise _Twice(name)
-            seen.add(name)
-    return found
-
-
-def _refused_constant(text: str) -> Any:
-    raise ValueError(text)
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
 
 
 _JSON_TYPES: Mapping[str, tuple[tuple[type, ...], str, str]] = {

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from skillyard.catalog import Catalog
 from skillyard.catalog.copies import without_paths
-from skillyard.digest import sha256
 from skillyard.errors import Diagnostic
 from skillyard.io.paths import below
+from skillyard.io.sha256 import sha256
 from skillyard.serving.runtime.errors import unavailable
 from skillyard.serving.runtime.live import LARGE
 from skillyard.serving.runtime.service import Service

@@ -10,9 +10,9 @@ from typing import Any
 
 from skillyard.catalog import has_tag
 from skillyard.context.budget import estimate_tokens
-from skillyard.digest import sha256
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.frontmatter import unify_lines
+from skillyard.io.sha256 import sha256
 from skillyard.resources import Resource, list_resources, read_resource
 from skillyard.serving.mcp.call import (
     Answer,

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from threading import Lock
 from typing import Any, NamedTuple
 
-from skillyard.digest import sha256
 from skillyard.errors import SkillError
+from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.resources import list_resources, read_resource

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from skillyard.digest import sha256
+from skillyard.io.sha256 import sha256
 
 __all__ = [
     "JSON",

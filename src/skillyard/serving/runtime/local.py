@@ -11,9 +11,9 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TypeVar
 
-from skillyard.digest import sha256
 from skillyard.errors import SkillError
 from skillyard.formats.frontmatter import joined
+from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.match import Match, rank
 from skillyard.ranking.registry import DEFAULT_SCORER

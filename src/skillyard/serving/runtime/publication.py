@@ -17,9 +17,9 @@ from threading import Lock
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from skillyard.digest import sha256
 from skillyard.discovery import HEAVY_FOLDERS
 from skillyard.errors import SkillError
+from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.install.archive_writer import write_zip
 from skillyard.remote.install.archives import DEFAULT, SKILL_FILE, ArchiveFile

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from skillyard.digest import sha256
+from skillyard.io.sha256 import sha256
 
 __all__ = ["ICON", "SCRIPT", "STYLE", "TRY", "Asset", "address_of", "asset"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from base64 import b64encode
 from functools import cache
 
-from skillyard.digest import sha256
+from skillyard.io.sha256 import sha256
 from skillyard.serving.web.addresses import BROWSE, EVALUATE, HOME
 from skillyard.serving.web.assets import ICON, SCRIPT, STYLE, address_of, asset
 from skillyard.serving.web.markup import Content, Markup, joined, tag

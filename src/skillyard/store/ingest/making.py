@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic, InvalidInput, SkillError, StoreRefused
-from skillyard.store.converting import row_of
 from skillyard.store.ingest import folders, objects
 from skillyard.store.ingest.work import Item, Made, Making
+from skillyard.store.rows import row_of
 from skillyard.store.values import Standing, Submission
 
 __all__ = ["make", "refused"]

@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from skillyard.errors import SkillyardError
+from skillyard.io.closeable import Closeable
 from skillyard.io.processes import processors
 
 __all__ = ["WorkerLost", "Workers", "processors"]
@@ -25,7 +25,7 @@ class WorkerLost(SkillyardError):
     """A worker process ended in the middle of its work: it was killed, or memory ran out."""
 
 
-class Workers:
+class Workers(Closeable):
     """``jobs`` processes, started anew with nothing of this one in them. 1: this one works itself.
 
     Leaving it abandons what was not begun and waits for what was.
@@ -56,15 +56,8 @@ class Workers:
             raise _lost() from None
         return lambda: _waited_for(future)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End the thread or the processes that work for this."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
 
 from skillyard.errors import Diagnostic, StoreRefused
-from skillyard.store.converting import StoredRow
+from skillyard.io.closeable import Closeable
 from skillyard.store.ingest.work import Options
 from skillyard.store.protocol import CatalogStore
+from skillyard.store.rows import StoredRow
 from skillyard.store.values import Published, StoreKey
 
 __all__ = ["Done", "Publisher"]
@@ -49,7 +48,7 @@ class Done:
             self.generations += 1
 
 
-class Publisher:
+class Publisher(Closeable):
     """Publishes in a thread of its own, one batch at a time; at most two are in memory.
 
     ``add`` and ``finish`` raise what publishing raised. In a dry run it only counts.
@@ -141,13 +140,6 @@ class Publisher:
     def _key(self, row: StoredRow) -> StoreKey:
         return StoreKey(self.options.tenant, row.namespace, row.source, row.place)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End the thread or the processes that work for this."""
         self._thread.shutdown()

@@ -13,6 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 
 from skillyard.errors import Diagnostic, InvalidInput, StoreRefused
+from skillyard.store.identifiers import (
+    checked_durability,
+    checked_key,
+    checked_namespace,
+    checked_publisher,
+    checked_tenant,
+)
 from skillyard.store.ingest import folders
 from skillyard.store.ingest.lines import Lines
 from skillyard.store.ingest.making import make, refused
@@ -21,13 +28,6 @@ from skillyard.store.ingest.pruning import prune
 from skillyard.store.ingest.publishing import Publisher
 from skillyard.store.ingest.seen import Seen
 from skillyard.store.ingest.work import Ingested, Item, Made, Making, Options, Step
-from skillyard.store.naming import (
-    checked_durability,
-    checked_key,
-    checked_namespace,
-    checked_publisher,
-    checked_tenant,
-)
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Standing, StoreKey
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic
 from skillyard.limits import DEFAULT_LIMITS, Limits
-from skillyard.store.converting import StoredRow
 from skillyard.store.ingest.partition import Partition
+from skillyard.store.rows import StoredRow
 from skillyard.store.values import Durability
 
 __all__ = ["Ingested", "Item", "Made", "Making", "Options", "Step"]

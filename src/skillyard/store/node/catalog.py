@@ -9,8 +9,8 @@ from skillyard.catalog import Catalog
 from skillyard.catalog.copies import have_one_content
 from skillyard.catalog.counts import SkillCounts
 from skillyard.catalog.snapshot import CatalogDiff
-from skillyard.digest import sha256
 from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
+from skillyard.io.sha256 import sha256
 from skillyard.skill import Origin, Skill
 from skillyard.store.node.library import EVERY, NodeLibrary
 from skillyard.store.values import Position

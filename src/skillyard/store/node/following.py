@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
+from typing import Self
 
 from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
 from skillyard.index.table import bundled
-from skillyard.store.naming import checked_caller
+from skillyard.io.closeable import Closeable
+from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.applying import FEW, apply_few, few_changes, is_little, rebuild
 from skillyard.store.node.aside import Aside
 from skillyard.store.node.catalog import NodeCatalog
@@ -58,7 +60,7 @@ class Following:
     """Skills taken over so far by a change that is being made; 0 when none is."""
 
 
-class Follower:
+class Follower(Closeable):
     """Keeps the catalog of one store, as one caller sees it, in a folder of this machine.
 
     ``listener`` is called, in the follower's thread, with each new catalog, and ``troubled`` with
@@ -183,12 +185,9 @@ class Follower:
                 store.close()
             self._held.close()
 
-    def __enter__(self) -> Follower:
+    def __enter__(self) -> Self:
         self.start()
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _open(self, touched: frozenset[str] | None = None) -> bool:
         """Take what the folder holds for the newest catalog, once the listener has it.

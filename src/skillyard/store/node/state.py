@@ -9,10 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from types import TracebackType
-from typing import Self
 
-from skillyard.digest import sha256
 from skillyard.errors import SkillIoError
 from skillyard.index.identity import settings_of
 from skillyard.index.manifest import NAME
@@ -21,12 +18,14 @@ from skillyard.index.place import cache_folder
 from skillyard.index.reader import SegmentSearcher
 from skillyard.index.table import bundled
 from skillyard.index.writer import IndexWriter
+from skillyard.io.atomic_write import atomic_write
+from skillyard.io.closeable import Closeable
 from skillyard.io.files import rename_folder
 from skillyard.io.locks import file_lock
 from skillyard.io.platforms import refuse_windows
+from skillyard.io.sha256 import sha256
 from skillyard.store.node.records import VERSION
 from skillyard.store.values import START, Position
-from skillyard.writing import write_whole
 
 __all__ = ["POSITION", "VIEWER", "NodeState", "position_in", "state_folder"]
 
@@ -132,7 +131,7 @@ class NodeState:
                 if name.endswith((".seg", ".side")):
                     os.link(os.path.join(folder, name), os.path.join(self.building, name))
             with open(os.path.join(folder, NAME), "rb") as file:
-                write_whole(os.path.join(self.building, NAME), file.read())
+                atomic_write(os.path.join(self.building, NAME), file.read())
         except OSError as error:
             raise self._failed(error) from None
 
@@ -157,7 +156,7 @@ class NodeState:
         try:
             shutil.rmtree(os.path.join(self.folder, name), ignore_errors=True)
             rename_folder(self.building, os.path.join(self.folder, name))
-            write_whole(os.path.join(self.folder, _CURRENT), f"{name}\n".encode("ascii"))
+            atomic_write(os.path.join(self.folder, _CURRENT), f"{name}\n".encode("ascii"))
         except OSError as error:
             raise self._failed(error) from None
         for other in os.listdir(self.folder):
@@ -190,7 +189,7 @@ class NodeState:
         )
 
 
-class FollowerLock:
+class FollowerLock(Closeable):
     """Held by the one process that changes a node's folder; the system ends it with the process."""
 
     def __init__(self, path: str, folder: str, *, wait_s: float = 0.0) -> None:
@@ -211,14 +210,3 @@ class FollowerLock:
     def close(self) -> None:
         """Give the right back."""
         self._lock.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from shlex import join
 from typing import Any, NamedTuple
 
 from skillyard.catalog.reading import Progress
+from skillyard.io.paths import ancestors
 
 __all__ = ["CommandReader", "Request", "root_options"]
-
-_LEVELS = 64
-"""Folders above the current one in which a repository's root is looked for."""
 
 CommandReader = Callable[[list[str]], tuple[Any, Any] | None]
 """Reads the arguments of a skillyard command: (command with ``words``, values), or None."""
@@ -44,22 +42,13 @@ class Request(NamedTuple):
         """
         home = os.path.realpath(os.path.expanduser("~"))
         folders: list[str] = []
-        for above in _upward(self.folder):
+        for above in ancestors(self.folder):
             if folders and os.path.realpath(above) == home:
                 break
             folders.append(above)
             if os.path.lexists(os.path.join(above, ".git")):
                 return folders
         return folders[:1]
-
-
-def _upward(folder: str) -> Iterator[str]:
-    for _ in range(_LEVELS):
-        yield folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return
-        folder = parent
 
 
 def root_options(request: Request) -> str:

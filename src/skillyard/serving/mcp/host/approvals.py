@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from threading import Lock
 from typing import Any
 
 from skillyard.errors import InvalidInput
-from skillyard.io.files import create_exclusive, replace_file
+from skillyard.io.atomic_write import atomic_write
 from skillyard.serving.mcp.host.entries import ServedSkill
 from skillyard.serving.mcp.host.refusals import NotApproved
 
@@ -71,17 +69,7 @@ class Approvals:
             for (label, uri), digest in sorted(self._given.items())
         ]
         text = json.dumps({"version": FORMAT, "approvals": listed}, indent=1) + "\n"
-        beside = f"{self._path}.{secrets.token_hex(4)}"
-        descriptor = create_exclusive(beside, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            replace_file(beside, self._path)
-        except OSError:
-            os.unlink(beside)
-            raise
+        atomic_write(self._path, text.encode("utf-8"), mode=0o600)
 
 
 def _read(path: str) -> dict[tuple[str, str], str]:

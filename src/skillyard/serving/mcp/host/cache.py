@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 from urllib.parse import quote
 
-from skillyard.digest import sha256
 from skillyard.discovery.layout import AGENT_FOLDERS, RUNTIME_FOLDER
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.io.files import create_exclusive, replace_file
+from skillyard.io.atomic_write import atomic_write
+from skillyard.io.sha256 import sha256
 from skillyard.resources import read_file
 from skillyard.serving.mcp.host.entries import ServedFile, ServedSkill
 
@@ -56,7 +55,7 @@ class SkillCache:
         folder = os.path.dirname(path)
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self._sign(skill, folder)
-        _write(path, data)
+        atomic_write(path, data, mode=0o600, durable=False)
 
     def forget(self, label: str) -> None:
         """Remove everything of one server."""
@@ -71,7 +70,7 @@ class SkillCache:
         path = os.path.join(folder, "origin.json")
         if not os.path.lexists(path):
             told = {"server": skill.label, "uri": skill.uri, "arrived": "mcp"}
-            _write(path, (json.dumps(told) + "\n").encode())
+            atomic_write(path, (json.dumps(told) + "\n").encode(), mode=0o600, durable=False)
 
 
 def _is(file: ServedFile, data: bytes) -> bool:
@@ -99,16 +98,3 @@ def _discovered(folder: str) -> str:
         if base and os.path.realpath(folder).startswith(os.path.realpath(f"{base}/skills")):
             return f"{base}/skills"
     return "skills" if "skills" in parts or "key_skills" in parts else ""
-
-
-def _write(path: str, data: bytes) -> None:
-    """Write a file whole: beside its place, then there in one step."""
-    beside = f"{path}.{secrets.token_hex(4)}"
-    descriptor = create_exclusive(beside, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        replace_file(beside, path)
-    except OSError:
-        os.unlink(beside)
-        raise

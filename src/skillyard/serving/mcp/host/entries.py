@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from skillyard.digest import sha256
 from skillyard.errors import AmbiguousName, SkillNotFound
+from skillyard.io.sha256 import sha256
 from skillyard.serving.mcp.host.refusals import EntryInvalid
 
 __all__ = ["Listed", "ServedFile", "ServedSkill", "entry_of", "named"]

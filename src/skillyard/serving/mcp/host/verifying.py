@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.digest import sha256
 from skillyard.errors import SkillError
 from skillyard.formats.frontmatter import decode, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar, plain_value
 from skillyard.formats.yaml_guard import read_mapping
+from skillyard.io.sha256 import sha256
 from skillyard.serving.mcp.host.entries import ServedFile, ServedSkill
 from skillyard.serving.mcp.host.refusals import Unverified
 

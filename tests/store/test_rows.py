@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from skillyard.catalog import read_catalog
 from skillyard.errors import InvalidInput, StoreRefused, StoreSchema
 from skillyard.skill import Skill
-from skillyard.store.converting import COLUMNS, StoredRow, row_of, version_of
-from skillyard.store.naming import plain
+from skillyard.store.identifiers import plain
 from skillyard.store.opening import open_store
+from skillyard.store.rows import COLUMNS, StoredRow, row_of, version_of
 from skillyard.store.values import FileDigest, Position, StoreKey, Submission, Version
 from tests.shared_data import REPOSITORY
 from tests.store.skills import any_skills, any_submissions, skill

@@ -14,7 +14,7 @@ import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, unquote
 
 from skillyard.errors import (
@@ -25,19 +25,25 @@ from skillyard.errors import (
     StoreSchema,
     StoreUnavailable,
 )
-from skillyard.store.backend import Options, Session, Statements, Work
-from skillyard.store.connections import Connections
-from skillyard.store.migrating import Migration, check_schema, latest, pending
-from skillyard.store.sql_store import SqlStore
-from skillyard.store.sqlite_statements import KEEP_CONTENTS, SET_UP, STAGE, STATEMENTS, VIEWS
-from skillyard.store.values import Durability, Standby
+from skillyard.store.backend import Condition, Options, Session, Statements, Work
+from skillyard.store.backends.connections import Connections
+from skillyard.store.backends.shared_statements import STAGED_AT_ONCE
+from skillyard.store.backends.sqlite_statements import (
+    KEEP_CONTENTS,
+    SET_UP,
+    STAGE,
+    STATEMENTS,
+    VIEWS,
+)
+from skillyard.store.schema_steps import Migration, check_schema, latest, pending
+from skillyard.store.sql_store import SqlStore, open_sql_store
+from skillyard.store.values import Durability
 
 __all__ = ["SqliteBackend", "open_sqlite"]
 
 PREFIX = "sqlite:///"
 OLDEST = (3, 25, 0)
 """The first SQLite with window functions."""
-STAGED_AT_ONCE = 1_000
 POLL_S = 0.01
 """Between two looks for a new generation; a look takes some 10 microseconds."""
 CHECKED_EVERY = 10_000
@@ -52,20 +58,7 @@ def open_sqlite(url: str, options: Options) -> SqlStore:
     path = unquote(url.removeprefix(PREFIX))
     if not url.startswith(PREFIX) or not path or "\0" in path or "?" in url:
         raise InvalidInput("the address of a SQLite store is sqlite:///path/of/its/file")
-    backend = SqliteBackend(path, options)
-    try:
-        backend.migrate() if options.migrate else backend.check()
-    except BaseException:
-        backend.close()
-        raise
-    return SqlStore(backend, options.caller)
-
-
-class _Condition(NamedTuple):
-    schema: int
-    writable: bool
-    notifies: bool
-    standbys: tuple[Standby, ...]
+    return open_sql_store(SqliteBackend(path, options), options)
 
 
 class _Connection(sqlite3.Connection):
@@ -174,12 +167,12 @@ class SqliteBackend:
         with self._lent() as connection:
             check_schema(self.name, _schema(connection), self.address)
 
-    def condition(self) -> _Condition:
+    def condition(self) -> Condition:
         """See the protocol."""
         with self._lent() as connection:
             schema = _schema(connection) or 0
             writable = not connection.execute("PRAGMA query_only").fetchone()[0]
-        return _Condition(schema, writable and os.access(self.path, os.W_OK), False, ())
+        return Condition(schema, writable and os.access(self.path, os.W_OK), False, ())
 
     def close(self) -> None:
         """Close every connection."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from skillyard.errors import NoStandby
-from skillyard.store.postgres_statements import WAITED_FOR
+from skillyard.store.backends.postgres_statements import WAITED_FOR
 
 if TYPE_CHECKING:
     import psycopg

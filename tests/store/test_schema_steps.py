@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from skillyard.errors import StoreRefused, StoreSchema
-from skillyard.store import migrating
-from skillyard.store.migrating import Migration, latest, migrations, pending
+from skillyard.store import schema_steps
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
+from skillyard.store.schema_steps import Migration, latest, migrations, pending
 from skillyard.store.values import Grant, Version
 from tests.store.releasing import RELEASED, fill
 from tests.store.servers import Server
@@ -189,7 +189,7 @@ def test_a_step_that_fails_leaves_the_schema_before_it(
     broken = Migration(
         before + 1, "broken", "CREATE TABLE extra (x int);\nSELECT 1 FROM missing;\n"
     )
-    monkeypatch.setattr(migrating, "migrations", lambda _: (*migrations(backend), broken))
+    monkeypatch.setattr(schema_steps, "migrations", lambda _: (*migrations(backend), broken))
     with pytest.raises(StoreSchema):
         open_store(url, migrate=True)
     monkeypatch.undo()

@@ -8,7 +8,7 @@ from typing import Any
 
 from skillyard.errors import StoreConflict
 from skillyard.store.backend import Backend, Work
-from skillyard.store.following import head_of
+from skillyard.store.pages import head_of
 from skillyard.store.values import Durability, Grant, Published, StoreKey
 
 __all__ = ["change", "change_grants"]

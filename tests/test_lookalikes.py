@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.remote.install.look_alikes import (
+from skillyard.lookalikes import (
     FOLDED_CHARS,
     NEIGHBOUR_CHARS,
     KnownNames,
@@ -227,7 +227,7 @@ def test_ten_thousand_questions_look_up_only_as_often_as_the_names_have_letters(
         compared += 1
         return _within_one(one, two)
 
-    monkeypatch.setattr("skillyard.remote.install.look_alikes.one_letter_apart", counting)
+    monkeypatch.setattr("skillyard.lookalikes.one_letter_apart", counting)
     known = KnownNames(names(300))
     for name in names(10_000):
         known.look_alikes(name)

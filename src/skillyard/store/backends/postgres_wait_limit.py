@@ -1,4 +1,4 @@
-"""A wait for a server that has an end: a server that hangs keeps its connections and says nothing.
+"""A time limit for every wait on a server: one that hangs keeps its connections and says nothing.
 
 The server's own ``statement_timeout`` needs a server that is awake, and TCP's keepalive one whose
 kernel is not; neither notices a process that is stopped, or a proxy that no longer passes on.
@@ -11,52 +11,52 @@ from collections.abc import Generator
 from functools import cache
 from typing import Any
 
-__all__ = ["GRACE_S", "be_patient", "patient_connection"]
+__all__ = ["GRACE_S", "connection_with_limit", "limit_waits"]
 
 GRACE_S = 5.0
 """What an answer may take beyond the time that the server gives a statement."""
 
 
 @cache
-def patient_connection(psycopg: Any) -> type[Any]:
-    """Return psycopg's connection with an end to each wait, once :func:`be_patient` has set it."""
+def connection_with_limit(psycopg: Any) -> type[Any]:
+    """Return psycopg's connection with an end to each wait, once :func:`limit_waits` has set it."""
 
-    class Patient(psycopg.Connection):  # type: ignore[misc]
-        """Gives up, and is closed, when the server has not answered for ``most_s`` seconds."""
+    class LimitedConnection(psycopg.Connection):  # type: ignore[misc]
+        """Gives up, and is closed, when the server has not answered for ``max_wait_s`` seconds."""
 
-        most_s: float | None = None
+        max_wait_s: float | None = None
 
         def wait(self, gen: Any, *arguments: Any, **named: Any) -> Any:
-            if self.most_s is not None:
-                gen = _bounded(self, gen, self.most_s, psycopg.OperationalError)
+            if self.max_wait_s is not None:
+                gen = _bounded(self, gen, self.max_wait_s, psycopg.OperationalError)
             return super().wait(gen, *arguments, **named)
 
-    return Patient
+    return LimitedConnection
 
 
-def be_patient(connection: Any, server_s: float) -> None:
-    """Let each wait on a :func:`patient_connection` end, some time after the server's own limit.
+def limit_waits(connection: Any, server_s: float) -> None:
+    """Let each wait on a :func:`connection_with_limit` end, some time after the server's own limit.
 
     ``server_s`` is the longest, in seconds, that an answer may rightly take.
     """
-    connection.most_s = server_s + GRACE_S
+    connection.max_wait_s = server_s + GRACE_S
 
 
 def _bounded(
-    connection: Any, gen: Any, most_s: float, failure: type[Exception]
+    connection: Any, gen: Any, max_wait_s: float, failure: type[Exception]
 ) -> Generator[Any, Any, Any]:
     """Go through psycopg's generator; raise ``failure`` when the time is up.
 
     It yields what it waits for, and is sent 0 every tenth of a second where nothing came.
     """
-    end = time.monotonic() + most_s
+    end = time.monotonic() + max_wait_s
     try:
         wanted = next(gen)
         while True:
             ready = yield wanted
             if not ready and time.monotonic() > end:
                 connection.pgconn.finish()  # nobody knows what the server will still do
-                raise failure(f"the server has not answered for {most_s:g} s")
+                raise failure(f"the server has not answered for {max_wait_s:g} s")
             wanted = gen.send(ready)
     except StopIteration as done:
         return done.value

@@ -12,10 +12,10 @@ import stat
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.digest import sha256
 from skillyard.errors import SkillIoError
 from skillyard.io.files import is_executable
 from skillyard.io.folders import Folder, entry_is_link, open_real_folder
+from skillyard.io.sha256 import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from skillyard.store.backend import Statements
-from skillyard.store.converting import COLUMNS, MOST_LOOKED_AT, WEIGHED, StoredRow
+from skillyard.store.backends.shared_statements import (
+    ALL_COLUMNS,
+    CONTENT_COLUMNS,
+    COUNT,
+    MOVES_OF_PUBLISH,
+    MOVES_OF_ROLLBACK,
+    MOVES_OF_WITHDRAWAL,
+    STAGED_COLUMNS,
+    VERSION_COLUMNS,
+)
+from skillyard.store.rows import MOST_LOOKED_AT, WEIGHED, StoredRow
 
 __all__ = ["KEEP_CONTENTS", "SET_UP", "STAGE", "STATEMENTS", "VIEWS"]
-
-_STAGED = ", ".join(StoredRow._fields)
-_COLUMNS = ", ".join(COLUMNS)
 
 _ENTRY = """
     SELECT
@@ -23,7 +30,7 @@ VIEWS = ("visible", "heads", "view_generations")
 """All that a caller's transaction may read; an authorizer holds every statement to it."""
 
 SET_UP = f"""
-CREATE TEMP TABLE staged (number INTEGER PRIMARY KEY, {_STAGED});
+CREATE TEMP TABLE staged (number INTEGER PRIMARY KEY, {STAGED_COLUMNS});
 CREATE TEMP TABLE moves (
     namespace, source, place, kind, found, version, digest, around, installs, commit_id, url,
     expected, was_generation, was_ordinal
@@ -43,14 +50,16 @@ CREATE TEMP VIEW view_generations AS
     SELECT generation FROM main.callers WHERE caller = skillyard_caller();
 """
 
-STAGE = f"INSERT INTO temp.staged ({_STAGED}) VALUES ({', '.join('?' * len(StoredRow._fields))})"
+STAGE = (
+    f"INSERT INTO temp.staged ({STAGED_COLUMNS}) VALUES ({', '.join('?' * len(StoredRow._fields))})"
+)
 
-KEEP_CONTENTS = """
+KEEP_CONTENTS = f"""
 INSERT INTO contents (
-    tenant, digest, skill_id, slug, name, description, tags, frontmatter, document, body, files
+    tenant, {CONTENT_COLUMNS}
 )
 SELECT
-    :tenant, digest, skill_id, slug, name, description, tags, frontmatter, document, body, files
+    :tenant, {CONTENT_COLUMNS}
 FROM temp.staged
 WHERE digest IS NOT NULL
 ORDER BY number
@@ -72,7 +81,7 @@ _LOOKED_AT = f"CASE WHEN {_SMALL} THEN c.document END, CASE WHEN {_SMALL} THEN c
 _WEIGHT = " + ".join(f"coalesce(length(CAST({name} AS BLOB)), 0)" for name in WEIGHED)
 # Rows come one by one as they are asked for, so who has enough bytes stops asking.
 _PAGE = f"""
-SELECT {_COLUMNS}, {_WEIGHT} FROM {{entries}}
+SELECT {ALL_COLUMNS}, {_WEIGHT} FROM {{entries}}
 WHERE (generation, ordinal) > (:at_generation, :at_ordinal) AND generation <= :until
   AND (superseded IS NULL OR superseded > :until)
 ORDER BY generation, ordinal LIMIT :limit
@@ -85,22 +94,22 @@ STATEMENTS = Statements(
     page=_PAGE.format(entries="entries"),
     page_of_view=_PAGE.format(entries="visible"),
     by_id=f"""
-SELECT {_COLUMNS} FROM {{entries}}
+SELECT {ALL_COLUMNS} FROM {{entries}}
 WHERE skill_id = :id AND superseded IS NULL AND (:tenant IS NULL OR tenant = :tenant)
 ORDER BY tenant, namespace, source, place
 """,
     by_key=f"""
-SELECT {_COLUMNS} FROM {{entries}}
+SELECT {ALL_COLUMNS} FROM {{entries}}
 WHERE tenant = :tenant AND namespace = :namespace AND source = :source AND place = :place
   AND superseded IS NULL AND digest IS NOT NULL
 """,
     history=f"""
-SELECT {_COLUMNS} FROM {{entries}}
+SELECT {ALL_COLUMNS} FROM {{entries}}
 WHERE tenant = :tenant AND namespace = :namespace AND source = :source AND place = :place
   AND digest IS NOT NULL
 ORDER BY generation
 """,
-    count="SELECT count(publisher) FROM {entries} WHERE superseded IS NULL AND digest IS NOT NULL",
+    count=COUNT,
     # SQLite makes a cross join in the order in which it is written: one look for each key.
     standing=f"""
 SELECT
@@ -132,42 +141,13 @@ GROUP BY namespace, source, place HAVING count(DISTINCT digest) > 1
 ORDER BY namespace, source, place LIMIT 1
 """,
     decide_publish=f"""
-{_INTO_MOVES}
-SELECT
-    s.namespace, s.source, s.place,
-    CASE
-        WHEN v.digest IS NULL THEN 'added'
-        WHEN v.digest <> s.digest OR v.installs <> s.installs THEN 'changed'
-        ELSE 'unchanged'
-    END,
-    CASE WHEN v.digest IS NULL THEN 0 ELSE v.version END,
-    CASE WHEN v.digest = s.digest THEN v.version ELSE coalesce(v.version, 0) + 1 END,
-    s.digest, s.around, s.installs, s.commit_id, s.url, s.expected, v.generation, v.ordinal
-FROM {_FIRST} s {_CURRENT}
+{_INTO_MOVES} SELECT {MOVES_OF_PUBLISH}FROM {_FIRST} s {_CURRENT}
 """,
     decide_withdraw=f"""
-{_INTO_MOVES}
-SELECT
-    s.namespace, s.source, s.place,
-    CASE WHEN v.digest IS NULL THEN 'unchanged' ELSE 'withdrawn' END,
-    0, coalesce(v.version, 0), NULL, coalesce(v.around, ''), coalesce(v.installs, 0),
-    v.commit_id, v.url, NULL, v.generation, v.ordinal
-FROM {_FIRST} s {_CURRENT}
+{_INTO_MOVES} SELECT {MOVES_OF_WITHDRAWAL}FROM {_FIRST} s {_CURRENT}
 """,
     decide_rollback=f"""
-{_INTO_MOVES}
-SELECT
-    v.namespace, v.source, v.place,
-    CASE
-        WHEN t.digest = v.digest THEN 'unchanged'
-        WHEN t.digest IS NULL THEN 'withdrawn'
-        WHEN v.digest IS NULL THEN 'added'
-        ELSE 'changed'
-    END,
-    0, CASE WHEN t.digest IS NULL THEN v.version ELSE v.version + 1 END,
-    t.digest, coalesce(t.around, v.around), v.installs, t.commit_id, t.url, NULL,
-    v.generation, v.ordinal
-FROM versions v
+{_INTO_MOVES} SELECT {MOVES_OF_ROLLBACK}FROM versions v
 LEFT JOIN versions t ON t.tenant = v.tenant AND t.namespace = v.namespace
     AND t.source = v.source AND t.place = v.place
     AND t.generation <= :to AND (t.superseded IS NULL OR t.superseded > :to)
@@ -191,14 +171,13 @@ WHERE (generation, ordinal) IN (
     WHERE kind <> 'unchanged' AND was_generation IS NOT NULL
 )
 """,
-    add_versions="""
+    add_versions=f"""
 INSERT INTO versions (
-    generation, ordinal, tenant, namespace, source, place, version, digest, around, installs,
-    commit_id, url
+    generation, ordinal, tenant, {VERSION_COLUMNS}
 )
 SELECT
     :generation, row_number() OVER (ORDER BY namespace, source, place), :tenant,
-    namespace, source, place, version, digest, around, installs, commit_id, url
+    {VERSION_COLUMNS}
 FROM temp.moves WHERE kind <> 'unchanged'
 """,
     granted="""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillyard.writing import write_named, write_whole
+from skillyard.io.atomic_write import atomic_write, remove_leftovers, write_output
 from tests.tables import for_each
 
 CALLS = ("open", "fchmod", "stat", "fsync", "replace")
@@ -46,7 +48,7 @@ def test_a_call_that_fails_leaves_what_was_there(
     with monkeypatch.context() as patch:
         called = failing(patch, name, 1, error)
         try:
-            write_whole(str(path), NEW)
+            atomic_write(str(path), NEW)
             whole = True
         except type(error):
             whole = False
@@ -64,7 +66,7 @@ def test_a_folder_that_cannot_be_synced_is_written_all_the_same(
     path = tmp_path / "file"
     with monkeypatch.context() as patch:
         called = failing(patch, name, 2, OSError(22, "Invalid argument"))
-        write_whole(str(path), NEW)
+        atomic_write(str(path), NEW)
         assert called() == 2
     assert path.read_bytes() == NEW
 
@@ -76,17 +78,17 @@ def test_the_first_failure_is_the_one_that_is_told(
         failing(patch, "fsync", 1, OSError(5, "Input/output error"))
         failing(patch, "unlink", 1, OSError(30, "Read-only file system"))
         with pytest.raises(OSError, match="Input/output"):
-            write_whole(str(tmp_path / "file"), NEW)
+            atomic_write(str(tmp_path / "file"), NEW)
 
 
 def test_permissions_of_what_is_replaced_stay(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(OLD)
     path.chmod(0o640)
-    write_whole(str(path), NEW)
+    atomic_write(str(path), NEW)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     new = tmp_path / "new"
-    write_whole(str(new), NEW, mode=0o600)
+    atomic_write(str(new), NEW, mode=0o600)
     assert stat.S_IMODE(new.stat().st_mode) == 0o600
 
 
@@ -102,21 +104,44 @@ def test_it_is_on_disk_before_it_has_its_name(
             return real(*given)
 
         monkeypatch.setattr(os, name, call)
-    write_whole(str(tmp_path / "file"), NEW)
+    atomic_write(str(tmp_path / "file"), NEW)
     assert order == ["fsync", "replace", "fsync"], "the file, its name, the folder"
 
 
 def test_a_file_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_whole("file", NEW)
+    atomic_write("file", NEW)
     assert (tmp_path / "file").read_bytes() == NEW
 
 
 def test_a_link_that_a_person_named_is_written_through(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(OLD)
     (tmp_path / "link").symlink_to("real")
-    write_named(str(tmp_path / "link"), NEW)
+    write_output(str(tmp_path / "link"), NEW)
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_bytes() == NEW
-    write_named(str(tmp_path / "real"), OLD)
+    write_output(str(tmp_path / "real"), OLD)
     assert (tmp_path / "real").read_bytes() == OLD
+
+
+def test_a_check_that_raises_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(OLD)
+
+    def refuse() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        atomic_write(str(path), NEW, check=refuse)
+    assert (os.listdir(tmp_path), path.read_bytes()) == (["file"], OLD)
+
+
+def test_only_what_killed_processes_left_of_this_file_is_removed(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
+    names = [f".file.{pid}-0.tmp" for pid in (ended.pid, os.getpid())]
+    others = [f".other.{ended.pid}-0.tmp", f".file.{ended.pid}.tmp", "file"]
+    for name in [*names, *others]:
+        (tmp_path / name).write_bytes(OLD)
+    remove_leftovers(str(tmp_path / "file"))
+    assert sorted(os.listdir(tmp_path)) == sorted([names[1], *others])

@@ -7,7 +7,7 @@ from typing import Any
 
 from skillyard.errors import InvalidInput, StoreUnavailable
 from skillyard.store.backend import Backend, Session
-from skillyard.store.converting import key_of, version_of
+from skillyard.store.rows import key_of, version_of
 from skillyard.store.values import Changes, Position, Snapshot, Version
 
 __all__ = ["changes_after", "head_of", "snapshot_of"]

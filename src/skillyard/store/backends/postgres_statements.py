@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from skillyard.store.backend import Statements
-from skillyard.store.converting import COLUMNS, MOST_LOOKED_AT, WEIGHED, StoredRow
+from skillyard.store.backends.shared_statements import (
+    ALL_COLUMNS,
+    CONTENT_COLUMNS,
+    COUNT,
+    MOVES_OF_PUBLISH,
+    MOVES_OF_ROLLBACK,
+    MOVES_OF_WITHDRAWAL,
+    STAGED_COLUMNS,
+    VERSION_COLUMNS,
+)
+from skillyard.store.rows import MOST_LOOKED_AT, WEIGHED
 
 __all__ = [
     "KEEP_CONTENTS",
@@ -16,9 +26,6 @@ __all__ = [
     "WAITED_FOR",
     "WRITING",
 ]
-
-_STAGED = ", ".join(StoredRow._fields)
-_COLUMNS = ", ".join(COLUMNS)
 
 TABLES = """
 CREATE TEMP TABLE IF NOT EXISTS staged (
@@ -44,15 +51,15 @@ WRITING = (
     " SET LOCAL enable_bitmapscan = off;"
 )
 
-STAGE = f"COPY pg_temp.staged ({_STAGED}) FROM STDIN"
+STAGE = f"COPY pg_temp.staged ({STAGED_COLUMNS}) FROM STDIN"
 
 # Sorted, so that two publishers of the same contents wait for each other and never in a circle.
-KEEP_CONTENTS = """
+KEEP_CONTENTS = f"""
 INSERT INTO skillyard.contents (
-    tenant, digest, skill_id, slug, name, description, tags, frontmatter, document, body, files
+    tenant, {CONTENT_COLUMNS}
 )
 SELECT DISTINCT ON (digest)
-    %(tenant)s, digest, skill_id, slug, name, description, tags, frontmatter, document, body, files
+    %(tenant)s, {CONTENT_COLUMNS}
 FROM pg_temp.staged
 WHERE digest IS NOT NULL
 ORDER BY digest, number
@@ -108,7 +115,7 @@ def _page(rows: str) -> str:
     long a text is without reading it.
     """
     return f"""
-SELECT {_COLUMNS}, weight FROM (
+SELECT {ALL_COLUMNS}, weight FROM (
     SELECT *, sum(weight) OVER (ORDER BY generation, ordinal) - weight AS before
     FROM (SELECT *, {_WEIGHT} AS weight FROM ({rows}) listed) weighed
 ) summed
@@ -133,24 +140,24 @@ SELECT * FROM skillyard.visible_after(
 )
 """),
     by_id=f"""
-SELECT {_COLUMNS} FROM {{entries}}
+SELECT {ALL_COLUMNS} FROM {{entries}}
 WHERE skill_id = %(id)s AND superseded IS NULL AND (%(tenant)s::text IS NULL OR tenant = %(tenant)s)
 ORDER BY tenant, namespace, source, place
 """,
     by_key=f"""
-SELECT {_COLUMNS} FROM {{entries}}
+SELECT {ALL_COLUMNS} FROM {{entries}}
 WHERE tenant = %(tenant)s AND namespace = %(namespace)s
   AND source = %(source)s AND place = %(place)s
   AND superseded IS NULL AND digest IS NOT NULL
 """,
     history=f"""
-SELECT {_COLUMNS} FROM {{entries}}
+SELECT {ALL_COLUMNS} FROM {{entries}}
 WHERE tenant = %(tenant)s AND namespace = %(namespace)s
   AND source = %(source)s AND place = %(place)s
   AND digest IS NOT NULL
 ORDER BY generation
 """,
-    count="SELECT count(publisher) FROM {entries} WHERE superseded IS NULL AND digest IS NOT NULL",
+    count=COUNT,
     standing=f"""
 SELECT
     %(tenant)s, k.namespace, k.source, k.place, v.version, v.digest, v.installs,
@@ -186,42 +193,13 @@ GROUP BY namespace, source, place HAVING count(DISTINCT digest) > 1
 ORDER BY namespace, source, place LIMIT 1
 """,
     decide_publish=f"""
-{_INTO_MOVES}
-SELECT
-    s.namespace, s.source, s.place,
-    CASE
-        WHEN v.digest IS NULL THEN 'added'
-        WHEN v.digest <> s.digest OR v.installs <> s.installs THEN 'changed'
-        ELSE 'unchanged'
-    END,
-    CASE WHEN v.digest IS NULL THEN 0 ELSE v.version END,
-    CASE WHEN v.digest = s.digest THEN v.version ELSE coalesce(v.version, 0) + 1 END,
-    s.digest, s.around, s.installs, s.commit_id, s.url, s.expected, v.generation, v.ordinal
-FROM {_FIRST} s {_CURRENT}
+{_INTO_MOVES} SELECT {MOVES_OF_PUBLISH}FROM {_FIRST} s {_CURRENT}
 """,
     decide_withdraw=f"""
-{_INTO_MOVES}
-SELECT
-    s.namespace, s.source, s.place,
-    CASE WHEN v.digest IS NULL THEN 'unchanged' ELSE 'withdrawn' END,
-    0, coalesce(v.version, 0), NULL, coalesce(v.around, ''), coalesce(v.installs, 0),
-    v.commit_id, v.url, NULL, v.generation, v.ordinal
-FROM {_FIRST} s {_CURRENT}
+{_INTO_MOVES} SELECT {MOVES_OF_WITHDRAWAL}FROM {_FIRST} s {_CURRENT}
 """,
     decide_rollback=f"""
-{_INTO_MOVES}
-SELECT
-    v.namespace, v.source, v.place,
-    CASE
-        WHEN t.digest = v.digest THEN 'unchanged'
-        WHEN t.digest IS NULL THEN 'withdrawn'
-        WHEN v.digest IS NULL THEN 'added'
-        ELSE 'changed'
-    END,
-    0, CASE WHEN t.digest IS NULL THEN v.version ELSE v.version + 1 END,
-    t.digest, coalesce(t.around, v.around), v.installs, t.commit_id, t.url, NULL,
-    v.generation, v.ordinal
-FROM skillyard.versions v
+{_INTO_MOVES} SELECT {MOVES_OF_ROLLBACK}FROM skillyard.versions v
 LEFT JOIN LATERAL (
     SELECT * FROM skillyard.versions o
     WHERE o.tenant = v.tenant AND o.namespace = v.namespace AND o.source = v.source
@@ -251,14 +229,13 @@ UPDATE skillyard.versions v SET superseded = %(generation)s
 FROM pg_temp.moves m
 WHERE m.kind <> 'unchanged' AND v.generation = m.was_generation AND v.ordinal = m.was_ordinal
 """,
-    add_versions="""
+    add_versions=f"""
 INSERT INTO skillyard.versions (
-    generation, ordinal, tenant, namespace, source, place, version, digest, around, installs,
-    commit_id, url
+    generation, ordinal, tenant, {VERSION_COLUMNS}
 )
 SELECT
     %(generation)s, row_number() OVER (ORDER BY namespace, source, place), %(tenant)s,
-    namespace, source, place, version, digest, around, installs, commit_id, url
+    {VERSION_COLUMNS}
 FROM pg_temp.moves WHERE kind <> 'unchanged'
 """,
     granted="""

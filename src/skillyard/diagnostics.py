@@ -1,8 +1,7 @@
-"""Diagnostics of a whole library: read when somebody looks at them, not before.
+"""The diagnostics of a whole library, converted between objects and JSON only when needed.
 
-A large library has a thousand remarks, and an answer in JSON repeats them all. Where an index
-kept them as the text that is printed, making objects of them and text of the objects again would
-cost as much as the answer.
+A large library has a thousand diagnostics, and each JSON response repeats all of them. An index
+stores them as JSON text, which is printed without building the objects first.
 """
 
 from __future__ import annotations
@@ -12,22 +11,22 @@ from json import dumps, loads
 
 from skillyard.errors import Diagnostic
 
-__all__ = ["Reported"]
+__all__ = ["LazyDiagnostics"]
 
 
-class Reported:
-    """The diagnostics of a library as objects and as JSON, each made from the other when asked."""
+class LazyDiagnostics:
+    """The diagnostics of a library as objects and as JSON; either is made from the other."""
 
     __slots__ = ("_json", "_listed")
 
     def __init__(self, listed: Iterable[Diagnostic] | None = None, *, json: str = "[]") -> None:
-        """Take diagnostics, or the text of :attr:`json` that was kept of them."""
+        """Take diagnostics, or the text that :attr:`json` once returned."""
         self._listed = None if listed is None else tuple(listed)
         self._json = json if listed is None else None
 
     @property
     def listed(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics. Raises ValueError when the text that was kept is none of ours."""
+        """The diagnostics. Raises ValueError when the stored text is damaged."""
         if self._listed is None:
             try:
                 self._listed = tuple(Diagnostic(**fields) for fields in loads(self._json or ""))

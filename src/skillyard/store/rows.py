@@ -17,7 +17,7 @@ from skillyard.errors import InvalidInput, SkillYamlError, SkillyardError, Store
 from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.skill import SKILL_FIELDS, Reference, Skill
-from skillyard.store.naming import checked_key, made_plain, plain, refuse_odd
+from skillyard.store.identifiers import checked_key, made_plain, plain, refuse_odd
 from skillyard.store.values import FileDigest, Standing, StoreKey, Submission, Version
 
 __all__ = [

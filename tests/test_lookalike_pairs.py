@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.validation.lookalikes import look_alikes, one_letter_apart, skeleton
+from skillyard.lookalikes import look_alike_pairs, one_letter_apart, skeleton
 from tests.property.strategies import many
 
 _NAMES = st.text(alphabet="abcl1-", min_size=1, max_size=7)
@@ -39,24 +39,24 @@ def test_every_name_with_a_neighbour_is_found_and_no_other(names: list[str]) -> 
         for two in names
         if one != two and (_distance(one, two) == 1 or skeleton(one) == skeleton(two))
     }
-    found = look_alikes(names)
+    found = look_alike_pairs(names)
     assert set(found) == expected
     assert all(other in names and other != name for name, other in found.items())
 
 
 def test_a_long_series_of_numbered_names_is_no_imitation() -> None:
-    assert look_alikes([f"step{number:04d}" for number in range(2_000)]) == {}
+    assert look_alike_pairs([f"step{number:04d}" for number in range(2_000)]) == {}
 
 
 def test_many_names_of_one_pattern_cost_a_bounded_number_of_comparisons() -> None:
     names = [
         f"{letter}{other}skill" for letter in map(chr, range(0x4E00, 0x4E80)) for other in "abc"
     ]
-    assert len(look_alikes(names)) == len(names)
+    assert len(look_alike_pairs(names)) == len(names)
 
 
 def test_very_long_names_are_left_alone() -> None:
-    assert look_alikes(["a" * 200, "a" * 199 + "b"]) == {}
+    assert look_alike_pairs(["a" * 200, "a" * 199 + "b"]) == {}
 
 
 def test_look_alike_letters_have_one_skeleton() -> None:

@@ -7,16 +7,15 @@ import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from skillyard.errors import StoreFailed, StoreRefused
-from skillyard.store.backend import Options, Rows, Session, Statements, Work
-from skillyard.store.connections import Connections
-from skillyard.store.migrating import check_schema, latest, pending
-from skillyard.store.patience import be_patient, patient_connection
-from skillyard.store.postgres_address import address_of, driver, parsed, secrets_in
-from skillyard.store.postgres_errors import failure_of
-from skillyard.store.postgres_statements import (
+from skillyard.store.backend import Condition, Options, Rows, Session, Statements, Work
+from skillyard.store.backends.connections import Connections
+from skillyard.store.backends.postgres_address import address_of, driver, parsed, secrets_in
+from skillyard.store.backends.postgres_errors import failure_of
+from skillyard.store.backends.postgres_standby import commit_replicated, refuse_without_standby
+from skillyard.store.backends.postgres_statements import (
     KEEP_CONTENTS,
     LOCK,
     READING,
@@ -26,8 +25,10 @@ from skillyard.store.postgres_statements import (
     TABLES,
     WRITING,
 )
-from skillyard.store.sql_store import SqlStore
-from skillyard.store.standby import commit_replicated, refuse_without_standby
+from skillyard.store.backends.postgres_wait_limit import connection_with_limit, limit_waits
+from skillyard.store.backends.shared_statements import STAGED_AT_ONCE
+from skillyard.store.schema_steps import check_schema, latest, pending
+from skillyard.store.sql_store import SqlStore, open_sql_store
 from skillyard.store.values import Durability, Standby
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ POLL_S = 0.5
 """A notification can be lost on the way through a proxy; the head is asked for this often."""
 STANDBY_POLL_S = 0.02
 """A standby cannot notify: PostgreSQL refuses LISTEN there."""
-STAGED_AT_ONCE = 1_000
 
 
 def open_postgres(url: str, options: Options) -> SqlStore:
@@ -51,20 +51,7 @@ def open_postgres(url: str, options: Options) -> SqlStore:
 
     Raises InvalidInput for an address that is none, and StoreFailed.
     """
-    backend = PostgresBackend(url, options)
-    try:
-        backend.migrate() if options.migrate else backend.check()
-    except BaseException:
-        backend.close()
-        raise
-    return SqlStore(backend, options.caller)
-
-
-class _Condition(NamedTuple):
-    schema: int
-    writable: bool
-    notifies: bool
-    standbys: tuple[Standby, ...]
+    return open_sql_store(PostgresBackend(url, options), options)
 
 
 class _Session:
@@ -188,7 +175,7 @@ class PostgresBackend:
         """See the protocol."""
         check_schema(self.name, self._schema(), self.address)
 
-    def condition(self) -> _Condition:
+    def condition(self) -> Condition:
         """See the protocol."""
         with self.lent(b"BEGIN READ ONLY") as connection:
             schema = _schema(connection) or 0
@@ -198,7 +185,7 @@ class PostgresBackend:
                 Standby(name or "", state or "unknown", lag)
                 for name, state, lag in connection.execute(STANDBYS.encode()).fetchall()
             )
-        return _Condition(schema, not standby, not standby, standbys)
+        return Condition(schema, not standby, not standby, standbys)
 
     def close(self) -> None:
         """Close every connection."""
@@ -232,14 +219,14 @@ class PostgresBackend:
         return connection, True, True
 
     def _connect(self) -> Connection:
-        connection: Connection = patient_connection(driver(self.address)).connect(
+        connection: Connection = connection_with_limit(driver(self.address)).connect(
             **self._parameters,
             autocommit=True,
             prepare_threshold=None,  # plans by the values at hand, and proxies that share sessions
         )
         try:
             options = self.options
-            be_patient(connection, max(options.statement_timeout_s, options.standby_wait_s))
+            limit_waits(connection, max(options.statement_timeout_s, options.standby_wait_s))
             if connection.info.server_version < OLDEST:
                 version = connection.info.server_version // 10_000
                 raise StoreRefused(self.address, f"is PostgreSQL {version}; 15 or later is needed")
