@@ -15,9 +15,9 @@ from typing import Any
 
 from benchmarks.measure import Sample, take_turns
 from skillyard.index.library import Library
-from skillyard.index.opening import open_index
+from skillyard.index.index_reader import open_index
 from skillyard.index.searcher import Searcher
-from skillyard.index.table import bundled
+from skillyard.index.token_table import bundled_table
 from skillyard.ranking.hybrid import HYBRID
 from skillyard.ranking.hybrid.question import question
 from skillyard.ranking.hybrid.scorer import BoundHybrid
@@ -34,7 +34,7 @@ class _StandIns(Library):
 
     def __init__(self, searcher: Searcher) -> None:
         self.searcher = searcher
-        self.table = bundled()
+        self.table = bundled_table()
         self.skills = ()
         self._kept: dict[int, Skill] = {}
 

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from skillyard.evals.retrieval.measures import read_skills
-from skillyard.index.building import document_of
+from skillyard.index.document_builder import build_document
 from skillyard.index.document import IndexedDocument
-from skillyard.index.in_memory import segments_of
+from skillyard.index.memory_segments import build_memory_segments
 from skillyard.index.memory_library import MemoryLibrary
-from skillyard.index.table import Table
+from skillyard.index.token_table import TokenTable
 from skillyard.ranking.hybrid.calibration import one_word
 from skillyard.ranking.hybrid.constants import CALIBRATION, HALF, Facts, Situation
 from skillyard.ranking.hybrid.evidence import Evidence
@@ -88,13 +88,13 @@ class Asked(NamedTuple):
 
 
 def library_of(
-    skills: Sequence[Skill], documents: Sequence[IndexedDocument], table: Table
+    skills: Sequence[Skill], documents: Sequence[IndexedDocument], table: TokenTable
 ) -> MemoryLibrary:
     """Return a library of the skills whose documents were made with that table."""
     made = MemoryLibrary(())
     made.table = table
     made.skills = tuple(skills)
-    made.searcher = segments_of(documents, table.dimensions)
+    made.searcher = build_memory_segments(documents, table.dimensions)
     ordinals = tuple(made.searcher.ordinals())
     made._ordinals = ordinals
     made._places = {id(skill): o for o, skill in zip(ordinals, skills, strict=True)}
@@ -105,9 +105,9 @@ def library_of(
 class _Asking:
     """Asks the drawn libraries, and knows which skills are right."""
 
-    def __init__(self, pool: Pool, described: Any, table: Table) -> None:
+    def __init__(self, pool: Pool, described: Any, table: TokenTable) -> None:
         self.pool, self.described, self.table = pool, described, table
-        self.documents = [document_of(skill, table) for skill in pool.skills]
+        self.documents = [build_document(skill, table) for skill in pool.skills]
         self.places = {skill.id: number for number, skill in enumerate(pool.skills)}
         self.names = [skill.id.split("/")[-1].split("~")[0] for skill in pool.skills]
 
@@ -116,7 +116,7 @@ class _Asking:
         if draw.body is None:
             documents = [self.documents[place] for place in draw.skills]
         else:
-            documents = [document_of(skill, self.table) for skill in skills]
+            documents = [build_document(skill, self.table) for skill in skills]
         bound = BoundHybrid(HYBRID, library_of(skills, documents, self.table))
         for wish, fits in draw.asked:
             found = self._ask(bound, wish, fits, draw)
@@ -423,7 +423,7 @@ def _described(pool: Pool, path: str | None) -> Any:
     return vectors
 
 
-def samples(shared: str, table: Table, described: Callable[[Pool], Any]) -> Iterator[Asked]:
+def samples(shared: str, table: TokenTable, described: Callable[[Pool], Any]) -> Iterator[Asked]:
     """Yield the answers of all drawn libraries to what they are asked."""
     pool = Pool(read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz")), {}, {})
     vectors = described(pool)
@@ -442,7 +442,7 @@ def main() -> None:
     parser.add_argument("--cells", help="write the tables of all cells to this file, as Markdown")
     given = parser.parse_args()
     with open(given.table, "rb") as file:
-        table = Table(file.read(), given.table)
+        table = TokenTable(file.read(), given.table)
     asked = list(samples(given.shared, table, lambda pool: _described(pool, given.descriptions)))
     answers = Answers(asked)
     print(f"# {len(asked):,} questions")

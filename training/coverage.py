@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skillyard.evals.retrieval.measures import read_queries, read_skills
-from skillyard.index.building import document_of
-from skillyard.index.table import UNIT, Table
+from skillyard.index.document_builder import build_document
+from skillyard.index.token_table import UNIT, TokenTable
 from skillyard.ranking.hybrid.constants import FUSION
 from skillyard.ranking.hybrid.points import first
 from skillyard.ranking.hybrid.scorer import BoundHybrid, Hybrid
@@ -125,9 +125,9 @@ def main() -> None:
     parser.add_argument("--table", required=True, help="made by python -m training --held-out")
     given = parser.parse_args()
     with open(given.table, "rb") as file:
-        table = Table(file.read(), given.table)
+        table = TokenTable(file.read(), given.table)
     skills = read_skills(os.path.join(given.shared, "corpus", "skills.jsonl.gz"))
-    documents = [document_of(skill, table) for skill in skills]
+    documents = [build_document(skill, table) for skill in skills]
     # Looked at, and worth nothing yet.
     plain = Hybrid(FUSION._replace(covered=CANDIDATES, coverage=0.0, length=0.0))
     bound = BoundHybrid(plain, library_of(skills, documents, table))

@@ -19,8 +19,8 @@ import os
 from collections.abc import Iterator, Sequence
 
 from skillyard.evals.retrieval.measures import BenchQuery, read_queries, read_skills
-from skillyard.index.building import document_of
-from skillyard.index.table import Table
+from skillyard.index.document_builder import build_document
+from skillyard.index.token_table import TokenTable
 from skillyard.ranking.hybrid.calibration import logit, probability, slope
 from skillyard.ranking.hybrid.facts import facts, situation
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid, ScoredHybrid
@@ -33,9 +33,9 @@ KEPT = 50
 """Skills of the run for each query."""
 
 
-def bound_to(skills: Sequence[Skill], table: Table) -> BoundHybrid:
+def bound_to(skills: Sequence[Skill], table: TokenTable) -> BoundHybrid:
     """Return ``hybrid`` over the skills, their vectors made with this table."""
-    documents = [document_of(skill, table) for skill in skills]
+    documents = [build_document(skill, table) for skill in skills]
     return BoundHybrid(HYBRID, library_of(skills, documents, table))
 
 
@@ -90,7 +90,7 @@ def main() -> None:
     folds = []
     for path in given.tables:
         with open(path, "rb") as file:
-            folds.append(bound_to(skills, Table(file.read(), path)))
+            folds.append(bound_to(skills, TokenTable(file.read(), path)))
     queries = [
         *read_queries(os.path.join(given.shared, "bench", "dev_queries.jsonl")),
         *read_queries(os.path.join(HERE, "data", "long_tasks.jsonl")),

@@ -251,7 +251,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.formats.conventions import (
         parse_instructions as parse_instructions,
     )
-    from skillyard.index.indexed import (
+    from skillyard.index.indexed_catalog import (
         load_catalog as load_catalog,
     )
     from skillyard.limits import (

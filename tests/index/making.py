@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from skillyard.index.document import EXCLUDED, IndexedDocument
-from skillyard.index.memory import MemorySearcher
+from skillyard.index.memory_searcher import MemorySearcher
 from skillyard.index.searcher import Searcher
-from skillyard.index.writer import IndexWriter
+from skillyard.index.index_writer import IndexWriter
 
 __all__ = ["DIMENSIONS", "SOAK", "WORDS", "Asker", "document", "write"]
 

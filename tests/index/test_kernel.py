@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.index import kernel, reading, table
+from skillyard.index import kernel, segment_reader, token_table
 from skillyard.index.document import EXCLUDED
-from skillyard.index.opening import open_index
-from skillyard.index.segment import SegmentBuilder
-from skillyard.index.table import bundled
+from skillyard.index.index_reader import open_index
+from skillyard.index.segment_writer import SegmentWriter
+from skillyard.index.token_table import bundled_table
 from tests.index.making import DIMENSIONS, Asker, document, write
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.property.strategies import many
@@ -41,7 +41,7 @@ def test_segments_and_answers_are_the_same(seed: int, count: int) -> None:
         with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
             if not with_it:
                 without_kernel(patch)
-            builder = SegmentBuilder(DIMENSIONS)
+            builder = SegmentWriter(DIMENSIONS)
             for each in documents:
                 builder.add(each)
             write(folder, documents)
@@ -58,7 +58,7 @@ def test_vectors_are_the_same(words: list[str]) -> None:
 
     counts = STANDARD.counts(" ".join([*words, "deploy the database and write a report"]))
     fields = [(1.0, counts.items()), (0.35, list(counts.items())[::2]), (0.2, ())]
-    made = bundled()
+    made = bundled_table()
     ours = [made.vector(fields, query=query) for query in (False, True)]
     with pytest.MonkeyPatch.context() as patch:
         without_kernel(patch)
@@ -273,11 +273,11 @@ def test_an_engine_refuses_what_is_of_another_kind(method: str, arguments: tuple
 
 
 def test_excluded_documents_are_in_no_posting() -> None:
-    builder = SegmentBuilder(0)
+    builder = SegmentWriter(0)
     rng = random.Random(1)
     for number in range(50):
         builder.add(document(rng, f"k{number}")._replace(vector=b"", flags=EXCLUDED))
-    built = reading.Segment(memoryview(builder.build()), "here")
+    built = segment_reader.SegmentReader(memoryview(builder.build()), "here")
     assert len(built.whole("posting_documents")) == 0
 
 
@@ -321,10 +321,10 @@ def test_a_direction_is_moved_to_the_same_bytes(
 ) -> None:
     rng = random.Random(seed)
     others = [(rng.randbytes(len(asked)), weight) for weight in weights]
-    ours = table.moved(asked, own, others, theirs)
+    ours = token_table.shift_vector(asked, own, others, theirs)
     with pytest.MonkeyPatch.context() as patch:
         without_kernel(patch)
-        assert table.moved(asked, own, others, theirs) == ours
+        assert token_table.shift_vector(asked, own, others, theirs) == ours
 
 
 def test_a_direction_is_not_moved_by_what_does_not_fit() -> None:
@@ -346,11 +346,11 @@ def test_the_highest_document_is_found() -> None:
 def repeated(seed: int, times: int) -> tuple[Any, Any]:
     """Return an engine over one segment many times, and the Python reader over the same."""
     rng = random.Random(seed)
-    builder = SegmentBuilder(DIMENSIONS)
+    builder = SegmentWriter(DIMENSIONS)
     for number in range(5_000):
         builder.add(document(rng, f"k{number}"))
     data = memoryview(builder.build())
-    segments = [reading.Segment(data, "made") for _ in range(times)]
+    segments = [segment_reader.SegmentReader(data, "made") for _ in range(times)]
     for each in segments:
         for number in range(each.documents):
             each.check_forward(number)
@@ -367,7 +367,7 @@ def test_a_large_pass_lets_others_run_and_answers_the_same_alone_and_beside_othe
     small, one = repeated(7, 1)
     rng = random.Random(11)
 
-    def asked(over: list[reading.Segment], words: list[str]) -> tuple[list[bytes], list[float]]:
+    def asked(over: list[segment_reader.SegmentReader], words: list[str]) -> tuple[list[bytes], list[float]]:
         numbers = [segments[0].term(word) for word in words]
         spans = [
             b"".join(pack("qqq", n, *each.check_postings(n)) for each in over) for n in numbers

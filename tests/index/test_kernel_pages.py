@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.index import kernel, reading
-from skillyard.index.segment import SegmentBuilder
+from skillyard.index import kernel, segment_reader
+from skillyard.index.segment_writer import SegmentWriter
 from tests.index.making import DIMENSIONS, document
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.tables import for_each
@@ -21,7 +21,7 @@ KERNEL: Any = kernel.KERNEL
 
 
 def built(count: int) -> bytearray:
-    builder = SegmentBuilder(DIMENSIONS)
+    builder = SegmentWriter(DIMENSIONS)
     rng = random.Random(3)
     for number in range(count):
         builder.add(document(rng, f"k{number}"))
@@ -33,7 +33,7 @@ def looked_at(data: bytearray) -> list[object]:
     from skillyard.errors import IndexDamaged
 
     try:
-        made = reading.Segment(memoryview(bytes(data)), "here")
+        made = segment_reader.SegmentReader(memoryview(bytes(data)), "here")
     except IndexDamaged as error:
         return [error.message]
     found: list[object] = []
@@ -72,10 +72,10 @@ def test_damage_is_met_by_both_at_the_same_page(places: list[int], bit: int) -> 
 def test_a_list_that_leads_out_of_its_section_is_met_though_its_page_is_sound() -> None:
     from zlib import crc32
 
-    from skillyard.index.layout import HEADER_SIZE, PAGE, SECTIONS, unpack
+    from skillyard.index.segment_format import HEADER_SIZE, PAGE, SECTIONS, unpack_header
 
     data = built(60)
-    header = unpack(memoryview(data))
+    header = unpack_header(memoryview(data))
     assert header is not None
     place = header.places[SECTIONS.index("forward_starts")][0] + 4 * 5
     data[place : place + 4] = (2**32 - 1).to_bytes(4, "little")

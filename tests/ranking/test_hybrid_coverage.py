@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.index.marks import SHORT
+from skillyard.index.facet_terms import SHORT_BODY_TERMS
 from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.ranking.hybrid.scorer import ScoredHybrid
 from tests.ranking.test_hybrid import leaves_add_up
@@ -63,7 +63,7 @@ class TestHowMuch:
             held = [t.weight for t, i in zip(scored.asked.terms, impacts, strict=True) if i]
             assert cover.share == pytest.approx(sum(held) / total)
 
-    @given(st.integers(0, 20 * SHORT))
+    @given(st.integers(0, 20 * SHORT_BODY_TERMS))
     def test_the_length_is_that_of_the_body_from_a_short_one_on(self, words: int) -> None:
         body = "dough " * words
         one = skill("vcf-filtering", "Filters VCF records by depth and genotype.", body)
@@ -73,10 +73,10 @@ class TestHowMuch:
             for ordinal, cover in scored.found.covers.items()
             if scored._bound.library.skill(ordinal).name == one.name
         ]
-        assert cover.length == pytest.approx(log(max(words, SHORT) / SHORT), abs=1e-5)
+        assert cover.length == pytest.approx(log(max(words, SHORT_BODY_TERMS) / SHORT_BODY_TERMS), abs=1e-5)
 
     def test_of_two_that_hold_the_same_the_longer_gets_less(self) -> None:
-        rest = "dough " * (10 * SHORT)
+        rest = "dough " * (10 * SHORT_BODY_TERMS)
         long = skill("vcf-filtering", "Filters VCF records by depth.", f"Physicians. {rest}")
         short = skill("vcf-filter", "Filters VCF records by depth.", "Physicians.")
         signals = {m.skill.name: m.signals for m in sy.rank(catalog(long, short), TASK, limit=None)}

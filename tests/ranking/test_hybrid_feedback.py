@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.index.table import UNIT
+from skillyard.index.token_table import UNIT
 from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.ranking.hybrid.evidence import WHOLE
 from skillyard.ranking.hybrid.feedback import LONG
@@ -126,7 +126,7 @@ class TestWhat:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         few = [(m.skill.name, m.score) for m in sy.rank(LIBRARY, TASK, limit=None)]
-        monkeypatch.setattr("skillyard.index.memory_library.MANY", 1)
+        monkeypatch.setattr("skillyard.index.memory_library.MAX_DICTIONARY_SKILLS", 1)
         many = [(m.skill.name, m.score) for m in sy.rank(list(LIBRARY), TASK, limit=None)]
         assert many == few
 

@@ -47,7 +47,7 @@ def hook_install(values: Values, console: Console) -> int:
     from skillyard.hook.installing import install
     from skillyard.hook.library import library_place
     from skillyard.hook.trust import project_above
-    from skillyard.index.indexed import indexing_is_off, open_place
+    from skillyard.index.indexed_catalog import indexing_is_off, open_place
 
     options = _options(values)
     done = [install(host, file=values.file, options=options) for host in _hosts(values, there=True)]

@@ -18,7 +18,7 @@ from skillyard.catalog import Catalog
 from skillyard.context.activation import prompt_block, with_body
 from skillyard.context.fence import check_fence, closing_tag, fence_of
 from skillyard.errors import InvalidInput
-from skillyard.index.indexed import load_catalog
+from skillyard.index.indexed_catalog import load_catalog
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import Diagnostic
 from skillyard.hook.trust import project_at
-from skillyard.index.place import real_root
+from skillyard.index.library_spec import real_root
 from skillyard.io.paths import is_below
 from skillyard.skill import Origin
 

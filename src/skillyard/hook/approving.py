@@ -13,7 +13,7 @@ from skillyard.hook.approval import Unapprovable, content_of
 from skillyard.hook.journal import forget
 from skillyard.hook.library import library_place
 from skillyard.hook.trust import Project, approve, project_at, projects, real_path, revoke
-from skillyard.index.indexed import indexing_is_off, open_place
+from skillyard.index.indexed_catalog import indexing_is_off, open_place
 from skillyard.skill import Origin
 
 if TYPE_CHECKING:

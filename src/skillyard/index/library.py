@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 
-from skillyard.index.identity import key_of
+from skillyard.index.identity import document_key
 from skillyard.index.searcher import Searcher
-from skillyard.index.table import Table
+from skillyard.index.token_table import TokenTable
 from skillyard.skill import Skill
 
 __all__ = ["Library"]
@@ -17,7 +17,7 @@ class Library(ABC):
     """What a bound scorer asks of the place where skills and their index are kept."""
 
     searcher: Searcher
-    table: Table
+    table: TokenTable
     skills: Sequence[Skill]
 
     @abstractmethod
@@ -30,7 +30,7 @@ class Library(ABC):
 
     def ordinal(self, skill: Skill) -> int | None:
         """Return the ordinal of a skill, or None when the index does not hold it."""
-        return self.searcher.ordinal(key_of(skill))
+        return self.searcher.ordinal(document_key(skill))
 
     @abstractmethod
     def hidden(self) -> Iterable[tuple[int, Skill]]:

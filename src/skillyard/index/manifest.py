@@ -22,12 +22,12 @@ from skillyard.io.platforms import MAPPED_FILES_CAN_BE_REPLACED
 __all__ = [
     "NAME",
     "Manifest",
-    "Part",
-    "Side",
-    "mapped",
-    "parse",
+    "SegmentEntry",
+    "SideFile",
+    "map_file",
+    "parse_manifest",
     "read_manifest",
-    "render",
+    "render_manifest",
     "write_file",
 ]
 
@@ -38,7 +38,7 @@ _CHECK = struct.Struct("<I")
 REBUILD = "rebuild it with `skillyard index build`"
 
 
-class Part(NamedTuple):
+class SegmentEntry(NamedTuple):
     """One segment of the index."""
 
     file: str
@@ -50,7 +50,7 @@ class Part(NamedTuple):
     """Documents that were deleted or replaced since it was written."""
 
 
-class Side(NamedTuple):
+class SideFile(NamedTuple):
     """A file that the layer above keeps with a generation."""
 
     file: str
@@ -64,19 +64,19 @@ class Manifest(NamedTuple):
     generation: int
     dimensions: int
     settings: Mapping[str, str]
-    parts: tuple[Part, ...]
-    sides: Mapping[str, Side]
+    parts: tuple[SegmentEntry, ...]
+    sides: Mapping[str, SideFile]
     notes: Mapping[str, str] = MappingProxyType({})
     """A few short texts that the layer above keeps with a generation."""
 
 
-def render(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
+def render_manifest(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
     """Return the bytes of a manifest; ``inline`` maps places of parts to their segments."""
     blobs: list[bytes] = []
     place = 0
     parts = []
     for number, part in enumerate(manifest.parts):
-        entry: dict[str, Any] = {"file": part.file, "size": part.size, "dead": _dead(part.dead)}
+        entry: dict[str, Any] = {"file": part.file, "size": part.size, "dead": _encode_dead(part.dead)}
         if number in inline:
             blob = inline[number].ljust(-(-part.size // 8) * 8, b"\0")
             entry["offset"] = place
@@ -98,7 +98,7 @@ def render(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
     return body + _CHECK.pack(crc32(body))
 
 
-def _dead(numbers: frozenset[int]) -> Any:
+def _encode_dead(numbers: frozenset[int]) -> Any:
     """Return a few numbers as a list and many as a bitmap."""
     if len(numbers) <= 64:
         return sorted(numbers)
@@ -110,7 +110,7 @@ def _dead(numbers: frozenset[int]) -> Any:
     return b2a_base64(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), newline=False).decode()
 
 
-def _undead(value: Any) -> frozenset[int]:
+def _decode_dead(value: Any) -> frozenset[int]:
     if isinstance(value, list):
         return frozenset(int(number) for number in value)
     from binascii import a2b_base64
@@ -119,7 +119,7 @@ def _undead(value: Any) -> frozenset[int]:
     return frozenset(n for n, bit in enumerate(reversed(f"{bits:b}")) if bit == "1")
 
 
-def parse(data: memoryview, path: str) -> Manifest:
+def parse_manifest(data: memoryview, path: str) -> Manifest:
     """Return the manifest in ``data``. Raises IndexDamaged."""
     try:
         magic, size = _HEAD.unpack_from(data)
@@ -130,13 +130,13 @@ def parse(data: memoryview, path: str) -> Manifest:
         shape = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
         base = _HEAD.size + size
         parts = tuple(
-            Part(p["file"], base + p.get("offset", 0), p["size"], _undead(p["dead"]))
+            SegmentEntry(p["file"], base + p.get("offset", 0), p["size"], _decode_dead(p["dead"]))
             for p in shape["parts"]
         )
-        sides = {name: Side(*side) for name, side in shape["sides"].items()}
+        sides = {name: SideFile(*side) for name, side in shape["sides"].items()}
         notes = {str(name): str(text) for name, text in shape.get("notes", {}).items()}
-        made = (shape["generation"], shape["dimensions"], shape["settings"])
-        return Manifest(*made, parts, sides, notes)
+        header = (shape["generation"], shape["dimensions"], shape["settings"])
+        return Manifest(*header, parts, sides, notes)
     except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexDamaged(
             f"the manifest cannot be read ({type(error).__name__})", path=path, hint=REBUILD
@@ -155,8 +155,8 @@ def read_manifest(folder: str) -> tuple[Manifest, bytes] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _io("read", path, error) from None
-    return parse(memoryview(data), path), data
+        raise io_error("read", path, error) from None
+    return parse_manifest(memoryview(data), path), data
 
 
 def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> None:
@@ -179,10 +179,10 @@ def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> Non
             os.unlink(beside)
         except OSError:
             pass
-        raise _io("write", path, error) from None
+        raise io_error("write", path, error) from None
 
 
-def mapped(path: str) -> mmap | bytes | None:
+def map_file(path: str) -> mmap | bytes | None:
     """Return a file mapped into memory; None when it is not there. Raises SkillIoError."""
     try:
         with open(path, "rb") as file:
@@ -194,10 +194,10 @@ def mapped(path: str) -> mmap | bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _io("read", path, error) from None
+        raise io_error("read", path, error) from None
 
 
-def _io(what: str, path: str, error: OSError) -> SkillIoError:
+def io_error(what: str, path: str, error: OSError) -> SkillIoError:
     reason = error.strerror or str(error)
     return SkillIoError(
         f"cannot {what} the index: {reason}", path=path, hint="check the folder and its space"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from skillyard.index.building import documents_of
-from skillyard.index.in_memory import segments_of
+from skillyard.index.document_builder import build_documents
+from skillyard.index.memory_segments import build_memory_segments
 from skillyard.index.library import Library
-from skillyard.index.memory import MemorySearcher
-from skillyard.index.table import bundled
+from skillyard.index.memory_searcher import MemorySearcher
+from skillyard.index.token_table import bundled_table
 from skillyard.skill import Origin, Skill
 
 __all__ = ["MemoryLibrary"]
 
 
-MANY = 1_000
+MAX_DICTIONARY_SKILLS = 1_000
 """Skills from which making segments pays; below it plain dictionaries answer sooner."""
 
 
@@ -24,7 +24,7 @@ class MemoryLibrary(Library):
     def __init__(self, skills: Iterable[Skill], *, include_conventions: bool = False) -> None:
         shadowed = getattr(skills, "shadowed", {})
         self.skills = tuple(skills)
-        self.table = bundled()
+        self.table = bundled_table()
         out = frozenset(
             place
             for place, skill in enumerate(self.skills)
@@ -32,7 +32,7 @@ class MemoryLibrary(Library):
             or skill in shadowed
             or (skill.origin == Origin.CONVENTION and not include_conventions)
         )
-        documents = documents_of(self.skills, self.table, out)
+        documents = build_documents(self.skills, self.table, out)
         # Equal scores go by the key: as in an index on disk, and wherever the files lie.
         below: Callable[[Skill], str | None] = getattr(skills, "below", lambda _: None)
         keyed = (
@@ -40,8 +40,8 @@ class MemoryLibrary(Library):
             for place, d in enumerate(documents)
         )
         self._ordinals: Sequence[int] = range(len(self.skills))
-        if len(self.skills) > MANY:
-            self.searcher = segments_of(keyed, self.table.dimensions)
+        if len(self.skills) > MAX_DICTIONARY_SKILLS:
+            self.searcher = build_memory_segments(keyed, self.table.dimensions)
             self._ordinals = tuple(self.searcher.ordinals())
         else:
             self.searcher = MemorySearcher(keyed, self.table.dimensions)

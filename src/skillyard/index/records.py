@@ -11,15 +11,15 @@ from skillyard.skill import SKILL_FIELDS, Reference, Skill
 
 if TYPE_CHECKING:
     from skillyard.discovery import Candidate
-    from skillyard.index.spelling import Spelling
+    from skillyard.index.path_mapping import PathMapping
     from skillyard.limits import Limits
 
 __all__ = [
-    "candidate_fields",
-    "candidate_of",
-    "card_in",
-    "key_of_candidate",
-    "record_of",
+    "encode_candidate",
+    "decode_candidate",
+    "decode_card",
+    "candidate_key",
+    "encode_record",
 ]
 
 CARD = tuple(each.name for each in SKILL_FIELDS.values() if each.card)
@@ -27,19 +27,19 @@ CARD = tuple(each.name for each in SKILL_FIELDS.values() if each.card)
 _LISTS = tuple(name for name in CARD if isinstance(SKILL_FIELDS[name].default, tuple))
 
 
-def key_of_candidate(candidate: Candidate) -> str:
+def candidate_key(candidate: Candidate) -> str:
     """Return a document's key: the number of its root and the path below it."""
     return "/".join((str(candidate.root), *candidate.parts))
 
 
-def record_of(candidate: Candidate, skill: Skill) -> bytes:
+def encode_record(candidate: Candidate, skill: Skill) -> bytes:
     """Return a document's record."""
     card = {name: getattr(skill, name) for name in CARD}
-    shape = [card, candidate_fields(candidate)]
+    shape = [card, encode_candidate(candidate)]
     return json.dumps(shape, separators=(",", ":")).encode("ascii")
 
 
-def card_in(record: bytes, spelling: Spelling, limits: Limits) -> SkillCard:
+def decode_card(record: bytes, spelling: PathMapping, limits: Limits) -> SkillCard:
     """Return the skill of a record; the rest of it loads on demand. Raises ValueError, TypeError.
 
     ``spelling`` says how the roots are named for who reads it.
@@ -52,7 +52,7 @@ def card_in(record: bytes, spelling: Spelling, limits: Limits) -> SkillCard:
     return SkillCard(card, limits)
 
 
-def candidate_fields(candidate: Candidate) -> list[Any]:
+def encode_candidate(candidate: Candidate) -> list[Any]:
     """Return the candidate as JSON keeps it."""
     return [
         candidate.path,
@@ -67,7 +67,7 @@ def candidate_fields(candidate: Candidate) -> list[Any]:
     ]
 
 
-def candidate_of(value: Sequence[Any]) -> Candidate:
+def decode_candidate(value: Sequence[Any]) -> Candidate:
     """Return the candidate of a record's JSON value."""
     from skillyard.discovery import Candidate, Stamp
 

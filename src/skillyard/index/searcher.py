@@ -14,17 +14,17 @@ from skillyard.digest import sha256
 
 __all__ = [
     "CANDIDATES",
-    "MOST_TERMS",
+    "MAX_TERMS",
     "Searcher",
     "Weights",
     "contenders",
     "exact_score",
-    "first_terms",
-    "held_weight",
+    "heaviest_terms",
+    "matched_weight",
     "impact_byte",
-    "slack_of",
-    "tie_of",
-    "whole_weights",
+    "rounding_slack",
+    "tie_key",
+    "integer_weights",
 ]
 
 Weights = Sequence[tuple[str, float]]
@@ -32,47 +32,47 @@ Weights = Sequence[tuple[str, float]]
 
 CANDIDATES = 200
 """Documents of the first pass that are scored exactly, or as many as were asked for if more."""
-MOST_TERMS = 256
+MAX_TERMS = 256
 """Terms of one query: the heaviest ones."""
-WHOLE = 1_023
+MAX_INTEGER_WEIGHT = 1_023
 """The heaviest term's whole weight: 255 · 1,023 · 256 fits 32 bits."""
 
 
-def first_terms(weights: Weights) -> Weights:
+def heaviest_terms(weights: Weights) -> Weights:
     """Return the terms that count, in their order: all of them, or the heaviest."""
-    if len(weights) <= MOST_TERMS:
+    if len(weights) <= MAX_TERMS:
         return weights
-    kept = {term for term, _ in sorted(weights, key=lambda w: (-w[1], w[0]))[:MOST_TERMS]}
-    return [pair for pair in weights if pair[0] in kept]
+    heaviest = {term for term, _ in sorted(weights, key=lambda w: (-w[1], w[0]))[:MAX_TERMS]}
+    return [pair for pair in weights if pair[0] in heaviest]
 
 
-def whole_weights(weights: Weights) -> list[int]:
+def integer_weights(weights: Weights) -> list[int]:
     """Return the first pass's weights, 1..1,023."""
     top = max((weight for _, weight in weights), default=1.0)
-    return [max(1, round(WHOLE * weight / top)) for _, weight in weights]
+    return [max(1, round(MAX_INTEGER_WEIGHT * weight / top)) for _, weight in weights]
 
 
-def contenders(found: list[tuple[int, int]], weights: Weights, limit: int) -> list[tuple[int, int]]:
+def contenders(sums: list[tuple[int, int]], weights: Weights, limit: int) -> list[tuple[int, int]]:
     """Return the (sum, document) that may be among the ``limit`` best by exact score."""
-    if len(found) <= limit or limit <= 0:
-        return found
+    if len(sums) <= limit or limit <= 0:
+        return sums
     from heapq import nlargest  # not where the kernel answers
 
-    least = nlargest(limit, (total for total, _ in found))[-1] - slack_of(weights)
-    return [pair for pair in found if pair[0] >= least]
+    least = nlargest(limit, (total for total, _ in sums))[-1] - rounding_slack(weights)
+    return [pair for pair in sums if pair[0] >= least]
 
 
-def slack_of(weights: Weights) -> int:
+def rounding_slack(weights: Weights) -> int:
     """Return how far a sum may lie behind another one whose exact score it reaches.
 
     A sum of the first pass is the exact score times ``WHOLE · 255 / top`` up to what rounding
-    does: at most one in 255 of each weight, and one in ``WHOLE`` of the heaviest for each term.
+    does: at most one in 255 of each weight, and one in ``MAX_INTEGER_WEIGHT`` of the heaviest for each term.
     Whoever lies further behind than twice that cannot catch up.
     """
     top = max((weight for _, weight in weights), default=1.0)
     slack = 0.0
     for _, weight in weights:
-        slack += WHOLE * weight / top + 255.0
+        slack += MAX_INTEGER_WEIGHT * weight / top + 255.0
     return int(2.01 * slack) + 1
 
 
@@ -81,7 +81,7 @@ def impact_byte(impact: float) -> int:
     return max(1, round(255 * impact))
 
 
-def tie_of(key: str) -> tuple[int, str]:
+def tie_key(key: str) -> tuple[int, str]:
     """Return what orders equal scores, ascending: blind to names and paths, the same for ever."""
     data = key.encode("utf-8", "surrogatepass")
     return int.from_bytes(sha256(data)[:8], "big"), key
@@ -96,7 +96,7 @@ def exact_score(weights: Weights, impacts: Sequence[float]) -> float:
     return total
 
 
-def held_weight(weights: Weights, impacts: Sequence[float]) -> float:
+def matched_weight(weights: Weights, impacts: Sequence[float]) -> float:
     """Return Σ weight over the terms that have an impact, added one by one."""
     total = 0.0
     for (_, weight), impact in zip(weights, impacts, strict=True):

@@ -20,7 +20,7 @@ from skillyard.index.kernel import KERNEL
 
 __all__ = ["kernel_terms", "term_counts"]
 
-REMEMBERED = 400_000
+MAX_CACHED_SURFACES = 400_000
 """Surfaces whose terms the kernel keeps, about 40 MB; then its memory starts anew."""
 
 
@@ -32,7 +32,7 @@ def term_counts(text: str) -> dict[str, int]:
 
 
 @cache
-def kernel_terms(remembered: int = REMEMBERED) -> Any:
+def kernel_terms(remembered: int = MAX_CACHED_SURFACES) -> Any:
     """Return the kernel's analyzer, made when it is first needed."""
     return KERNEL.Terms(
         STANDARD.filtered,

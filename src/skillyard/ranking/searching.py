@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput
-from skillyard.index.saved import SavedLibrary, open_saved, save
+from skillyard.index.saved_library import SavedLibrary, open_saved_library, save_library
 from skillyard.ranking.hybrid import HYBRID
 from skillyard.ranking.match import Match, in_order
 from skillyard.ranking.query import Query
@@ -38,14 +38,14 @@ class Index:
         An index that is there is replaced in one step; who has it open keeps what was there.
         Raises SkillIoError when the folder cannot be written or another process writes it.
         """
-        save(catalog, os.fspath(path))
+        save_library(catalog, os.fspath(path))
         return cls.open(path)
 
     @classmethod
     @check_arguments
     def open(cls, path: str | os.PathLike[str]) -> Index:
         """Open the index in the folder. Raises SkillIoError where there is none, IndexDamaged."""
-        return cls(open_saved(os.fspath(path)))
+        return cls(open_saved_library(os.fspath(path)))
 
     @check_arguments
     def search(self, query: str | Query, limit: int | None = 10) -> list[Match]:

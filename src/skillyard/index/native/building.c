@@ -145,7 +145,7 @@ PyObject *ranks(PyObject *self, PyObject *arguments)
 }
 
 const char slots_doc[] = PyDoc_STR(
-"slots(names) -> bytes\n\nSee skillyard.index.segment.slots_of.");
+"slots(names) -> bytes\n\nSee skillyard.index.segment_writer.slots_of.");
 
 PyObject *slots(PyObject *self, PyObject *names)
 {

@@ -258,7 +258,7 @@ static int add_vector(PyObject *source, double factor, double *sums, Py_ssize_t 
 
 const char moved_doc[] = PyDoc_STR(
 "moved(asked, own, vectors, weights, theirs, fine, unit) -> (bytes, length, length) or None\n\n"
-"The direction asked, moved towards a weighed sum of others; see skillyard.index.table.moved.");
+"The direction asked, moved towards a weighed sum of others; see skillyard.index.token_table.moved.");
 
 PyObject *moved(PyObject *self, PyObject *arguments)
 {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import log
 
-from skillyard.index.marks import FULL, LENGTH, LONGEST, SHORT
+from skillyard.index.facet_terms import FULL_IMPACT, LENGTH, MAX_BODY_TERMS, SHORT_BODY_TERMS
 from skillyard.index.searcher import Searcher
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import Cover, Found
@@ -21,7 +21,7 @@ from skillyard.summing import added
 
 __all__ = ["cover"]
 
-WHOLE = log(LONGEST / SHORT) / FULL
+WHOLE = log(MAX_BODY_TERMS / SHORT_BODY_TERMS) / FULL_IMPACT
 """The logarithm of a length that a full impact of its mark stands for."""
 
 

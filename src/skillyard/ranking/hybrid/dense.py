@@ -30,8 +30,8 @@ class Dense:
     def __init__(self, embedder: Embedder, library: Library) -> None:
         """Raises EmbedderFailed."""
         from skillyard.embedding.cache import VectorCache, vectors_of
-        from skillyard.index.in_memory import segments_of
-        from skillyard.index.place import cache_folder
+        from skillyard.index.memory_segments import build_memory_segments
+        from skillyard.index.library_spec import cache_folder
 
         self.embedder = embedder
         ordinals = list(library.searcher.ordinals())
@@ -40,7 +40,7 @@ class Dense:
         vectors = vectors_of(embedder, texts, cache)
         self.dimensions = max(map(len, vectors), default=0)
         documents = _documents(library, ordinals, vectors)
-        self._searcher = segments_of(documents, self.dimensions)
+        self._searcher = build_memory_segments(documents, self.dimensions)
         self._theirs = dict(zip(self._searcher.ordinals(), ordinals, strict=True))
         self._ours = {theirs: ours for ours, theirs in self._theirs.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from skillyard.index.table import UNIT
+from skillyard.index.token_table import UNIT
 
 __all__ = ["WHOLE", "Beside", "Cover", "Evidence", "Feedback", "Found", "span"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, sqrt
 from typing import TYPE_CHECKING
 
-from skillyard.index.weighing import Analysed, analyse, shares
+from skillyard.index.bm25f import FieldCounts, count_fields, field_shares
 from skillyard.ranking.hybrid.calibration import parts as odds_of
 from skillyard.ranking.hybrid.calibration import slope
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Feedback
@@ -123,7 +123,7 @@ def _words(
     if not value:
         return Explanation("words", 0.0, (), "leaf", note if evidence.words else "no word matches")
     scale = value / (evidence.words - least)
-    analysed = analyse(skill if skill.body is not None else bound.library.whole(ordinal))
+    analysed = count_fields(skill if skill.body is not None else bound.library.whole(ordinal))
     terms = scored.asked.terms
     impacts = bound.library.searcher.impacts(ordinal, [term.text for term in terms])
     parts = [
@@ -139,10 +139,10 @@ def _words(
     return Explanation("words", value, tuple(parts), "sum", note)
 
 
-def _term(term: Term, value: float, impact: float, analysed: Analysed) -> Explanation:
+def _term(term: Term, value: float, impact: float, analysed: FieldCounts) -> Explanation:
     fields = tuple(
         Explanation(field, value * share, (), "leaf")
-        for field, share in shares(analysed, term.text).items()
+        for field, share in field_shares(analysed, term.text).items()
     )
     origin = "" if term.written else ", from the word list of other languages"
     note = f"in {term.frequency} skills, weight {term.weight:.3g}, impact {impact:.3g}{origin}"

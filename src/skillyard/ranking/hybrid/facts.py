@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import log, sqrt
 
-from skillyard.index.marks import IN_NAME
+from skillyard.index.facet_terms import NAME_TERM
 from skillyard.index.searcher import Searcher
-from skillyard.index.table import Table
+from skillyard.index.token_table import TokenTable
 from skillyard.ranking.hybrid.constants import Facts, Situation
 from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found
 from skillyard.ranking.hybrid.question import BACKGROUND, Question, Term
@@ -67,12 +67,12 @@ def situation(asked: Question, lib: Searcher) -> Situation:
 
 
 def facts(
-    best: int, evidence: Evidence, found: Found, asked: Question, lib: Searcher, table: Table
+    best: int, evidence: Evidence, found: Found, asked: Question, lib: Searcher, table: TokenTable
 ) -> Facts:
     """Return the facts about the best skill."""
     terms = asked.terms
     texts = [term.text for term in terms]
-    impacts = lib.impacts(best, [*texts, *(IN_NAME + text for text in texts)])
+    impacts = lib.impacts(best, [*texts, *(NAME_TERM + text for text in texts)])
     number = len(terms)
     given: dict[str, tuple[float, float]] = {}  # by term: what it gives, what it could give
     missing = []
@@ -154,7 +154,7 @@ def _passage(asked: Question, given: Mapping[str, tuple[float, float]]) -> tuple
 
 
 def _lacking(
-    best: int, missing: Sequence[Term], asked: Question, lib: Searcher, table: Table
+    best: int, missing: Sequence[Term], asked: Question, lib: Searcher, table: TokenTable
 ) -> float:
     """Return the cosine of the skill and what the request says beside it; 0 for nothing."""
     texts = {term.text for term in missing}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from skillyard.index.searcher import Searcher
-from skillyard.index.table import UNIT, moved
+from skillyard.index.token_table import UNIT, shift_vector
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import WHOLE, Beside, Feedback, Found, span
 from skillyard.ranking.hybrid.points import first, totals
@@ -60,7 +60,7 @@ def follow(
     ]
     own, theirs = (1.0 - fusion.feedback) / UNIT, fusion.feedback
     others = [(vector, total) for _, total, vector in counted]
-    made = moved(asked.vector, own, others, theirs)
+    made = shift_vector(asked.vector, own, others, theirs)
     if made is None:
         return None
     direction, length, whole = made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from skillyard.index.marks import AVOID, CALL, NAME, PRIOR, exact_mark, phrases_in, tag_mark
+from skillyard.index.facet_terms import AVOID, PHRASE, NAME, PRIOR, exact_name_term, find_phrases, tag_term
 from skillyard.index.searcher import Searcher, Weights
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import WHOLE, Beside, Found
@@ -46,7 +46,7 @@ def find(
     calls = _calls(asked, searcher, allowed)
     named = {o for o in called if _tagged(query, searcher, o)}
     if not named and 0 < len(asked.words) <= LONGEST_NAME and not asked.talk:
-        named.update(_holders(exact_mark(query.text), searcher, allowed))
+        named.update(_holders(exact_name_term(query.text), searcher, allowed))
     scores = dict(words)
     said = dict.fromkeys(
         [
@@ -158,17 +158,17 @@ def _calls(
 ) -> dict[int, tuple[str, ...]]:
     """Return by ordinal the names and trigger phrases that stand in the request."""
     found: dict[int, tuple[str, ...]] = {}
-    for phrase in phrases_in(asked.words, searcher.known):  # few are
-        for ordinal in _holders(CALL + phrase, searcher, allowed):
+    for phrase in find_phrases(asked.words, searcher.known):  # few are
+        for ordinal in _holders(PHRASE + phrase, searcher, allowed):
             found[ordinal] = (*found.get(ordinal, ()), phrase)
     return found
 
 
 def _allowed(query: Query, searcher: Searcher) -> frozenset[int] | None:
     """Return the ordinals that the query's tags leave, or None for all."""
-    out = {o for tag in query.exclude_tags for o in _holders(tag_mark(tag), searcher, None)}
+    out = {o for tag in query.exclude_tags for o in _holders(tag_term(tag), searcher, None)}
     if query.include_tags:
-        tags = (tag_mark(tag) for tag in query.include_tags)
+        tags = (tag_term(tag) for tag in query.include_tags)
         kept = {ordinal for tag in tags for ordinal in _holders(tag, searcher, None)}
         return frozenset(kept - out)
     return frozenset(set(searcher.ordinals()) - out) if out else None
@@ -176,8 +176,8 @@ def _allowed(query: Query, searcher: Searcher) -> frozenset[int] | None:
 
 def _tagged(query: Query, searcher: Searcher, ordinal: int) -> bool:
     """True when the query's tags leave a skill that no list of answers holds."""
-    wanted = [tag_mark(tag) for tag in query.include_tags]
-    refused = [tag_mark(tag) for tag in query.exclude_tags]
+    wanted = [tag_term(tag) for tag in query.include_tags]
+    refused = [tag_term(tag) for tag in query.exclude_tags]
     return not any(searcher.impacts(ordinal, refused)) and (
         not wanted or any(searcher.impacts(ordinal, wanted))
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from skillyard.index.searcher import Searcher, tie_of
+from skillyard.index.searcher import Searcher, tie_key
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import Evidence, Found
 
@@ -105,6 +105,6 @@ def first(made: Mapping[int, float], searcher: Searcher, number: int) -> list[tu
     least = sorted(made.values(), reverse=True)[:number][-1]
     close = [pair for pair in made.items() if pair[1] >= least]
     if len({points for _, points in close}) < len(close):  # digests take time: only where needed
-        close.sort(key=lambda pair: tie_of(searcher.key(pair[0])))
+        close.sort(key=lambda pair: tie_key(searcher.key(pair[0])))
     close.sort(key=lambda pair: -pair[1])
     return close[:number]

@@ -11,9 +11,9 @@ from skillyard.analysis import STANDARD
 from skillyard.analysis.analyzer import Analyzer
 from skillyard.analysis.lexicon import read_request
 from skillyard.analysis.stemming import stem
-from skillyard.index.marks import AVOID, IN_NAME, phrase_words
+from skillyard.index.facet_terms import AVOID, NAME_TERM, phrase_words
 from skillyard.index.searcher import Searcher
-from skillyard.index.table import Table
+from skillyard.index.token_table import TokenTable
 from skillyard.ranking.query import Query
 
 __all__ = ["Question", "Term", "Vocabulary", "question", "spelling"]
@@ -68,7 +68,7 @@ class Term(NamedTuple):
     written: bool = True
     """False when it came from the word list of other languages."""
     emphasis: float = 1.0
-    """How much it says in requests, whatever its rarity (:meth:`Table.said`)."""
+    """How much it says in requests, whatever its rarity (:meth:`Table.term_statistics`)."""
     share: float = 0.0
     """Share of public skills that hold it, 0..1."""
     names: int = 0
@@ -91,7 +91,7 @@ class Vocabulary:
 
     __slots__ = ("_known", "searcher", "table")
 
-    def __init__(self, searcher: Searcher, table: Table) -> None:
+    def __init__(self, searcher: Searcher, table: TokenTable) -> None:
         self.searcher = searcher
         self.table = table
         self._known: dict[str, Term] = {}
@@ -107,11 +107,11 @@ class Vocabulary:
 
     def _look_up(self, text: str) -> Term:
         held = self.searcher.frequency(text)
-        share, emphasis = self.table.said(text)
+        share, emphasis = self.table.term_statistics(text)
         size = self.searcher.size + BACKGROUND
         frequency = held + BACKGROUND * share
         rarity = log(1.0 + (size - frequency + 0.5) / (frequency + 0.5))
-        names, avoided = (self.searcher.frequency(mark + text) for mark in (IN_NAME, AVOID))
+        names, avoided = (self.searcher.frequency(mark + text) for mark in (NAME_TERM, AVOID))
         return Term(text, rarity * emphasis, rarity, held, True, emphasis, share, names, avoided)
 
 

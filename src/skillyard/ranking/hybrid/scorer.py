@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.arguments import Converted, converted, set_field
 from skillyard.index.library import Library
-from skillyard.index.searcher import tie_of
+from skillyard.index.searcher import tie_key
 from skillyard.ranking.hybrid.calibration import logit, probabilities, probability, slope
 from skillyard.ranking.hybrid.constants import (
     CALIBRATION,
@@ -233,7 +233,7 @@ class ScoredHybrid(Scored):
 
         library, reranker = self._bound.library, self._bound.scorer.reranker
         assert reranker is not None
-        order = sorted(found, key=lambda o: (-found[o], tie_of(library.searcher.key(o))))
+        order = sorted(found, key=lambda o: (-found[o], tie_key(library.searcher.key(o))))
         best = order[:RERANKED]
         candidates = [Candidate(library.whole(o), found[o], _signals(self._plain(o))) for o in best]
         return dict(zip(best, opinions(reranker, self.query, candidates), strict=True))
@@ -256,7 +256,7 @@ class ScoredHybrid(Scored):
             key=lambda o: (
                 -found.by_words.get(o, 0.0),
                 -found.by_meaning[o],
-                tie_of(searcher.key(o)),
+                tie_key(searcher.key(o)),
             ),
             default=None,
         )

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from skillyard.catalog import Catalog
-from skillyard.index.indexed import open_catalog
+from skillyard.index.indexed_catalog import open_catalog
 from skillyard.index.progress import Progress
 from skillyard.serving.runtime.errors import building, unavailable
 from skillyard.serving.runtime.logging import Log

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from skillyard.catalog import Catalog
-from skillyard.index.indexed import IndexedCatalog
+from skillyard.index.indexed_catalog import IndexedCatalog
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.remote.sources.protocol import Hit
 from skillyard.remote.sources.remembering import Remembered

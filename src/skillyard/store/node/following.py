@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Event, Lock, Thread
 
 from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
-from skillyard.index.table import bundled
+from skillyard.index.token_table import bundled_table
 from skillyard.store.naming import checked_caller
 from skillyard.store.node.applying import FEW, apply_few, few_changes, is_little, rebuild
 from skillyard.store.node.aside import Aside
@@ -201,7 +201,7 @@ class Follower:
         searcher = self._state.open(None if before is None else before.searcher)
         if searcher is None:
             return False
-        library = NodeLibrary(searcher, bundled(), before)
+        library = NodeLibrary(searcher, bundled_table(), before)
         position = position_in(searcher)
         catalog = NodeCatalog(library, position, self._position, touched)
         # Until it is confirmed itself it is as old as the one before.
@@ -242,7 +242,7 @@ class Follower:
                 self._url, caller=self._caller, connections=2, statement_timeout_s=ASK_S
             )
         store = self._store
-        if not self._anew and self._catalog is not None and self._catalog.library.wounded:
+        if not self._anew and self._catalog is not None and self._catalog.library.is_damaged:
             self._anew = True
             self._say("the index of this node is damaged; it is made anew")
         asked = self._clock()

@@ -8,15 +8,15 @@ from json import dumps
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from skillyard.digest import sha256
-from skillyard.index.identity import settings_of
+from skillyard.index.identity import index_settings
 from skillyard.index.manifest import NAME
-from skillyard.index.table import Table, bundled
+from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.io.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from skillyard.discovery import Scan
-    from skillyard.index.reader import SegmentSearcher
-    from skillyard.index.summary import Summary
+    from skillyard.index.segment_searcher import SegmentSearcher
+    from skillyard.index.library_summary import LibrarySummary
     from skillyard.limits import Limits
 
     class Admission(Protocol):
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         def key(self) -> str:
             """What tells the index of this library from that of all files."""
 
-        def admitted(self, found: Scan) -> Scan:
+        def admitted(self, files: Scan) -> Scan:
             """Return the scan without what does not belong; diagnostics say why."""
 
         def real(self) -> Admission:
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Place",
+    "LibrarySpec",
     "cache_folder",
-    "fingerprint",
-    "fresh",
+    "scan_fingerprint",
+    "is_fresh",
     "index_folder",
     "real_root",
-    "settings",
-    "table_of",
+    "file_index_settings",
+    "table_for",
 ]
 
 ADAPTED = "adapted"
@@ -56,13 +56,13 @@ VERSION = "5"
 RUNTIME_FOLDER = ".skills"
 """As in ``discovery.layout``, which an answer from an index does not load."""
 
-LOOKED_AT_EACH_TIME = 2_000
+MAX_ALWAYS_SCANNED = 2_000
 """Skills up to which every question looks at all files first: a walk of milliseconds."""
-TRUSTED_S = 30.0
+FRESH_S = 30.0
 """Seconds for which a larger library is taken to be as it was when it was last looked at."""
 
 
-class Place(NamedTuple):
+class LibrarySpec(NamedTuple):
     """A library to be indexed: its roots as they were given."""
 
     roots: tuple[str, ...]
@@ -76,8 +76,8 @@ class Place(NamedTuple):
         from skillyard.catalog.snapshot import all_roots
         from skillyard.discovery import scan
 
-        found = scan(all_roots(self.roots, self.scopes), self.limits)
-        return found if self.admission is None else self.admission.admitted(found)
+        files = scan(all_roots(self.roots, self.scopes), self.limits)
+        return files if self.admission is None else self.admission.admitted(files)
 
     def look(self) -> Scan:
         """Walk the roots where they lead. Raises InvalidSkillsRoot, with the root as named."""
@@ -89,11 +89,11 @@ class Place(NamedTuple):
             self.scan()
             raise
 
-    def real(self) -> Place:
+    def real(self) -> LibrarySpec:
         """Return the library with its roots where they lead: what one index is made of.
 
         However a folder is named (``lib``, ``./lib``, by a link), it has one index;
-        :mod:`skillyard.index.spelling` gives the paths back as the roots were named.
+        :mod:`skillyard.index.path_mapping` gives the paths back as the roots were named.
         """
         roots = tuple(map(real_root, self.roots))
         admission = None if self.admission is None else self.admission.real()
@@ -109,7 +109,7 @@ def real_root(root: str) -> str:
     return named if runtime and os.path.basename(real).lower() != RUNTIME_FOLDER else real
 
 
-def index_folder(place: Place) -> str:
+def index_folder(place: LibrarySpec) -> str:
     """Return the folder of the index of a library: one for the same real folders."""
     real = place.real()
     named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
@@ -118,64 +118,64 @@ def index_folder(place: Place) -> str:
     return os.path.join(cache_folder(), "index", name)
 
 
-def settings(table: Table) -> dict[str, str]:
+def file_index_settings(table: TokenTable) -> dict[str, str]:
     """Return what an index of files is made with; an adapted table says what it grew from."""
-    found = {**settings_of(table), "keeping": VERSION}
-    base = bundled()
-    return found if table.id == base.id else {**found, ADAPTED: base.id}
+    settings = {**index_settings(table), "keeping": VERSION}
+    base = bundled_table()
+    return settings if table.id == base.id else {**settings, ADAPTED: base.id}
 
 
-def table_of(searcher: SegmentSearcher) -> Table:
+def table_for(searcher: SegmentSearcher) -> TokenTable:
     """Return the table that an index was made with: its own, adapted one, or the bundled one.
 
     Raises IndexDamaged.
     """
-    base = bundled()
+    base = bundled_table()
     if searcher.settings.get(ADAPTED) != base.id:
         return base
     data = searcher.side_file("table")
-    return base if data is None else Table(data, searcher.folder, trusted=True)
+    return base if data is None else TokenTable(data, searcher.folder, trusted=True)
 
 
-def fingerprint(found: Scan) -> str:
+def scan_fingerprint(files: Scan) -> str:
     """Return a digest of everything that a walk has seen: paths, stamps, what it had to say."""
-    seen = dumps([found.candidates, found.diagnostics], separators=(",", ":"))
+    seen = dumps([files.candidates, files.diagnostics], separators=(",", ":"))
     return sha256(seen.encode("ascii")).hex()
 
 
-def fresh(
+def is_fresh(
     searcher: SegmentSearcher,
-    place: Place,
-    summary: Summary,
+    place: LibrarySpec,
+    summary: LibrarySummary,
     *,
     look: bool = False,
     touch: bool = True,
 ) -> bool:
     """True when the index says what the files say, as far as has to be looked.
 
-    Small libraries are walked each time, larger ones when :data:`TRUSTED_S` have passed, all of
+    Small libraries are walked each time, larger ones when :data:`FRESH_S` have passed, all of
     them where ``look`` is True. A file that was young when it was read is read again. ``touch``
     records in the time of the manifest that the files were looked at.
     """
-    trusted = summary.documents > LOOKED_AT_EACH_TIME and not look
-    if trusted and _age(searcher.folder) < TRUSTED_S:
+    trusted = summary.documents > MAX_ALWAYS_SCANNED and not look
+    if trusted and _seconds_since_scan(searcher.folder) < FRESH_S:
         return True
-    same = summary.settled and fingerprint(place.look()) == summary.fingerprint
+    same = summary.settled and scan_fingerprint(place.look()) == summary.fingerprint
     if same and touch:
-        _touch(searcher.folder)
+        _record_scan(searcher.folder)
     return same
 
 
-def _age(folder: str) -> float:
+def _seconds_since_scan(folder: str) -> float:
     """Return seconds since the files were last looked at; the manifest's time says when."""
     try:
         age = time.time() - os.stat(os.path.join(folder, NAME)).st_mtime
     except OSError:
-        return TRUSTED_S
-    return age if age >= 0 else TRUSTED_S
+        return FRESH_S
+    return age if age >= 0 else FRESH_S
 
 
-def _touch(folder: str) -> None:
+def _record_scan(folder: str) -> None:
     try:
         os.utime(os.path.join(folder, NAME))
     except OSError:

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.manifest import NAME, read_manifest, write_file
-from skillyard.index.place import Place, index_folder
-from skillyard.index.writer import locked
+from skillyard.index.library_spec import LibrarySpec, index_folder
+from skillyard.index.index_writer import lock_index
 
-__all__ = ["begin_with"]
+__all__ = ["clone_index"]
 
 
-def begin_with(place: Place, other: Place) -> bool:
+def clone_index(place: LibrarySpec, other: LibrarySpec) -> bool:
     """Give a place without an index that can be used what the index of another one holds.
 
     The roots of the other one come first among those of the place, so that each file has the same
@@ -22,7 +22,7 @@ def begin_with(place: Place, other: Place) -> bool:
     Files are linked where the file system can: segments are never changed. False where nothing was
     done. Raises SkillIoError, also where another process changes the index (``index_busy``).
     """
-    if not _begins_with(place.real(), other.real()):
+    if not _can_clone(place.real(), other.real()):
         return False
     folder, source = index_folder(place), index_folder(other)
     try:
@@ -34,12 +34,12 @@ def begin_with(place: Place, other: Place) -> bool:
     manifest, data = newest
     names = {part.file for part in manifest.parts if part.file}
     names |= {side.file for side in manifest.sides.values()}
-    with locked(folder, 0.0):
-        if _is_of(folder, manifest.settings):
+    with lock_index(folder, 0.0):
+        if _has_settings(folder, manifest.settings):
             return False
         try:
             for name in sorted(names):
-                _take(os.path.join(source, name), os.path.join(folder, name))
+                _link_or_copy(os.path.join(source, name), os.path.join(folder, name))
         except FileNotFoundError:  # merged away meanwhile
             return False
         except OSError as error:
@@ -48,7 +48,7 @@ def begin_with(place: Place, other: Place) -> bool:
     return True
 
 
-def _is_of(folder: str, settings: Mapping[str, str]) -> bool:
+def _has_settings(folder: str, settings: Mapping[str, str]) -> bool:
     """True for a folder with an index made with these settings."""
     try:
         own = read_manifest(folder)
@@ -57,7 +57,7 @@ def _is_of(folder: str, settings: Mapping[str, str]) -> bool:
     return own is not None and own[0].settings == settings
 
 
-def _begins_with(place: Place, other: Place) -> bool:
+def _can_clone(place: LibrarySpec, other: LibrarySpec) -> bool:
     if place.limits != other.limits or other.admission is not None:
         return False
     if other.scopes and (place.roots, place.scopes) != (other.roots, other.scopes):
@@ -65,7 +65,7 @@ def _begins_with(place: Place, other: Place) -> bool:
     return bool(other.roots) and place.roots[: len(other.roots)] == other.roots
 
 
-def _take(source: str, target: str) -> None:
+def _link_or_copy(source: str, target: str) -> None:
     if os.path.lexists(target):  # left over: a name stands for the content
         os.unlink(target)
     try:

@@ -11,25 +11,25 @@ from zlib import crc32
 from skillyard.errors import InvalidInput
 from skillyard.index.document import EXCLUDED, IndexedDocument
 from skillyard.index.kernel import KERNEL
-from skillyard.index.layout import (
+from skillyard.index.segment_format import (
     HEADER_SIZE,
-    MOST_DOCUMENTS,
+    MAX_DOCUMENTS,
     PAGE,
     SECTIONS,
     Header,
-    pack,
+    pack_header,
 )
-from skillyard.index.searcher import impact_byte, tie_of
+from skillyard.index.searcher import impact_byte, tie_key
 
-__all__ = ["SegmentBuilder", "slots_of"]
+__all__ = ["SegmentWriter", "hash_slots"]
 
 _Sections: TypeAlias = "dict[str, bytes | bytearray | array[int] | array[float]]"
 
-FULL_POSTINGS = 48_000_000
+MAX_POSTINGS = 48_000_000
 """Postings of one segment, about half a gigabyte with the forward lists."""
 
 
-class _Numbers(dict[str, int]):
+class _TermNumbers(dict[str, int]):
     """Numbers by term; a new term gets the next one."""
 
     def __missing__(self, term: str) -> int:
@@ -37,7 +37,7 @@ class _Numbers(dict[str, int]):
         return number
 
 
-class SegmentBuilder:
+class SegmentWriter:
     """Collects documents, then gives the file. The documents' order decides the file's bytes."""
 
     def __init__(self, dimensions: int) -> None:
@@ -45,7 +45,7 @@ class SegmentBuilder:
         self._begin()
 
     def _begin(self) -> None:
-        self._terms = _Numbers()
+        self._terms = _TermNumbers()
         self._keys: list[bytes] = []
         self._records: list[bytes] = []
         self._flags = bytearray()
@@ -61,7 +61,7 @@ class SegmentBuilder:
     @property
     def full(self) -> bool:
         """True when the next document belongs into another segment."""
-        return len(self) >= MOST_DOCUMENTS or len(self._forward_terms) >= FULL_POSTINGS
+        return len(self) >= MAX_DOCUMENTS or len(self._forward_terms) >= MAX_POSTINGS
 
     def add(self, document: IndexedDocument) -> None:
         """Take one document. Raises InvalidInput for a vector of another size."""
@@ -83,7 +83,7 @@ class SegmentBuilder:
         self._keys.append(document.key.encode("utf-8", "surrogatepass"))
         self._records.append(document.record)
         self._flags.append(document.flags)
-        self._ties.append(tie_of(document.key)[0])
+        self._ties.append(tie_key(document.key)[0])
         self._vectors += document.vector or bytes(self.dimensions)
 
     def build(self) -> bytes:
@@ -95,7 +95,7 @@ class SegmentBuilder:
         terms = [name.encode("utf-8", "surrogatepass") for name in names]
         starts, documents, impacts = self._invert(len(terms))
         sections: _Sections = {
-            "term_slots": slots_of(terms),
+            "term_slots": hash_slots(terms),
             "term_offsets": _offsets(terms, "I"),
             "term_bytes": b"".join(terms),
             "posting_starts": starts,
@@ -109,14 +109,14 @@ class SegmentBuilder:
             "flags": self._flags,
             "key_offsets": _offsets(self._keys, "I"),
             "key_bytes": b"".join(self._keys),
-            "key_slots": slots_of(self._keys),
+            "key_slots": hash_slots(self._keys),
             "record_offsets": _offsets(self._records, "Q"),
             "record_bytes": b"".join(self._records),
         }
         count, vocabulary = len(self), len(terms)
         del names, terms, starts, documents, impacts
         self._begin()
-        return _assembled(sections, count, vocabulary, self.dimensions)
+        return _assemble(sections, count, vocabulary, self.dimensions)
 
     def _ranks(self, names: list[str]) -> array[int]:
         """Return the place of each name in the sorted list, by its number of first sight."""
@@ -178,7 +178,7 @@ def _offsets(items: Iterable[bytes], kind: str) -> bytes:
         raise InvalidInput("one segment cannot hold more than 4 GiB of names") from None
 
 
-def slots_of(names: list[bytes]) -> bytes:
+def hash_slots(names: list[bytes]) -> bytes:
     """Return an open-addressing hash table over CRC-32: number + 1 of each name, 0 is empty."""
     if KERNEL is not None:
         return KERNEL.slots(names)  # type: ignore[no-any-return]
@@ -195,7 +195,7 @@ def slots_of(names: list[bytes]) -> bytes:
     return slots.tobytes()
 
 
-def _assembled(sections: _Sections, documents: int, terms: int, dimensions: int) -> bytes:
+def _assemble(sections: _Sections, documents: int, terms: int, dimensions: int) -> bytes:
     """Return the file. Each section is let go once it was copied: together they are large."""
     places = []
     place = HEADER_SIZE
@@ -207,7 +207,7 @@ def _assembled(sections: _Sections, documents: int, terms: int, dimensions: int)
     pages = -(-(place - HEADER_SIZE) // PAGE)
     body = bytearray(place + 4 * pages + 4)
     view = memoryview(body)
-    view[:HEADER_SIZE] = pack(header)
+    view[:HEADER_SIZE] = pack_header(header)
     for name, (start, length) in zip(SECTIONS, places, strict=True):
         view[start : start + length] = memoryview(sections.pop(name)).cast("B")
     ends = (*range(HEADER_SIZE + PAGE, place, PAGE), place)

@@ -14,29 +14,29 @@ from skillyard.index.document import IndexedDocument
 from skillyard.index.manifest import (
     NAME,
     Manifest,
-    Part,
-    Side,
-    _io,
+    SegmentEntry,
+    SideFile,
+    io_error,
     read_manifest,
-    render,
+    render_manifest,
     write_file,
 )
-from skillyard.index.reader import SegmentSearcher
-from skillyard.index.reading import Segment
-from skillyard.index.segment import SegmentBuilder
+from skillyard.index.segment_searcher import SegmentSearcher
+from skillyard.index.segment_reader import SegmentReader
+from skillyard.index.segment_writer import SegmentWriter
 from skillyard.io.files import sync_folder
 from skillyard.io.locks import HeldLock, file_lock
 
-__all__ = ["IndexWriter", "locked"]
+__all__ = ["IndexWriter", "lock_index"]
 
 LOCK = "lock"
 INLINE_BYTES = 192 * 1024
 """Small segments up to this size together lie in the manifest: a change is then one file."""
-MOST_PARTS = 8
+MAX_SMALL_SEGMENTS = 8
 """Small segments from which they are merged into one."""
-SMALL = 8_192
+SMALL_SEGMENT_DOCUMENTS = 8_192
 """Live documents below which a segment counts as small."""
-DEAD_SHARE = 4
+MAX_DEAD_FRACTION = 4
 """A segment is written anew when one in this many of its documents is dead."""
 
 
@@ -46,7 +46,7 @@ class IndexWriter:
     ``settings`` say what the documents were made with; an index of other settings, of other
     dimensions, or one that is damaged, is replaced as a whole at the commit. Raises SkillIoError
     when the folder cannot be written or, after ``wait_s`` seconds, when another writer has it.
-    ``most_rewritten`` is how many live documents a commit may copy to keep the segments few.
+    ``max_rewritten`` is how many live documents a commit may copy to keep the segments few.
     """
 
     def __init__(
@@ -57,25 +57,25 @@ class IndexWriter:
         settings: Mapping[str, str] | None = None,
         wait_s: float = 0.0,
         fresh: bool = False,
-        most_rewritten: int | None = None,
+        max_rewritten: int | None = None,
     ) -> None:
         self.folder = folder
-        self._most_rewritten = most_rewritten
+        self._max_rewritten = max_rewritten
         self.overdue = False
         """True after a commit that left segments as they are, as merging them takes long."""
         self._dimensions = dimensions
         self._settings = dict(settings or {})
-        self._lock = locked(folder, wait_s)
+        self._lock = lock_index(folder, wait_s)
         try:
             self._base = None if fresh else self._open()
         except BaseException:
             self._lock.close()
             raise
-        self._behind = False
+        self._is_stale = False
         """True after a commit, until the new generation is needed to go on."""
         self._generation = self._last_generation()
         self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
-        self._builder = SegmentBuilder(dimensions)
+        self._builder = SegmentWriter(dimensions)
         self._pending: dict[str, IndexedDocument] = {}
         self._flushed: list[bytes] = []
         self._flushed_keys: dict[str, tuple[int, int]] = {}
@@ -84,16 +84,16 @@ class IndexWriter:
         self._notes: dict[str, str] = {}
 
     @property
-    def _segments(self) -> list[Segment]:
+    def _segments(self) -> list[SegmentReader]:
         return self._base.segments if self._base is not None else []
 
     def _open(self) -> SegmentSearcher | None:
         """Return the current generation, or None when it cannot be built upon."""
         try:
-            found = read_manifest(self.folder)
-            if found is None:
+            current = read_manifest(self.folder)
+            if current is None:
                 return None
-            manifest, data = found
+            manifest, data = current
             if manifest.dimensions != self._dimensions or manifest.settings != self._settings:
                 return None
             return SegmentSearcher(self.folder, manifest, memoryview(data))
@@ -104,10 +104,10 @@ class IndexWriter:
         if self._base is not None:
             return self._base.generation
         try:
-            found = read_manifest(self.folder)
+            current = read_manifest(self.folder)
         except IndexDamaged:
             return 0
-        return found[0].generation if found is not None else 0
+        return current[0].generation if current is not None else 0
 
     def __enter__(self) -> Self:
         return self
@@ -126,7 +126,7 @@ class IndexWriter:
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of the documents that the next commit keeps from before."""
-        self._stand()
+        self._reopen()
         for place, segment in enumerate(self._segments):
             for number in range(segment.documents):
                 if number not in self._dead[place]:
@@ -137,11 +137,11 @@ class IndexWriter:
         self.delete(document.key)
         self._pending[document.key] = document
         if len(self._pending) >= 1_024:
-            self._drain()
+            self._flush_pending()
 
     def delete(self, key: str) -> bool:
         """Take a document out; False when there is none of that key."""
-        self._stand()
+        self._reopen()
         if self._pending.pop(key, None) is not None:
             return True
         place = self._flushed_keys.pop(key, None)
@@ -165,7 +165,7 @@ class IndexWriter:
         """Keep a short text with the next generation under ``name``, in its manifest."""
         self._notes[name] = text
 
-    def _drain(self) -> None:
+    def _flush_pending(self) -> None:
         """Move what waits into the builder, in the order of the keys' arrival."""
         for key, document in self._pending.items():
             if self._builder.full:
@@ -177,12 +177,12 @@ class IndexWriter:
     def _close_builder(self) -> None:
         self._flushed.append(self._builder.build())
         self._flushed_dead.append(set())
-        self._builder = SegmentBuilder(self._dimensions)
+        self._builder = SegmentWriter(self._dimensions)
 
     def commit(self) -> int:
         """Make everything visible at once and return the new generation. Raises SkillIoError."""
-        self._stand()
-        self._drain()
+        self._reopen()
+        self._flush_pending()
         if len(self._builder):
             self._close_builder()
         self._merge()
@@ -196,36 +196,36 @@ class IndexWriter:
             sides,
             {**(self._base.manifest.notes if self._base is not None else {}), **self._notes},
         )
-        body = render(manifest, inline)
+        body = render_manifest(manifest, inline)
         for name, data in files.items():
-            if not _holds(os.path.join(self.folder, name), data):
+            if not _has_content(os.path.join(self.folder, name), data):
                 write_file(self.folder, name, data)
         if files:
-            _sync(self.folder)
+            _sync_folder(self.folder)
         write_file(self.folder, NAME, body)
         self._generation += 1
-        self._tidy({part.file for part in parts if part.file} | {s.file for s in sides.values()})
+        self._remove_unreferenced({part.file for part in parts if part.file} | {s.file for s in sides.values()})
         self._flushed, self._flushed_dead, self._flushed_keys = [], [], {}
         self._sides, self._notes = {}, {}
-        self._behind = True
+        self._is_stale = True
         return self._generation
 
     def _merge(self) -> None:
         """Rewrite segments that are mostly dead, and small ones when they are many."""
-        rewritten = self._worn()
+        rewritten = self._mergeable()
         live = sum(map(self._live, rewritten))
-        self.overdue = self._most_rewritten is not None and live > self._most_rewritten
+        self.overdue = self._max_rewritten is not None and live > self._max_rewritten
         if self.overdue:
-            rewritten = self._inline() if self._overfull() else set()
+            rewritten = self._inline() if self._inline_overflow() else set()
         if not rewritten:
             return
         # What was flushed and is small goes with them, so that merging does not leave many again.
-        builder = SegmentBuilder(self._dimensions)
+        builder = SegmentWriter(self._dimensions)
         merged: list[bytes] = []
         for document in self._survivors(sorted(rewritten)):
             if builder.full:
                 merged.append(builder.build())
-                builder = SegmentBuilder(self._dimensions)
+                builder = SegmentWriter(self._dimensions)
             builder.add(document)
         if len(builder):
             merged.append(builder.build())
@@ -234,18 +234,18 @@ class IndexWriter:
         self._flushed += merged
         self._flushed_dead += [set() for _ in merged]
 
-    def _worn(self) -> set[int]:
+    def _mergeable(self) -> set[int]:
         """Return the segments that should be written anew, by their place.
 
         Of the small ones the smallest go first, and larger ones only with company of their size:
         so a document is copied about once each time its segment doubles.
         """
         dead = self._dead
-        worn = {n for n, s in enumerate(self._segments) if len(dead[n]) * DEAD_SHARE > s.documents}
-        if self._overfull():
+        worn = {n for n, s in enumerate(self._segments) if len(dead[n]) * MAX_DEAD_FRACTION > s.documents}
+        if self._inline_overflow():
             worn |= self._inline()
-        small = [n for n in range(len(self._segments)) if n not in worn and self._live(n) < SMALL]
-        if len(small) + bool(worn) + len(self._flushed) <= MOST_PARTS:
+        small = [n for n in range(len(self._segments)) if n not in worn and self._live(n) < SMALL_SEGMENT_DOCUMENTS]
+        if len(small) + bool(worn) + len(self._flushed) <= MAX_SMALL_SEGMENTS:
             return worn
         total = 0
         for number in sorted(small, key=lambda n: (self._live(n), n)):
@@ -259,7 +259,7 @@ class IndexWriter:
         """Return the segments that lie in the manifest, by their place."""
         return {n for n, s in enumerate(self._segments) if s.path.endswith(NAME)}
 
-    def _overfull(self) -> bool:
+    def _inline_overflow(self) -> bool:
         """True when the small segments do not fit into the manifest any more."""
         inline = sum(self._segments[n].size for n in self._inline())
         inline += sum(len(data) for data in self._flushed if len(data) < INLINE_BYTES)
@@ -275,9 +275,9 @@ class IndexWriter:
                 if place not in dead:
                     yield segment.document(place)
 
-    def _parts(self) -> tuple[list[Part], dict[int, bytes], dict[str, bytes]]:
+    def _parts(self) -> tuple[list[SegmentEntry], dict[int, bytes], dict[str, bytes]]:
         """Return the parts of the next generation, which lie in the manifest, and new files."""
-        parts: list[Part] = []
+        parts: list[SegmentEntry] = []
         inline: dict[int, bytes] = {}
         files: dict[str, bytes] = {}
         for number, segment in enumerate(self._segments):
@@ -286,48 +286,48 @@ class IndexWriter:
                 continue
             if segment.path.endswith(NAME):
                 inline[len(parts)] = bytes(segment._data)
-                parts.append(Part("", 0, len(segment._data), dead))
+                parts.append(SegmentEntry("", 0, len(segment._data), dead))
             else:
                 file = os.path.basename(segment.path)
-                parts.append(Part(file, 0, len(segment._data), dead))
+                parts.append(SegmentEntry(file, 0, len(segment._data), dead))
         room = INLINE_BYTES - sum(len(data) for data in inline.values())
         for data, gone in zip(self._flushed, self._flushed_dead, strict=True):
             if len(data) <= room:
                 room -= len(data)
                 inline[len(parts)] = data
-                parts.append(Part("", 0, len(data), frozenset(gone)))
+                parts.append(SegmentEntry("", 0, len(data), frozenset(gone)))
             else:
                 file = f"seg-{sha256(data).hexdigest()[:16]}.seg"
                 files[file] = data
-                parts.append(Part(file, 0, len(data), frozenset(gone)))
+                parts.append(SegmentEntry(file, 0, len(data), frozenset(gone)))
         return parts, inline, files
 
-    def _side_entries(self, files: dict[str, bytes]) -> dict[str, Side]:
+    def _side_entries(self, files: dict[str, bytes]) -> dict[str, SideFile]:
         sides = dict(self._base.manifest.sides) if self._base is not None else {}
         for name, data in self._sides.items():
             file = f"{name}-{sha256(data).hexdigest()[:16]}.side"
             files[file] = data
-            sides[name] = Side(file, len(data), crc32(data))
+            sides[name] = SideFile(file, len(data), crc32(data))
         return sides
 
-    def _tidy(self, kept: set[str]) -> None:
+    def _remove_unreferenced(self, referenced: set[str]) -> None:
         """Remove what no generation needs; a reader that holds a file goes on reading it."""
         for name in os.listdir(self.folder):
-            if name.endswith((".seg", ".side", ".tmp")) and name not in kept:
+            if name.endswith((".seg", ".side", ".tmp")) and name not in referenced:
                 try:
                     os.unlink(os.path.join(self.folder, name))
                 except OSError:
                     pass  # the next writer tries again
 
-    def _stand(self) -> None:
+    def _reopen(self) -> None:
         """Stand on the generation of the last commit, so that the writer may go on."""
-        if self._behind:
-            self._behind = False
+        if self._is_stale:
+            self._is_stale = False
             self._base = self._open()
             self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
 
 
-def locked(folder: str, wait_s: float) -> HeldLock:
+def lock_index(folder: str, wait_s: float) -> HeldLock:
     """Return the writer's lock, held. Raises SkillIoError."""
     path = os.path.join(folder, LOCK)
     try:
@@ -341,10 +341,10 @@ def locked(folder: str, wait_s: float) -> HeldLock:
             hint="try again when it has finished",
         ) from None
     except OSError as error:
-        raise _io("lock", folder, error) from None
+        raise io_error("lock", folder, error) from None
 
 
-def _holds(path: str, data: bytes) -> bool:
+def _has_content(path: str, data: bytes) -> bool:
     """True when the file is there already with this content (its name tells, its bytes decide)."""
     try:
         with open(path, "rb") as file:
@@ -353,8 +353,8 @@ def _holds(path: str, data: bytes) -> bool:
         return False
 
 
-def _sync(folder: str) -> None:
+def _sync_folder(folder: str) -> None:
     try:
         sync_folder(folder)
     except OSError as error:
-        raise _io("write", folder, error) from None
+        raise io_error("write", folder, error) from None

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.index.adapting import adapted
-from skillyard.index.indexed import IndexedCatalog, open_catalog
-from skillyard.index.keeping import build
-from skillyard.index.place import ADAPTED, Place, index_folder
-from skillyard.index.table import Table, bundled
+from skillyard.index.table_adaptation import adapt_table
+from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
+from skillyard.index.index_update import build_index
+from skillyard.index.library_spec import ADAPTED, LibrarySpec, index_folder
+from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.limits import DEFAULT_LIMITS
 
 SKILLS = [
@@ -26,19 +26,19 @@ SKILLS = [
 
 
 @cache
-def of_skills() -> Table:
+def of_skills() -> TokenTable:
     """Return the table that knows the words of these skills; making it takes a second."""
-    return adapted(bundled(), SKILLS)
+    return adapt_table(bundled_table(), SKILLS)
 
 
-def near(table: Table, one: str, other: str) -> int:
+def near(table: TokenTable, one: str, other: str) -> int:
     vectors = [memoryview(table.vector([(1.0, [(t, 1)])])).cast("b") for t in (one, other)]
     return sum(a * b for a, b in zip(*vectors, strict=True))
 
 
 def test_a_new_word_lies_near_what_its_skills_are_about() -> None:
     table = of_skills()
-    assert bundled().row("zorblat") < 0 <= table.row("zorblat")
+    assert bundled_table().row("zorblat") < 0 <= table.row("zorblat")
     assert near(table, "zorblat", "databas") > near(table, "zorblat", "bread")
     assert near(table, "quuxifi", "bread") > near(table, "quuxifi", "databas")
     assert table.row("flibberti") < 0  # one skill says too little of it
@@ -47,16 +47,16 @@ def test_a_new_word_lies_near_what_its_skills_are_about() -> None:
 def test_the_words_that_were_known_stay_as_they_were() -> None:
     table = of_skills()
     fields = [(1.0, [("databas", 1), ("bread", 2)])]
-    assert table.vector(fields) == bundled().vector(fields)
-    assert table.said("databas")[1] == bundled().said("databas")[1]
-    assert len(table) > len(bundled())
-    assert table.id == adapted(bundled(), reversed(SKILLS)).id
+    assert table.vector(fields) == bundled_table().vector(fields)
+    assert table.term_statistics("databas")[1] == bundled_table().term_statistics("databas")[1]
+    assert len(table) > len(bundled_table())
+    assert table.id == adapt_table(bundled_table(), reversed(SKILLS)).id
 
 
 def test_a_library_without_new_words_keeps_the_table() -> None:
-    assert adapted(bundled(), []) is bundled()
+    assert adapt_table(bundled_table(), []) is bundled_table()
     plain = sy.Skill("bread", "Bakes bread.", "Knead.")
-    assert adapted(bundled(), [plain, plain]) is bundled()
+    assert adapt_table(bundled_table(), [plain, plain]) is bundled_table()
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_adapted_index_stays_adapted_and_a_build_without_ends_it(root: Path) -> None:
-    place = Place((str(root),), (), DEFAULT_LIMITS)
+    place = LibrarySpec((str(root),), (), DEFAULT_LIMITS)
     folder = index_folder(place)
-    build(place, folder, adapt=True)
+    build_index(place, folder, adapt=True)
     catalog = open_catalog(root)
     assert isinstance(catalog, IndexedCatalog)
     assert catalog.library.table.row("zorblat") >= 0
@@ -83,10 +83,10 @@ def test_an_adapted_index_stays_adapted_and_a_build_without_ends_it(root: Path) 
     )
     again = open_catalog(root)
     assert isinstance(again, IndexedCatalog)
-    assert again.library.searcher.settings[ADAPTED] == bundled().id
+    assert again.library.searcher.settings[ADAPTED] == bundled_table().id
     assert again.library.table.row("zorblat") >= 0
-    build(place, folder)
+    build_index(place, folder)
     plain = open_catalog(root)
     assert isinstance(plain, IndexedCatalog)
-    assert plain.library.table is bundled()
+    assert plain.library.table is bundled_table()
     assert ADAPTED not in plain.library.searcher.settings

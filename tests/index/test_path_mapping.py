@@ -9,8 +9,8 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog import read_catalog
-from skillyard.index.indexed import IndexedCatalog, open_catalog
-from skillyard.index.place import Place, index_folder
+from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
+from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.limits import DEFAULT_LIMITS
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
@@ -53,9 +53,9 @@ def test_it_says_what_reading_the_named_roots_says(folder: Path, roots: tuple[st
 
 
 def test_however_it_is_named_a_folder_has_one_index(folder: Path) -> None:
-    places = [Place((root,), (), DEFAULT_LIMITS) for root in ("lib", "./lib", "lib/", "link")]
+    places = [LibrarySpec((root,), (), DEFAULT_LIMITS) for root in ("lib", "./lib", "lib/", "link")]
     assert len({index_folder(place) for place in places}) == 1
-    assert index_folder(Place(("more",), (), DEFAULT_LIMITS)) != index_folder(places[0])
+    assert index_folder(LibrarySpec(("more",), (), DEFAULT_LIMITS)) != index_folder(places[0])
 
 
 def test_a_link_called_as_the_folder_of_runtime_documents_makes_another_library(

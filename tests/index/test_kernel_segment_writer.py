@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.index import kernel, segment
-from skillyard.index.building import documents_of, weigh
-from skillyard.index.table import Row, Table, bundled, write_table
+from skillyard.index import kernel, segment_writer
+from skillyard.index.document_builder import build_documents, index_texts
+from skillyard.index.token_table import Row, TokenTable, bundled_table, write_table
 from skillyard.index.term_counts import kernel_terms
 from skillyard.skill import Skill
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
@@ -25,7 +25,7 @@ KERNEL: Any = kernel.KERNEL
 @given(st.lists(st.lists(st.text(max_size=3), unique=True).map(tuple), max_size=4))
 def test_terms_are_numbered_as_they_come(documents: list[tuple[str, ...]]) -> None:
     ours: dict[str, int] = {}
-    theirs = segment._Numbers()
+    theirs = segment_writer._TermNumbers()
     for terms in documents:
         expected = array("I", [theirs[term] for term in terms]).tobytes()
         assert KERNEL.numbered(ours, terms) == expected
@@ -44,10 +44,10 @@ def test_ranks_and_slots_are_those_of_python(terms: list[str]) -> None:
     order = sorted(terms)
     ranks = array("I", KERNEL.ranks(numbers, order))
     assert [order[rank] for rank in ranks] == terms
-    slots = segment.slots_of(names)
+    slots = segment_writer.hash_slots(names)
     with pytest.MonkeyPatch.context() as patch:
         without_kernel(patch)
-        assert segment.slots_of(names) == slots
+        assert segment_writer.hash_slots(names) == slots
 
 
 @for_each(
@@ -85,18 +85,18 @@ _WORDS = [
 _TEXTS = st.lists(st.sampled_from([*_WORDS, "\ud800", "\n"]), max_size=40).map(" ".join)
 
 
-def _small_table() -> Table:
+def _small_table() -> TokenTable:
     rows = [Row(65_535, 1, 64, 0), Row(1, 1, 64, 0), Row(900, 1, 64, 0)]
-    return Table(write_table(["databas", "deploy", "部署"], rows, bytes(range(100, 112)), 4))
+    return TokenTable(write_table(["databas", "deploy", "部署"], rows, bytes(range(100, 112)), 4))
 
 
 @given(st.lists(st.tuples(*[_TEXTS] * 7), max_size=3))
 def test_texts_are_weighed_alike(skills: list[tuple[str, ...]]) -> None:
-    tables = [bundled(), _small_table()]
-    ours = [weigh(texts, table) for texts in skills for table in tables]
+    tables = [bundled_table(), _small_table()]
+    ours = [index_texts(texts, table) for texts in skills for table in tables]
     with pytest.MonkeyPatch.context() as patch:
         without_kernel(patch)
-        theirs = [weigh(texts, table) for texts in skills for table in tables]
+        theirs = [index_texts(texts, table) for texts in skills for table in tables]
     for one, other in zip(ours, theirs, strict=True):
         assert one._replace(name=tuple(one.name), avoid=tuple(one.avoid)) == other._replace(
             name=tuple(other.name), avoid=tuple(other.avoid)
@@ -104,12 +104,12 @@ def test_texts_are_weighed_alike(skills: list[tuple[str, ...]]) -> None:
 
 
 def test_a_text_with_more_known_words_than_are_summed_is_weighed_alike() -> None:
-    words = [bundled()[place].decode() for place in range(0, len(bundled()), 5)]
+    words = [bundled_table()[place].decode() for place in range(0, len(bundled_table()), 5)]
     texts = (*[""] * 4, " ".join([*words, *words[::-1]] * 2), "", "")
-    ours = weigh(texts, bundled())
+    ours = index_texts(texts, bundled_table())
     with pytest.MonkeyPatch.context() as patch:
         without_kernel(patch)
-        theirs = weigh(texts, bundled())
+        theirs = index_texts(texts, bundled_table())
     assert len(ours.terms) > 4_096
     assert ours[:3] == theirs[:3]
 
@@ -131,8 +131,8 @@ def test_an_index_has_the_same_bytes(skills: list[tuple[str, str, str]]) -> None
     ]
 
     def index() -> bytes:
-        builder = segment.SegmentBuilder(bundled().dimensions)
-        for document in documents_of(made, bundled()):
+        builder = segment_writer.SegmentWriter(bundled_table().dimensions)
+        for document in build_documents(made, bundled_table()):
             builder.add(document)
         return builder.build()
 
@@ -143,11 +143,11 @@ def test_an_index_has_the_same_bytes(skills: list[tuple[str, str, str]]) -> None
 
 
 def test_many_threads_weigh_the_same_with_two_tables() -> None:
-    tables = [bundled(), _small_table()]
+    tables = [bundled_table(), _small_table()]
     texts = [(f"ΔΟΚΙΜΗ{n} deploy", *[f"database é{n} 部署 w{n}"] * 6) for n in range(40)]
-    expected = [weigh(each, tables[n % 2]) for n, each in enumerate(texts)]
+    expected = [index_texts(each, tables[n % 2]) for n, each in enumerate(texts)]
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(weigh, texts, tables * 20)) == expected
+        assert list(pool.map(index_texts, texts, tables * 20)) == expected
 
 
 _FEW = (("deploy", ""), ((1.0, 2.0),), 2.5, 0.95, ((0, 1.0),))
@@ -169,7 +169,7 @@ _FEW = (("deploy", ""), ((1.0, 2.0),), 2.5, 0.95, ((0, 1.0),))
     ],
 )
 def test_what_cannot_be_weighed_is_refused(change: dict[int, Any]) -> None:
-    arguments = [*_FEW, bundled().sections]
+    arguments = [*_FEW, bundled_table().sections]
     kernel_terms().weigh(*arguments)
     for place, value in change.items():
         arguments[place] = value

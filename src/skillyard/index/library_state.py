@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from skillyard.catalog.reading import Entry
 from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic
-from skillyard.index.records import candidate_fields, candidate_of
+from skillyard.index.records import encode_candidate, decode_candidate
 from skillyard.skill import Skill, Triggers
 
-__all__ = ["Facts", "Known", "State", "entry_of", "load_state", "state_bytes"]
+__all__ = ["SkillFacts", "FileState", "LibraryState", "placeholder_entry", "decode_state", "encode_state"]
 
 
-class Facts(NamedTuple):
+class SkillFacts(NamedTuple):
     """What the names of other skills decide on, without reading the file again."""
 
     name: str
@@ -28,13 +28,13 @@ class Facts(NamedTuple):
     """Of the whole content, 64 digits."""
 
     @classmethod
-    def of(cls, skill: Skill) -> Facts:
+    def of(cls, skill: Skill) -> SkillFacts:
         """Return the facts of a skill."""
         return cls(
             skill.name, skill.slug, skill.origin, skill.hidden, skill.triggers.files, skill.hash
         )
 
-    def stand_in(self, path: str) -> Skill:
+    def placeholder(self, path: str) -> Skill:
         """Return a skill that has these facts and no content."""
         return Skill(
             self.name,
@@ -50,11 +50,11 @@ class Facts(NamedTuple):
         )
 
 
-class Known(NamedTuple):
+class FileState(NamedTuple):
     """One file as it was when it was read."""
 
     candidate: Candidate
-    facts: Facts | None
+    facts: SkillFacts | None
     """None when it did not load."""
     diagnostics: tuple[Diagnostic, ...]
     settled: bool
@@ -62,22 +62,22 @@ class Known(NamedTuple):
     """The flags of its document."""
 
 
-class State(NamedTuple):
+class LibraryState(NamedTuple):
     """All files of a library, and what the walk itself had to say."""
 
-    known: dict[str, Known]
+    known: dict[str, FileState]
     """By path."""
     scanned: tuple[Diagnostic, ...]
     finished: bool
     """False while files are left that the index has never seen or not seen changed."""
 
 
-def state_bytes(state: State) -> bytes:
+def encode_state(state: LibraryState) -> bytes:
     """Return the state as it is kept."""
     shape = {
         "known": [
             [
-                candidate_fields(k.candidate),
+                encode_candidate(k.candidate),
                 k.facts,
                 [list(d) for d in k.diagnostics],
                 k.settled,
@@ -91,37 +91,37 @@ def state_bytes(state: State) -> bytes:
     return json.dumps(shape, separators=(",", ":")).encode("ascii")
 
 
-def load_state(data: bytes) -> State:
-    """Return the state of :func:`state_bytes`. Raises ValueError for anything else."""
+def decode_state(data: bytes) -> LibraryState:
+    """Return the state of :func:`encode_state`. Raises ValueError for anything else."""
     try:
         shape = json.loads(data)
         known = {}
         for candidate, facts, diagnostics, settled, flags in shape["known"]:
-            found = candidate_of(candidate)
-            known[found.path] = Known(
-                found,
-                None if facts is None else _facts(*facts),
-                _diagnostics_of(diagnostics),
+            file = decode_candidate(candidate)
+            known[file.path] = FileState(
+                file,
+                None if facts is None else _decode_facts(*facts),
+                _decode_diagnostics(diagnostics),
                 settled,
                 flags,
             )
-        scanned = _diagnostics_of(shape["scanned"])
-        return State(known, scanned, bool(shape["finished"]))
+        scanned = _decode_diagnostics(shape["scanned"])
+        return LibraryState(known, scanned, bool(shape["finished"]))
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a state: {error}") from None
 
 
-def _facts(
+def _decode_facts(
     name: str, slug: str, origin: str | None, hidden: bool, files: Iterable[str], hash_: str
-) -> Facts:
-    return Facts(name, slug, origin, hidden, tuple(files), hash_)
+) -> SkillFacts:
+    return SkillFacts(name, slug, origin, hidden, tuple(files), hash_)
 
 
-def _diagnostics_of(listed: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:
+def _decode_diagnostics(listed: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:
     return tuple(Diagnostic(*fields) for fields in listed)
 
 
-def entry_of(known: Known) -> Entry:
+def placeholder_entry(known: FileState) -> Entry:
     """Return the file as an entry whose skill is a stand-in."""
-    skill = None if known.facts is None else known.facts.stand_in(known.candidate.path)
+    skill = None if known.facts is None else known.facts.placeholder(known.candidate.path)
     return Entry(known.candidate, skill, known.diagnostics, known.settled)

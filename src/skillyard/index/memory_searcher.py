@@ -11,11 +11,11 @@ from skillyard.index.searcher import (
     CANDIDATES,
     Weights,
     exact_score,
-    first_terms,
-    held_weight,
+    heaviest_terms,
+    matched_weight,
     impact_byte,
-    tie_of,
-    whole_weights,
+    tie_key,
+    integer_weights,
 )
 
 __all__ = ["MemorySearcher"]
@@ -56,7 +56,7 @@ class MemorySearcher:
         return self._postings
 
     def _tie(self, ordinal: int) -> tuple[int, str]:
-        return tie_of(self._documents[ordinal].key)
+        return tie_key(self._documents[ordinal].key)
 
     def frequency(self, term: str) -> int:
         """Return how many live documents hold the term."""
@@ -74,10 +74,10 @@ class MemorySearcher:
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:
         """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
-        weights = first_terms(weights)
+        weights = heaviest_terms(weights)
         sums: dict[int, int] = {}
         postings = self._inverted()
-        for (term, _), whole in zip(weights, whole_weights(weights), strict=True):
+        for (term, _), whole in zip(weights, integer_weights(weights), strict=True):
             for ordinal, impact in postings.get(term, ()):
                 sums[ordinal] = sums.get(ordinal, 0) + whole * impact
         if allowed is not None:
@@ -98,28 +98,28 @@ class MemorySearcher:
 
     def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact scores of the documents named."""
-        weights = first_terms(weights)
+        weights = heaviest_terms(weights)
         terms = [term for term, _ in weights]
         return [exact_score(weights, self.impacts(ordinal, terms)) for ordinal in ordinals]
 
     def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return what the terms weigh, added up, that each of the documents named holds."""
-        weights = first_terms(weights)
+        weights = heaviest_terms(weights)
         terms = [term for term, _ in weights]
-        return [held_weight(weights, self.impacts(ordinal, terms)) for ordinal in ordinals]
+        return [matched_weight(weights, self.impacts(ordinal, terms)) for ordinal in ordinals]
 
     def semantic(
         self, query: bytes, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, int]]:
         """Return up to ``limit`` (ordinal, dot product) above zero, best first."""
-        places = [
+        live = [
             place
             for place, live in enumerate(self._live)
             if live and (allowed is None or place in allowed)
         ]
-        dots = zip(places, self.dots(query, places), strict=True)
-        found = {place: dot for place, dot in dots if dot > 0}
-        return [(place, found[place]) for place in self._best(found.items(), limit)]
+        dots = zip(live, self.dots(query, live), strict=True)
+        positive = {place: dot for place, dot in dots if dot > 0}
+        return [(place, positive[place]) for place in self._best(positive.items(), limit)]
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
         """Return the dot products of the documents named."""
@@ -128,9 +128,9 @@ class MemorySearcher:
                 memoryview(document.vector).cast("b") if document.vector else None
                 for document in self._documents
             ]
-        asked = memoryview(query).cast("b")
+        components = memoryview(query).cast("b")
         vectors = [self._vectors[ordinal] for ordinal in ordinals]
-        return [sum(map(mul, asked, vector)) if vector is not None else 0 for vector in vectors]
+        return [sum(map(mul, components, vector)) if vector is not None else 0 for vector in vectors]
 
     def vector(self, ordinal: int) -> bytes:
         """Return the document's vector, in signed bytes; nothing where it has none."""
@@ -138,8 +138,8 @@ class MemorySearcher:
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""
-        found = self._impacts[ordinal]
-        return [found.get(term, 0.0) for term in terms]
+        held = self._impacts[ordinal]
+        return [held.get(term, 0.0) for term in terms]
 
     def key(self, ordinal: int) -> str:
         """Return the document's key."""

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from skillyard.index.kernel import crc32
 
-__all__ = ["HEADER_SIZE", "MAGIC", "MOST_DOCUMENTS", "PAGE", "SECTIONS", "Header", "pack", "unpack"]
+__all__ = ["HEADER_SIZE", "MAGIC", "MAX_DOCUMENTS", "PAGE", "SECTIONS", "Header", "pack_header", "unpack_header"]
 
 MAGIC = b"SKYSEG\x00\x02"
 PAGE = 1 << 12
 HEADER_SIZE = 1 << 10
-MOST_DOCUMENTS = 1 << 16
+MAX_DOCUMENTS = 1 << 16
 """Documents of one segment: their numbers fit 16 bits, and one segment's sums stay in cache."""
 
 SECTIONS = (
@@ -63,7 +63,7 @@ class Header(NamedTuple):
     """(offset, length) of each section, in the order of :data:`SECTIONS`."""
 
 
-def pack(header: Header) -> bytes:
+def pack_header(header: Header) -> bytes:
     """Return the header as it stands in a file."""
     fixed = _FIXED.pack(MAGIC, header.documents, header.terms, header.dimensions, 0, header.pages)
     body = fixed + b"".join(_PLACE.pack(*place) for place in header.places)
@@ -71,7 +71,7 @@ def pack(header: Header) -> bytes:
     return body + _CHECK.pack(crc32(body))
 
 
-def unpack(data: memoryview) -> Header | None:
+def unpack_header(data: memoryview) -> Header | None:
     """Return the header of a segment, or None when it is not one, damaged or cut off."""
     if len(data) < HEADER_SIZE or not LITTLE_ENDIAN:
         return None

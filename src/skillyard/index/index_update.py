@@ -12,31 +12,31 @@ from skillyard.catalog.counts import count_skills
 from skillyard.catalog.reading import Entry, Progress, read_one
 from skillyard.discovery import Candidate, Scan
 from skillyard.errors import Diagnostic, IndexDamaged
-from skillyard.index.building import document_of
+from skillyard.index.document_builder import build_document
 from skillyard.index.document import EXCLUDED
-from skillyard.index.opening import open_index
-from skillyard.index.place import Place, fingerprint, settings, table_of
-from skillyard.index.reader import SegmentSearcher
-from skillyard.index.records import key_of_candidate, record_of
-from skillyard.index.state import Facts, Known, State, entry_of, load_state, state_bytes
-from skillyard.index.summary import Summary, summary_bytes
-from skillyard.index.table import Table, bundled
-from skillyard.index.writer import IndexWriter
+from skillyard.index.index_reader import open_index
+from skillyard.index.library_spec import LibrarySpec, scan_fingerprint, file_index_settings, table_for
+from skillyard.index.segment_searcher import SegmentSearcher
+from skillyard.index.records import candidate_key, encode_record
+from skillyard.index.library_state import SkillFacts, FileState, LibraryState, placeholder_entry, decode_state, encode_state
+from skillyard.index.library_summary import LibrarySummary, encode_summary
+from skillyard.index.token_table import TokenTable, bundled_table
+from skillyard.index.index_writer import IndexWriter
 from skillyard.limits import Limits
 from skillyard.reported import Reported
 from skillyard.skill import Origin, Skill
 
-__all__ = ["Changes", "build", "refresh"]
+__all__ = ["IndexChanges", "build_index", "refresh_index"]
 
 WAIT_S = 30.0
 """Seconds to wait for another process that is bringing the same index up to date."""
-FIRST_PART = 1_024
+MIN_COMMIT_FILES = 1_024
 """Files that are read before the first commit of an index; then as many as it knows."""
-LARGE_PART = 4_096
+LARGE_COMMIT_FILES = 4_096
 """Files of a part from which parts grow to a quarter of what is known: each is some work."""
 
 
-class Changes(NamedTuple):
+class IndexChanges(NamedTuple):
     """What bringing an index up to date did."""
 
     generation: int
@@ -46,18 +46,18 @@ class Changes(NamedTuple):
     skills: int
 
 
-def state_of(searcher: SegmentSearcher) -> State | None:
+def read_state(searcher: SegmentSearcher) -> LibraryState | None:
     """Return what the index remembers of the files, or None when that is lost."""
     try:
         data = searcher.side_file("state")
-        return None if data is None else load_state(data)
+        return None if data is None else decode_state(data)
     except (IndexDamaged, ValueError):
         return None
 
 
-def build(
-    place: Place, folder: str, *, adapt: bool = False, progress: Progress | None = None
-) -> Changes:
+def build_index(
+    place: LibrarySpec, folder: str, *, adapt: bool = False, progress: Progress | None = None
+) -> IndexChanges:
     """Make the index anew from the files. Raises SkillIoError, InvalidSkillsRoot.
 
     One that was never finished is gone on with. ``adapt`` gives the words that the bundled table
@@ -65,14 +65,14 @@ def build(
     brought up to date.
     """
     if adapt:
-        return _bring(place, folder, _adapted(place.real()), progress, WAIT_S, fresh=True)
-    state = _state_in(folder, bundled())
-    return _bring(place, folder, bundled(), progress, WAIT_S, fresh=state is None or state.finished)
+        return _update(place, folder, _adapted_table(place.real()), progress, WAIT_S, fresh=True)
+    state = _read_folder_state(folder, bundled_table())
+    return _update(place, folder, bundled_table(), progress, WAIT_S, fresh=state is None or state.finished)
 
 
-def refresh(
-    place: Place, folder: str, *, progress: Progress | None = None, wait_s: float = WAIT_S
-) -> Changes:
+def refresh_index(
+    place: LibrarySpec, folder: str, *, progress: Progress | None = None, wait_s: float = WAIT_S
+) -> IndexChanges:
     """Bring the index up to date with the files: only what changed is read.
 
     Raises InvalidSkillsRoot, and SkillIoError, also (``index_busy``) where another process still
@@ -80,14 +80,14 @@ def refresh(
     """
     try:
         searcher = open_index(folder)
-        table = bundled() if searcher is None else table_of(searcher)
+        table = bundled_table() if searcher is None else table_for(searcher)
     except IndexDamaged:
-        table = bundled()
-    return _bring(place, folder, table, progress, wait_s, fresh=False)
+        table = bundled_table()
+    return _update(place, folder, table, progress, wait_s, fresh=False)
 
 
-def _adapted(place: Place) -> Table:
-    from skillyard.index.adapting import adapted
+def _adapted_table(place: LibrarySpec) -> TokenTable:
+    from skillyard.index.table_adaptation import adapt_table
 
     def skills() -> Iterator[Skill]:
         for candidate in place.scan().candidates:
@@ -95,64 +95,64 @@ def _adapted(place: Place) -> Table:
             if skill is not None:
                 yield skill
 
-    return adapted(bundled(), skills())
+    return adapt_table(bundled_table(), skills())
 
 
-def _bring(
-    place: Place,
+def _update(
+    place: LibrarySpec,
     folder: str,
-    table: Table,
+    table: TokenTable,
     progress: Progress | None,
     wait_s: float,
     *,
     fresh: bool,
-) -> Changes:
-    found = place.look()
+) -> IndexChanges:
+    files = place.look()
     with IndexWriter(
-        folder, dimensions=table.dimensions, settings=settings(table), wait_s=wait_s, fresh=fresh
+        folder, dimensions=table.dimensions, settings=file_index_settings(table), wait_s=wait_s, fresh=fresh
     ) as writer:
-        before = _state_in(folder, table)
+        before = _read_folder_state(folder, table)
         state = None if fresh else before
         if state is None:
             for key in list(writer.keys()):
                 writer.delete(key)
-            state = State({}, (), finished=False)
-        if fresh and table.id != bundled().id:
+            state = LibraryState({}, (), finished=False)
+        if fresh and table.id != bundled_table().id:
             writer.side_file("table", bytes(table.data))
         # What answers now is not given up for a part of what is to come.
         in_parts = not (fresh and before is not None and before.finished)
-        return _Update(place.limits, found, writer, table, state, in_parts).run(progress)
+        return _IndexUpdate(place.limits, files, writer, table, state, in_parts).run(progress)
 
 
-def _state_in(folder: str, table: Table) -> State | None:
+def _read_folder_state(folder: str, table: TokenTable) -> LibraryState | None:
     try:
         searcher = open_index(folder)
     except IndexDamaged:
         return None
-    if searcher is None or searcher.settings != settings(table):
+    if searcher is None or searcher.settings != file_index_settings(table):
         return None
-    return state_of(searcher)
+    return read_state(searcher)
 
 
-class _Update:
+class _IndexUpdate:
     """One pass that makes the index say what the files say."""
 
     def __init__(
         self,
         limits: Limits,
-        found: Scan,
+        files: Scan,
         writer: IndexWriter,
-        table: Table,
-        before: State,
+        table: TokenTable,
+        before: LibraryState,
         in_parts: bool,
     ) -> None:
         self.limits = limits
-        self.found = found
+        self.files = files
         self.writer = writer
         self.table = table
         self.before = before.known
         self.in_parts = in_parts
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, FileState] = {}
         """Every file that the index knows by now."""
         self._entries: dict[str, Entry] = {}
         """By path, of all that was settled before."""
@@ -160,25 +160,25 @@ class _Update:
         self.changed: set[str] = set()
         self.removed = 0
 
-    def run(self, progress: Progress | None) -> Changes:
+    def run(self, progress: Progress | None) -> IndexChanges:
         """Look at all files, read those that changed, write their documents, commit.
 
         In a long run the index is committed in parts, and what is done stays when it is stopped.
         """
-        candidates = self.found.candidates
-        self._remove({candidate.path for candidate in candidates})
+        candidates = self.files.candidates
+        self._remove_missing({candidate.path for candidate in candidates})
         now = time.time_ns()
         since = 0
-        due = FIRST_PART
+        due = MIN_COMMIT_FILES
         try:
             for number, candidate in enumerate(candidates):
                 if progress is not None and number % 64 == 0:
                     progress(number, len(candidates))
-                since += self._take(candidate, now)
+                since += self._update_file(candidate, now)
                 if since >= due and self.in_parts:
                     self._commit(finished=False)
                     since = 0
-                    due = _next_part(len(self.known))
+                    due = _next_commit_size(len(self.known))
         except (KeyboardInterrupt, SystemExit):
             if since and self.in_parts:
                 self._commit(finished=False)
@@ -187,16 +187,16 @@ class _Update:
             progress(len(candidates), len(candidates))
         return self._commit(finished=True)
 
-    def _take(self, candidate: Candidate, now: int) -> bool:
+    def _update_file(self, candidate: Candidate, now: int) -> bool:
         """Bring the document of one file up to date; True when the file was read."""
         before = self.before.get(candidate.path)
         if before is not None and before.settled and before.candidate == candidate:
             self.known[candidate.path] = before
             return False
         entry = read_one(candidate, self.limits, now)
-        facts = None if entry.skill is None else Facts.of(entry.skill)
+        facts = None if entry.skill is None else SkillFacts.of(entry.skill)
         flags = _flags(facts, shadowed=before is not None and bool(before.flags))
-        self.known[candidate.path] = Known(
+        self.known[candidate.path] = FileState(
             candidate, facts, entry.diagnostics, entry.settled, flags
         )
         # A young file is read again though its stamp is the same: its content decides.
@@ -205,33 +205,33 @@ class _Update:
             facts,
             flags,
         ):
-            self._write(candidate, entry.skill, flags)
+            self._write_document(candidate, entry.skill, flags)
         return True
 
-    def _write(self, candidate: Candidate, skill: Skill | None, flags: int) -> None:
-        key, path = key_of_candidate(candidate), candidate.path
+    def _write_document(self, candidate: Candidate, skill: Skill | None, flags: int) -> None:
+        key, path = candidate_key(candidate), candidate.path
         if skill is None:
             self.removed += self.writer.delete(key)
             return
-        record = record_of(candidate, skill)
-        document = document_of(skill, self.table, excluded=bool(flags), record=record)
+        record = encode_record(candidate, skill)
+        document = build_document(skill, self.table, excluded=bool(flags), record=record)
         self.writer.add(document._replace(key=key))
         before = self.before.get(path)
         (self.added if before is None or before.facts is None else self.changed).add(path)
 
-    def _remove(self, paths: set[str]) -> None:
+    def _remove_missing(self, paths: set[str]) -> None:
         for path, known in self.before.items():
             if path not in paths:
-                self.removed += self.writer.delete(key_of_candidate(known.candidate))
+                self.removed += self.writer.delete(candidate_key(known.candidate))
 
-    def _settle(
+    def _resolve_names(
         self,
-    ) -> tuple[dict[str, Known], dict[str, Skill], dict[Skill, Skill], list[Diagnostic]]:
+    ) -> tuple[dict[str, FileState], dict[str, Skill], dict[Skill, Skill], list[Diagnostic]]:
         """Return the files in their order, their skills, who is shadowed, and what is to be said.
 
         Who wins over whom is known only now: the documents of the few that lose are written again.
         """
-        order = [candidate.path for candidate in self.found.candidates]
+        order = [candidate.path for candidate in self.files.candidates]
         everything = {
             path: known
             for path in order
@@ -249,35 +249,35 @@ class _Update:
                 else:
                     self.before[path] = settled
                 read = read_one(known.candidate, self.limits, time.time_ns())
-                self._write(known.candidate, read.skill, flags)
+                self._write_document(known.candidate, read.skill, flags)
         skills = {e.candidate.path: e.skill for e in entries if e.skill is not None}
         return everything, skills, shadowed, collisions
 
-    def _entry(self, path: str, known: Known) -> Entry:
+    def _entry(self, path: str, known: FileState) -> Entry:
         entry = self._entries.get(path)
         if entry is None or entry.candidate is not known.candidate:
-            entry = self._entries[path] = entry_of(known)
+            entry = self._entries[path] = placeholder_entry(known)
         return entry
 
-    def _commit(self, *, finished: bool) -> Changes:
-        everything, skills, shadowed, collisions = self._settle()
+    def _commit(self, *, finished: bool) -> IndexChanges:
+        everything, skills, shadowed, collisions = self._resolve_names()
         diagnostics = [d for known in everything.values() for d in known.diagnostics]
-        diagnostics += [*self.found.diagnostics, *collisions]
+        diagnostics += [*self.files.diagnostics, *collisions]
         diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
         loaded = {path: known for path, known in everything.items() if known.facts is not None}
         counts = count_skills(skills.values(), shadowed)
-        keys = {path: key_of_candidate(known.candidate) for path, known in loaded.items()}
+        keys = {path: candidate_key(known.candidate) for path, known in loaded.items()}
         losers = {skill.path for skill in shadowed}
         copies = {
-            keys[path]: tuple(keys[copy.path] for copy in found)
-            for path, found in copies_by_path(shadowed).items()
+            keys[path]: tuple(keys[copy.path] for copy in duplicates)
+            for path, duplicates in copies_by_path(shadowed).items()
         }
         patterns = {
             keys[path]: known.facts.files
             for path, known in loaded.items()
             if known.facts is not None and known.facts.files and not known.flags
         }
-        summary = Summary(
+        summary = LibrarySummary(
             len(loaded),
             Reported(diagnostics),
             tuple(
@@ -286,27 +286,27 @@ class _Update:
                 if known.facts is not None and known.facts.hidden and path not in losers
             ),
             patterns,
-            fingerprint(self.found) if finished else "",
+            scan_fingerprint(self.files) if finished else "",
             finished and all(known.settled for known in everything.values()),
             counts,
             copies,
-            len(self.found.candidates),
+            len(self.files.candidates),
             len(everything),
         )
-        state = State(everything, self.found.diagnostics, finished)
-        self.writer.side_file("state", state_bytes(state))
-        self.writer.side_file("summary", summary_bytes(summary))
+        state = LibraryState(everything, self.files.diagnostics, finished)
+        self.writer.side_file("state", encode_state(state))
+        self.writer.side_file("summary", encode_summary(summary))
         generation = self.writer.commit()
         changed = self.changed - self.added
-        return Changes(generation, len(self.added), len(changed), self.removed, counts.skills)
+        return IndexChanges(generation, len(self.added), len(changed), self.removed, counts.skills)
 
 
-def _next_part(known: int) -> int:
+def _next_commit_size(known: int) -> int:
     """Return how many files to read before the next commit: a kill loses no more than these."""
-    return max(FIRST_PART, min(known, LARGE_PART), known // 4)
+    return max(MIN_COMMIT_FILES, min(known, LARGE_COMMIT_FILES), known // 4)
 
 
-def _flags(facts: Facts | None, *, shadowed: bool) -> int:
+def _flags(facts: SkillFacts | None, *, shadowed: bool) -> int:
     if facts is None:
         return 0
     out = shadowed or facts.hidden or facts.origin == Origin.CONVENTION

@@ -6,21 +6,21 @@ import os
 from json import dumps
 from typing import TYPE_CHECKING
 
-from skillyard.index.place import Place
+from skillyard.index.library_spec import LibrarySpec
 from skillyard.reported import Reported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Spelling"]
+__all__ = ["PathMapping"]
 
 
-class Spelling:
+class PathMapping:
     """How the paths of one index read for somebody who named its roots in some way."""
 
     __slots__ = ("_differs", "_place", "_prefixes", "_real")
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: LibrarySpec) -> None:
         """Take the library with its roots as they were named."""
         self._place = place
         self._real = tuple(map(_prefix, place.real().roots))
@@ -53,11 +53,11 @@ class Spelling:
         text = reported.json
         for real, named in zip(self._real, self._prefixes, strict=True):
             if real != named:
-                text = _renamed(text, _escaped(real), _escaped(named))
-        found = Reported(json=text)
+                text = _rename_root(text, _escaped(real), _escaped(named))
+        renamed = Reported(json=text)
         if len(self._prefixes) == 1:
-            return found
-        order = sorted(found.listed, key=lambda d: (d.path, d.line or 0, d.column or 0, d.code))
+            return renamed
+        order = sorted(renamed.listed, key=lambda d: (d.path, d.line or 0, d.column or 0, d.code))
         return Reported(order)
 
 
@@ -73,14 +73,14 @@ def _escaped(text: str) -> str:
     return dumps(text)[1:-1]
 
 
-_BEFORE = ('"', " ", "'", "(", "`", "[")
+_PATH_STARTS = ('"', " ", "'", "(", "`", "[")
 """What stands before a path in the text of a diagnostic."""
 
 
-def _renamed(text: str, real: str, named: str) -> str:
+def _rename_root(text: str, real: str, named: str) -> str:
     """Return JSON with one root named differently, where a path begins with it or is it."""
     whole = f'"{real.rstrip("/")}"'
     text = text.replace(whole, f'"{named.rstrip("/") or "."}"')
-    for before in _BEFORE:  # a pattern would do it in one pass, and `re` costs more to load
+    for before in _PATH_STARTS:  # a pattern would do it in one pass, and `re` costs more to load
         text = text.replace(before + real, before + named)
     return text

@@ -6,12 +6,12 @@ import os
 
 from skillyard.errors import IndexDamaged
 from skillyard.index.kernel import KERNEL
-from skillyard.index.manifest import NAME, REBUILD, Manifest, mapped, parse
-from skillyard.index.reader import SegmentSearcher
+from skillyard.index.manifest import NAME, REBUILD, Manifest, map_file, parse_manifest
+from skillyard.index.segment_searcher import SegmentSearcher
 
-__all__ = ["open_index", "searcher_over"]
+__all__ = ["open_index", "make_searcher"]
 
-TRIES = 8
+MAX_ATTEMPTS = 8
 """How often a manifest is read again when a writer took its files away meanwhile."""
 
 
@@ -23,19 +23,19 @@ def open_index(folder: str, before: SegmentSearcher | None = None) -> SegmentSea
     :meth:`SegmentSearcher.stale`.
     """
     missing = ""
-    for _ in range(TRIES):
-        data = mapped(os.path.join(folder, NAME))
+    for _ in range(MAX_ATTEMPTS):
+        data = map_file(os.path.join(folder, NAME))
         if data is None:
             return None
-        manifest = parse(memoryview(data), os.path.join(folder, NAME))
+        manifest = parse_manifest(memoryview(data), os.path.join(folder, NAME))
         try:
-            return searcher_over(folder, manifest, memoryview(data), before)
+            return make_searcher(folder, manifest, memoryview(data), before)
         except FileNotFoundError as error:  # a writer merged: the new manifest says where to
             missing = str(error.filename)
     raise IndexDamaged("a segment is missing", path=missing, hint=REBUILD)
 
 
-def searcher_over(
+def make_searcher(
     folder: str, manifest: Manifest, data: memoryview, before: SegmentSearcher | None = None
 ) -> SegmentSearcher:
     """Return the searcher over a generation: through the kernel where there is one."""

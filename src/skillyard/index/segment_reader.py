@@ -9,12 +9,12 @@ from operator import mul
 from skillyard.errors import IndexDamaged
 from skillyard.index.document import EXCLUDED, IndexedDocument
 from skillyard.index.kernel import KERNEL, crc32
-from skillyard.index.layout import HEADER_SIZE, MOST_DOCUMENTS, PAGE, SECTIONS, unpack
+from skillyard.index.segment_format import HEADER_SIZE, MAX_DOCUMENTS, PAGE, SECTIONS, unpack_header
 
-__all__ = ["Segment"]
+__all__ = ["SegmentReader"]
 
 REBUILD = "rebuild it with `skillyard index build`"
-_KINDS = {
+_ITEM_TYPES = {
     **dict.fromkeys(("term_slots", "term_offsets", "posting_starts", "forward_starts"), "I"),
     **dict.fromkeys(("forward_terms", "key_offsets", "key_slots"), "I"),
     **dict.fromkeys(("ties", "record_offsets"), "Q"),
@@ -23,45 +23,45 @@ _KINDS = {
     "vectors": "b",
 }
 _IS_EXCLUDED = bytes(flags & EXCLUDED for flags in range(256))
-_SIZES = {"I": 4, "Q": 8, "H": 2, "f": 4, "b": 1, "B": 1}
+_ITEM_SIZES = {"I": 4, "Q": 8, "H": 2, "f": 4, "b": 1, "B": 1}
 
 
-class Segment:
+class SegmentReader:
     """A segment over a buffer (a mapped file, or bytes). Raises IndexDamaged wherever it is."""
 
-    wounded = False
+    is_damaged = False
     """True once damage was met, whoever met it: whoever owns the index can make it anew."""
 
     def __init__(self, data: memoryview, path: str) -> None:
         self.path = path
         self._data = data
-        header = unpack(data)
+        header = unpack_header(data)
         if header is None:
             raise self.damaged("the header does not match its checksum")
         self.documents = header.documents
         self.terms = header.terms
         self.dimensions = header.dimensions
         pages = -(-(header.pages - HEADER_SIZE) // PAGE)
-        if len(data) != header.pages + 4 * pages + 4 or self.documents > MOST_DOCUMENTS:
+        if len(data) != header.pages + 4 * pages + 4 or self.documents > MAX_DOCUMENTS:
             raise self.damaged("the file has another size than its header says")
         listed = data[header.pages : header.pages + 4 * pages]
         if crc32(listed) != int.from_bytes(data[-4:], "little"):
             raise self.damaged("the page checksums are damaged")
         self._checks = listed.cast("I")
-        self._seen = bytearray(pages)
+        self._checked_pages = bytearray(pages)
         self._places = dict(zip(SECTIONS, header.places, strict=True))
         self._views: dict[str, memoryview] = {}
         for name, (offset, length) in self._places.items():
-            kind = _KINDS.get(name, "B")
-            if offset % 8 or offset + length > header.pages or length % _SIZES[kind]:
+            kind = _ITEM_TYPES.get(name, "B")
+            if offset % 8 or offset + length > header.pages or length % _ITEM_SIZES[kind]:
                 raise self.damaged(f"section {name} lies outside the file")
             self._views[name] = data[offset : offset + length].cast(kind)  # type: ignore[call-overload]
         self._check_counts()
         self.dead: frozenset[int] = frozenset()
-        self._sound: set[str] = set()
-        self._read = bytearray(self.documents)
-        self._out: frozenset[int] | None = None
-        self._silent: list[int] | None = None
+        self._checked_sections: set[str] = set()
+        self._checked_forward = bytearray(self.documents)
+        self._excluded_cache: frozenset[int] | None = None
+        self._unsearchable_cache: list[int] | None = None
         self._tables: dict[str, tuple[object, ...]] = {}
         """What the kernel is told of each hash table."""
 
@@ -75,17 +75,17 @@ class Segment:
         """The same for two values over one reading of one file."""
         return id(self._checks)
 
-    def with_dead(self, dead: frozenset[int]) -> Segment:
+    def with_dead(self, dead: frozenset[int]) -> SegmentReader:
         """Return the same segment with other deleted documents; what was checked stays checked."""
         from copy import copy  # an index that is opened once needs none of it
 
         other = copy(self)
         other.dead = dead
-        other._silent = None
+        other._unsearchable_cache = None
         return other
 
     def _check_counts(self) -> None:
-        wanted = {
+        expected = {
             "term_offsets": self.terms + 1,
             "posting_starts": self.terms + 1,
             "forward_starts": self.documents + 1,
@@ -95,12 +95,12 @@ class Segment:
             "key_offsets": self.documents + 1,
             "record_offsets": self.documents + 1,
         }
-        if any(len(self._views[name]) != count for name, count in wanted.items()):
+        if any(len(self._views[name]) != count for name, count in expected.items()):
             raise self.damaged("the sections do not fit each other")
 
     def damaged(self, what: str) -> IndexDamaged:
         """Return the error for this file, and remember it."""
-        self.wounded = True
+        self.is_damaged = True
         return IndexDamaged(f"the index is damaged: {what}", path=self.path, hint=REBUILD)
 
     def view(self, name: str, first: int, last: int) -> memoryview:
@@ -115,7 +115,7 @@ class Segment:
 
     def _check(self, first: int, last: int) -> None:
         """Check the pages ``first`` to ``last`` that were not looked at yet."""
-        seen = self._seen
+        seen = self._checked_pages
         if seen.find(0, first, last + 1) < 0:
             return
         if KERNEL is not None:
@@ -133,7 +133,7 @@ class Segment:
 
     def _pages(self) -> tuple[object, ...]:
         """Return what the kernel has to know of the pages."""
-        return self._data, self._checks, self._seen, HEADER_SIZE, PAGE
+        return self._data, self._checks, self._checked_pages, HEADER_SIZE, PAGE
 
     def _sections(self, *names: str) -> list[tuple[int, int]]:
         """Return where sections start and how many items they hold, for the kernel."""
@@ -144,13 +144,13 @@ class Segment:
 
     @property
     def _checks_start(self) -> int:
-        return len(self._data) - 4 * len(self._seen) - 4
+        return len(self._data) - 4 * len(self._checked_pages) - 4
 
     def whole(self, name: str) -> memoryview:
         """Return a whole section, checked."""
-        if name not in self._sound:
+        if name not in self._checked_sections:
             self.view(name, 0, len(self._views[name]))
-            self._sound.add(name)
+            self._checked_sections.add(name)
         return self._views[name]
 
     def _span(self, name: str, number: int) -> tuple[int, int]:
@@ -164,9 +164,9 @@ class Segment:
             if table is None:
                 table = (*self._pages(), *self._sections(slots, offsets, names))
                 self._tables[slots] = table
-            found: int = KERNEL.look_up_name(*table, name)
-            if found > -2:
-                return found  # else what is damaged is met again below, and said
+            number: int = KERNEL.look_up_name(*table, name)
+            if number > -2:
+                return number  # else what is damaged is met again below, and said
         size = len(self._views[slots])
         if not size or size & (size - 1):
             raise self.damaged(f"section {slots} is no hash table")
@@ -238,7 +238,7 @@ class Segment:
         totals = self.sums(terms)
         if allowed is not None:
             totals = [t if number in allowed else 0 for number, t in enumerate(totals)]
-        return _top(totals, limit, slack)
+        return _top_documents(totals, limit, slack)
 
     def for_kernel(self) -> tuple[object, ...]:
         """Return what the kernel's engine takes of a segment: views whose pages it does not check.
@@ -251,7 +251,7 @@ class Segment:
             *("forward_impacts", "ties", "vectors"),
         )
         views = [self._views[name] for name in sections]
-        return (*views, self._read, sorted(self.dead), self._silenced())
+        return (*views, self._checked_forward, sorted(self.dead), self._unsearchable())
 
     def check_postings(self, term: int) -> tuple[int, int]:
         """Return where the postings of a term lie, once they are known to be sound."""
@@ -267,34 +267,34 @@ class Segment:
         first, last = self._span("forward_starts", number)
         self.view("forward_terms", first, last)
         self.view("forward_impacts", first, last)
-        self._read[number] = 1
+        self._checked_forward[number] = 1
 
     def check_forwards(self, numbers: list[int]) -> None:
         """Check the forward lists of some documents, and note that they were."""
         if KERNEL is not None:
             sections = self._sections("forward_starts", "forward_terms", "forward_impacts")
-            done = KERNEL.check_forward(*self._pages(), *sections, self._read, numbers)
+            done = KERNEL.check_forward(*self._pages(), *sections, self._checked_forward, numbers)
             numbers = numbers[done:]  # the first of them is damaged, if there is one
         for number in numbers:
             self.check_forward(number)
 
-    def _silenced(self) -> list[int]:
+    def _unsearchable(self) -> list[int]:
         """Return the documents that are no answers: deleted and excluded ones."""
-        if self._silent is None:
-            self._silent = sorted(self.dead | self._excluded())
-        return self._silent
+        if self._unsearchable_cache is None:
+            self._unsearchable_cache = sorted(self.dead | self._excluded())
+        return self._unsearchable_cache
 
     def _excluded(self) -> frozenset[int]:
         """Return the documents that are no answers, deleted or not."""
-        if self._out is None:
-            marks = bytes(self.whole("flags")).translate(_IS_EXCLUDED)
-            found = []
-            number = marks.find(1)
+        if self._excluded_cache is None:
+            flags = bytes(self.whole("flags")).translate(_IS_EXCLUDED)
+            numbers = []
+            number = flags.find(1)
             while number >= 0:
-                found.append(number)
-                number = marks.find(1, number + 1)
-            self._out = frozenset(found)
-        return self._out
+                numbers.append(number)
+                number = flags.find(1, number + 1)
+            self._excluded_cache = frozenset(numbers)
+        return self._excluded_cache
 
     def nearest(
         self, query: bytes, limit: int, allowed: frozenset[int] | None
@@ -305,13 +305,13 @@ class Segment:
         from skillyard.index.vectors import dot_products  # not where the kernel answers
 
         vectors = self.whole("vectors")
-        out = self._silenced()
+        out = self._unsearchable()
         dots = dot_products(vectors, self.dimensions, query)
         for number in out:
             dots[number] = 0
         if allowed is not None:
             dots = [dot if number in allowed else 0 for number, dot in enumerate(dots)]
-        return _top(dots, limit)
+        return _top_documents(dots, limit)
 
     def dot(self, query: bytes, number: int) -> int:
         """Return the dot product of one document's vector."""
@@ -331,11 +331,11 @@ class Segment:
         first, last = self._span("forward_starts", number)
         held = self.view("forward_terms", first, last)
         weights = self.view("forward_impacts", first, last)
-        found = []
+        impacts = []
         for term in terms:
             place = bisect_left(held, term) if term >= 0 else len(held)
-            found.append(weights[place] if place < len(held) and held[place] == term else 0.0)
-        return found
+            impacts.append(weights[place] if place < len(held) and held[place] == term else 0.0)
+        return impacts
 
     def key(self, number: int) -> str:
         """Return a document's key."""
@@ -375,11 +375,11 @@ class Segment:
 
 
 def _highest(documents: memoryview) -> int:
-    found: int = max(documents) if KERNEL is None else KERNEL.highest(documents)
-    return found
+    highest: int = max(documents) if KERNEL is None else KERNEL.highest(documents)
+    return highest
 
 
-def _top(totals: list[int], limit: int, slack: int = 0) -> list[tuple[int, int]]:
+def _top_documents(totals: list[int], limit: int, slack: int = 0) -> list[tuple[int, int]]:
     if limit <= 0:
         return []
     from heapq import nlargest  # not where the kernel answers

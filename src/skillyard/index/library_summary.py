@@ -8,10 +8,10 @@ from typing import NamedTuple
 from skillyard.catalog.counts import SkillCounts
 from skillyard.reported import Reported
 
-__all__ = ["Summary", "load_summary", "summary_bytes"]
+__all__ = ["LibrarySummary", "decode_summary", "encode_summary"]
 
 
-class Summary(NamedTuple):
+class LibrarySummary(NamedTuple):
     """What every answer needs of the library beside the index itself."""
 
     documents: int
@@ -22,7 +22,7 @@ class Summary(NamedTuple):
     patterns: dict[str, tuple[str, ...]]
     """File patterns by key."""
     fingerprint: str
-    """What the walk saw; see :func:`skillyard.index.place.fingerprint`."""
+    """What the walk saw; see :func:`skillyard.index.library_spec.scan_fingerprint`."""
     settled: bool
     """False when a file was so young when it was read that its stamp may not tell a change."""
     counts: SkillCounts
@@ -35,7 +35,7 @@ class Summary(NamedTuple):
     """How many of them the index knows: fewer while it is being made for the first time."""
 
 
-def summary_bytes(summary: Summary) -> bytes:
+def encode_summary(summary: LibrarySummary) -> bytes:
     """Return the summary as it is kept: a line of JSON, then the diagnostics as printed."""
     shape = {
         "documents": summary.documents,
@@ -52,8 +52,8 @@ def summary_bytes(summary: Summary) -> bytes:
     return f"{head}\n{summary.reported.json}".encode("ascii")
 
 
-def load_summary(data: bytes) -> Summary:
-    """Return the summary of :func:`summary_bytes`. Raises ValueError for anything else."""
+def decode_summary(data: bytes) -> LibrarySummary:
+    """Return the summary of :func:`encode_summary`. Raises ValueError for anything else."""
     try:
         head, between, reported = str(data, "ascii").partition("\n")
         if not between or (reported[:1], reported[-1:]) != ("[", "]"):
@@ -61,7 +61,7 @@ def load_summary(data: bytes) -> Summary:
         shape = json.loads(head)
         patterns = {key: tuple(listed) for key, listed in shape["patterns"].items()}
         copies = {key: tuple(keys) for key, keys in shape["copies"].items()}
-        return Summary(
+        return LibrarySummary(
             shape["documents"],
             Reported(json=reported),
             tuple(shape["hidden"]),

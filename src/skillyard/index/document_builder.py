@@ -7,23 +7,23 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from skillyard.index.document import EXCLUDED, IndexedDocument
-from skillyard.index.identity import key_of
+from skillyard.index.identity import document_key
 from skillyard.index.kernel import KERNEL
-from skillyard.index.marks import marks
-from skillyard.index.table import Table
+from skillyard.index.facet_terms import facet_terms
+from skillyard.index.token_table import TokenTable
 from skillyard.index.term_counts import kernel_terms
-from skillyard.index.weighing import (
+from skillyard.index.bm25f import (
     FIELDS,
     K1,
-    Analysed,
+    FieldCounts,
     B,
-    analysed_texts,
+    count_texts,
     field_texts,
-    impacts,
+    term_impacts,
 )
 from skillyard.skill import Skill
 
-__all__ = ["document_of", "documents_of", "vector_fields"]
+__all__ = ["build_document", "build_documents", "vector_fields"]
 
 VECTOR_FIELDS = (
     ("name", 0.5),
@@ -35,12 +35,12 @@ VECTOR_FIELDS = (
 """What each field counts in a skill's vector; its direction counts, not its length."""
 
 
-def vector_fields(analysed: Analysed) -> list[tuple[float, Iterable[tuple[str, float]]]]:
+def vector_fields(analysed: FieldCounts) -> list[tuple[float, Iterable[tuple[str, float]]]]:
     """Return the fields that make a skill's vector, each with its weight."""
     return [(weight, getattr(analysed, field).items()) for field, weight in VECTOR_FIELDS]
 
 
-class Weighed(NamedTuple):
+class IndexedText(NamedTuple):
     """What an index holds of a skill's texts, and what its marks are made of."""
 
     terms: tuple[str, ...]
@@ -54,18 +54,18 @@ class Weighed(NamedTuple):
     """Terms of the body, prose and code."""
 
 
-def weigh(texts: tuple[str, ...], table: Table) -> Weighed:
-    """Return what an index holds of the texts of :func:`~.weighing.field_texts`."""
+def index_texts(texts: tuple[str, ...], table: TokenTable) -> IndexedText:
+    """Return what an index holds of the texts of :func:`~.bm25f.field_texts`."""
     if KERNEL is not None:
         terms, impacts_, vector, lengths, name, avoid = kernel_terms().weigh(
-            texts, _SUMMED, K1, B, _MIXING, table.sections
+            texts, _FIELD_WEIGHTS, K1, B, _VECTOR_WEIGHTS, table.sections
         )
-        return Weighed(
+        return IndexedText(
             terms, array("f", impacts_), vector, name, avoid, lengths[_PROSE] + lengths[_CODE]
         )
-    analysed = analysed_texts(texts)
-    weighed = impacts(analysed)
-    return Weighed(
+    analysed = count_texts(texts)
+    weighed = term_impacts(analysed)
+    return IndexedText(
         tuple(weighed),
         array("f", weighed.values()),
         table.vector(vector_fields(analysed)),
@@ -75,19 +75,19 @@ def weigh(texts: tuple[str, ...], table: Table) -> Weighed:
     )
 
 
-_PROSE, _CODE = (Analysed._fields.index(field) for field in ("prose", "code"))
-_SUMMED = tuple((field.weight, field.average) for field in FIELDS)
-_MIXING = tuple((Analysed._fields.index(field), weight) for field, weight in VECTOR_FIELDS)
+_PROSE, _CODE = (FieldCounts._fields.index(field) for field in ("prose", "code"))
+_FIELD_WEIGHTS = tuple((field.weight, field.average) for field in FIELDS)
+_VECTOR_WEIGHTS = tuple((FieldCounts._fields.index(field), weight) for field, weight in VECTOR_FIELDS)
 
 
-def document_of(
-    skill: Skill, table: Table, *, excluded: bool = False, record: bytes = b""
+def build_document(
+    skill: Skill, table: TokenTable, *, excluded: bool = False, record: bytes = b""
 ) -> IndexedDocument:
     """Return the skill as an index holds it. ``excluded`` keeps it from being an answer."""
-    weighed = weigh(field_texts(skill), table)
-    more = marks(skill, weighed.name, weighed.avoid, weighed.length)
+    weighed = index_texts(field_texts(skill), table)
+    more = facet_terms(skill, weighed.name, weighed.avoid, weighed.length)
     return IndexedDocument(
-        key_of(skill),
+        document_key(skill),
         record,
         EXCLUDED if excluded else 0,
         (*weighed.terms, *more),  # no mark is a term
@@ -96,9 +96,9 @@ def document_of(
     )
 
 
-def documents_of(
-    skills: Iterable[Skill], table: Table, excluded: frozenset[int] = frozenset()
+def build_documents(
+    skills: Iterable[Skill], table: TokenTable, excluded: frozenset[int] = frozenset()
 ) -> Iterator[IndexedDocument]:
     """Yield the skills as documents; ``excluded`` holds places of skills that are no answers."""
     for place, skill in enumerate(skills):
-        yield document_of(skill, table, excluded=place in excluded)
+        yield build_document(skill, table, excluded=place in excluded)

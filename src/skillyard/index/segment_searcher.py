@@ -11,20 +11,20 @@ from skillyard.index.manifest import (
     NAME,
     REBUILD,
     Manifest,
-    Part,
-    mapped,
-    parse,
+    SegmentEntry,
+    map_file,
+    parse_manifest,
 )
-from skillyard.index.reading import Segment
+from skillyard.index.segment_reader import SegmentReader
 from skillyard.index.searcher import (
     CANDIDATES,
     Weights,
     contenders,
     exact_score,
-    first_terms,
-    held_weight,
-    slack_of,
-    whole_weights,
+    heaviest_terms,
+    matched_weight,
+    rounding_slack,
+    integer_weights,
 )
 
 __all__ = ["MASK", "SHIFT", "SegmentSearcher"]
@@ -57,12 +57,12 @@ class SegmentSearcher:
         self.size = sum(s.documents - len(s.dead) - s.excluded() for s in self.segments)
         self._terms: dict[str, tuple[int, ...]] = {}
 
-    def _segment(self, part: Part, data: memoryview) -> Segment:
+    def _segment(self, part: SegmentEntry, data: memoryview) -> SegmentReader:
         path = os.path.join(self.folder, part.file or NAME)
         if part.file:
             if os.path.basename(part.file) != part.file:
                 raise IndexDamaged("a segment lies elsewhere", path=path, hint=REBUILD)
-            whole = mapped(path)
+            whole = map_file(path)
             if whole is None:
                 raise FileNotFoundError(2, "no such segment", path)
             body = memoryview(whole)
@@ -70,7 +70,7 @@ class SegmentSearcher:
             body = data[part.offset : part.offset + part.size]
         if len(body) != part.size:
             raise IndexDamaged("a segment has another size", path=path, hint=REBUILD)
-        segment = Segment(body, path)
+        segment = SegmentReader(body, path)
         if segment.dimensions != self.manifest.dimensions:
             raise segment.damaged("its vectors have another size")
         if any(number >= segment.documents for number in part.dead):
@@ -78,7 +78,7 @@ class SegmentSearcher:
         segment.dead = part.dead
         return segment
 
-    def by_file(self) -> dict[str, Segment]:
+    def by_file(self) -> dict[str, SegmentReader]:
         """Return the segments that lie in files of their own, by name."""
         pairs = zip(self.manifest.parts, self.segments, strict=True)
         return {part.file: segment for part, segment in pairs if part.file}
@@ -101,10 +101,10 @@ class SegmentSearcher:
     def stale(self) -> bool:
         """True when there is a newer generation, or none that can be read."""
         try:
-            data = mapped(os.path.join(self.folder, NAME))
+            data = map_file(os.path.join(self.folder, NAME))
             if data is None:
                 return True
-            current = parse(memoryview(data), self.folder)
+            current = parse_manifest(memoryview(data), self.folder)
         except IndexDamaged:
             return True
         return current.generation != self.generation or current.settings != self.settings
@@ -115,19 +115,19 @@ class SegmentSearcher:
         if side is None:
             return None
         path = os.path.join(self.folder, side.file)
-        data = mapped(path)
+        data = map_file(path)
         if data is None or len(data) != side.size or crc32(data) != side.check:
             raise IndexDamaged(f"the side file {name} is damaged", path=path, hint=REBUILD)
         return bytes(data)
 
     def _numbers(self, term: str) -> tuple[int, ...]:
         """Return the term's number in each segment, -1 where it is unknown."""
-        found = self._terms.get(term)
-        if found is None:
-            found = tuple(segment.term(term) for segment in self.segments)
+        numbers = self._terms.get(term)
+        if numbers is None:
+            numbers = tuple(segment.term(term) for segment in self.segments)
             if len(self._terms) < 50_000:
-                self._terms[term] = found
-        return found
+                self._terms[term] = numbers
+        return numbers
 
     def frequency(self, term: str) -> int:
         """Return how many live documents hold the term."""
@@ -147,40 +147,40 @@ class SegmentSearcher:
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:
         """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
-        weights = first_terms(weights)
-        whole = whole_weights(weights)
-        wanted = max(min(limit, sum(s.documents for s in self.segments)), CANDIDATES)
-        narrow = 0 < limit < wanted  # only who may be among them has to be looked at again
-        ask, slack = (limit, slack_of(weights)) if narrow else (wanted, 0)
-        found: list[tuple[int, int]] = []
+        weights = heaviest_terms(weights)
+        integers = integer_weights(weights)
+        candidates = max(min(limit, sum(s.documents for s in self.segments)), CANDIDATES)
+        narrow = 0 < limit < candidates  # only who may be among them has to be looked at again
+        count, slack = (limit, rounding_slack(weights)) if narrow else (candidates, 0)
+        sums: list[tuple[int, int]] = []
         for place, segment in enumerate(self.segments):
             terms = [
                 (number, weight)
-                for (term, _), weight in zip(weights, whole, strict=True)
+                for (term, _), weight in zip(weights, integers, strict=True)
                 if (number := self._numbers(term)[place]) >= 0
             ]
             if terms:
-                best = segment.best(terms, ask, _inside(allowed, place, segment), slack)
-                found += [(total, place << SHIFT | number) for total, number in best]
-        close = contenders(found, weights, limit)
+                best = segment.best(terms, count, _inside(allowed, place, segment), slack)
+                sums += [(total, place << SHIFT | number) for total, number in best]
+        near = contenders(sums, weights, limit)
         chosen = (
-            [ordinal for _, ordinal in close]
-            if len(close) <= wanted
-            else self._first(close, wanted)
+            [ordinal for _, ordinal in near]
+            if len(near) <= candidates
+            else self._first(near, candidates)
         )
         exact = self.exact(weights, chosen)
         return self._sorted(zip(exact, chosen, strict=True), limit)
 
-    def _first(self, found: list[tuple[int, int]], limit: int) -> list[int]:
+    def _first(self, scored: list[tuple[int, int]], limit: int) -> list[int]:
         """Return the ordinals of the best, ties settled, in no order."""
-        if len(found) <= limit:
-            return [ordinal for _, ordinal in found]
-        found.sort(reverse=True)
-        least = found[limit - 1][0]
-        sure = [ordinal for total, ordinal in found if total > least]
-        tied = [ordinal for total, ordinal in found if total == least]
+        if len(scored) <= limit:
+            return [ordinal for _, ordinal in scored]
+        scored.sort(reverse=True)
+        least = scored[limit - 1][0]
+        above = [ordinal for total, ordinal in scored if total > least]
+        tied = [ordinal for total, ordinal in scored if total == least]
         tied.sort(key=self._tie)
-        return sure + tied[: limit - len(sure)]
+        return above + tied[: limit - len(above)]
 
     def _tie(self, ordinal: int) -> tuple[int, str]:
         segment, number = self._at(ordinal)
@@ -188,28 +188,28 @@ class SegmentSearcher:
 
     def _sorted(self, scores: Iterable[tuple[float, int]], limit: int) -> list[tuple[int, float]]:
         ordered = sorted(scores, reverse=True)
-        found: list[tuple[int, float]] = []
+        ranked: list[tuple[int, float]] = []
         place = 0
-        while place < len(ordered) and len(found) < limit:
+        while place < len(ordered) and len(ranked) < limit:
             end = place + 1
             while end < len(ordered) and ordered[end][0] == ordered[place][0]:
                 end += 1
             group = [ordinal for _, ordinal in ordered[place:end]]
             if len(group) > 1:
                 group.sort(key=self._tie)
-            found += [(ordinal, ordered[place][0]) for ordinal in group]
+            ranked += [(ordinal, ordered[place][0]) for ordinal in group]
             place = end
-        return found[:limit]
+        return ranked[:limit]
 
     def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact scores of the documents named."""
-        weights = first_terms(weights)
-        return [exact_score(weights, found) for found in self._impacts(weights, ordinals)]
+        weights = heaviest_terms(weights)
+        return [exact_score(weights, impacts) for impacts in self._impacts(weights, ordinals)]
 
     def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return what the terms weigh, added up, that each of the documents named holds."""
-        weights = first_terms(weights)
-        return [held_weight(weights, found) for found in self._impacts(weights, ordinals)]
+        weights = heaviest_terms(weights)
+        return [matched_weight(weights, impacts) for impacts in self._impacts(weights, ordinals)]
 
     def _impacts(self, weights: Weights, ordinals: Sequence[int]) -> Iterator[list[float]]:
         """Yield the impacts of the terms in each of the documents named."""
@@ -223,12 +223,12 @@ class SegmentSearcher:
         self, query: bytes, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, int]]:
         """Return up to ``limit`` (ordinal, dot product) above zero, best first."""
-        found: list[tuple[int, int]] = []
+        scored: list[tuple[int, int]] = []
         for place, segment in enumerate(self.segments):
             near = segment.nearest(query, limit, _inside(allowed, place, segment))
-            found += [(dot, place << SHIFT | number) for dot, number in near]
-        dots = {ordinal: dot for dot, ordinal in found}
-        chosen = self._first(found, limit)
+            scored += [(dot, place << SHIFT | number) for dot, number in near]
+        dots = {ordinal: dot for dot, ordinal in scored}
+        chosen = self._first(scored, limit)
         ordered = self._sorted(((dots[ordinal], ordinal) for ordinal in chosen), limit)
         return [(ordinal, int(dot)) for ordinal, dot in ordered]
 
@@ -247,7 +247,7 @@ class SegmentSearcher:
         place = ordinal >> SHIFT
         return segment.impacts(number, [self._numbers(term)[place] for term in terms])
 
-    def _at(self, ordinal: int) -> tuple[Segment, int]:
+    def _at(self, ordinal: int) -> tuple[SegmentReader, int]:
         return self.segments[ordinal >> SHIFT], ordinal & MASK
 
     def key(self, ordinal: int) -> str:
@@ -279,7 +279,7 @@ class SegmentSearcher:
             yield from (place << SHIFT | number for number in segment.live())
 
 
-def _inside(allowed: Container[int] | None, place: int, segment: Segment) -> frozenset[int] | None:
+def _inside(allowed: Container[int] | None, place: int, segment: SegmentReader) -> frozenset[int] | None:
     """Return the allowed documents of one segment by their numbers in it."""
     if allowed is None:
         return None

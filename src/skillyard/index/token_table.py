@@ -24,19 +24,19 @@ from skillyard.summing import added
 if TYPE_CHECKING:
     Buffer = bytes | mmap
 
-__all__ = ["Row", "Table", "bundled", "moved", "unit_vector", "write_table"]
+__all__ = ["Row", "TokenTable", "bundled_table", "shift_vector", "unit_vector", "write_table"]
 
 MAGIC = b"SKYTAB02"
 _HEADER = struct.Struct("<8sIIII")  # magic, rows, dimensions, bytes of terms, CRC-32 of the rest
 
-MOST_TERMS = 4_096
+MAX_TERMS = 4_096
 """Terms of one text that are summed: with weights below 4,096 no 32-bit lane overflows."""
-MOST_WEIGHT = 4_095
+MAX_WEIGHT = 4_095
 SHIFT = 6
 """Bits dropped from a sum before it is squared, so that 64 bits hold the sum of squares."""
 UNIT = 363.0
 """What one is in a stored vector: components of unit vectors stay below 0.35 but for outliers."""
-FINE = float(1 << 20)
+FIXED_POINT = float(1 << 20)
 """Steps of one in which fields are added up."""
 EMPHASIS_STEPS = 64
 """Steps of one in which a term's emphasis is stored."""
@@ -57,7 +57,7 @@ class Row(NamedTuple):
     """Minus the logarithm of the share of public skills that hold the term, in 16ths."""
 
 
-class Table:
+class TokenTable:
     """Rows by term. Immutable; safe to share between threads."""
 
     __slots__ = (
@@ -83,23 +83,23 @@ class Table:
         self.path = path
         self.data = data
         self.id = f"{check:08x}-{rows}x{self.dimensions}"
-        place = _HEADER.size
+        offset = _HEADER.size
         whole = memoryview(data)  # nothing is copied: a question looks at a few rows
-        self._weights = whole[place : place + 2 * rows].cast("H")
-        self._query_weights = whole[place + 2 * rows : place + 4 * rows].cast("H")
-        self._emphasis = whole[place + 4 * rows : place + 5 * rows]
-        self._rarity = whole[place + 5 * rows : place + 6 * rows]
-        place += 6 * rows
-        self._offsets = whole[place : place + 4 * (rows + 1)].cast("I")
-        place += 4 * (rows + 1)
-        self._terms = whole[place : place + size]
-        self._rows = whole[place + size :]
+        self._weights = whole[offset : offset + 2 * rows].cast("H")
+        self._query_weights = whole[offset + 2 * rows : offset + 4 * rows].cast("H")
+        self._emphasis = whole[offset + 4 * rows : offset + 5 * rows]
+        self._rarity = whole[offset + 5 * rows : offset + 6 * rows]
+        offset += 6 * rows
+        self._offsets = whole[offset : offset + 4 * (rows + 1)].cast("I")
+        offset += 4 * (rows + 1)
+        self._terms = whole[offset : offset + size]
+        self._rows = whole[offset + size :]
         self._known: dict[str, int] = {}
         self._lanes: dict[int, int] = {}
         # What the kernel reads, one value for as long as the table lives: it remembers rows by it.
         self.sections = (
             *(self._rows, self._weights, self._offsets, self._terms),
-            *(self.dimensions, SHIFT, FINE, UNIT),
+            *(self.dimensions, SHIFT, FIXED_POINT, UNIT),
         )
 
     def __len__(self) -> int:
@@ -107,10 +107,10 @@ class Table:
 
     def row(self, term: str) -> int:
         """Return the number of the term's row, or -1."""
-        found = self._known.get(term)
-        if found is None:
-            found = self._known[term] = self._find(term.encode("utf-8", "surrogatepass"))
-        return found
+        number = self._known.get(term)
+        if number is None:
+            number = self._known[term] = self._find(term.encode("utf-8", "surrogatepass"))
+        return number
 
     def _find(self, term: bytes) -> int:
         place = bisect_left(self, term)
@@ -149,7 +149,7 @@ class Table:
 
         ``counts`` are terms with how often they stand.
         """
-        rows, weights = self._weighed(counts, query)
+        rows, weights = self._row_weights(counts, query)
         if not rows:
             return None
         total = 0
@@ -159,7 +159,7 @@ class Table:
         bias = 128 * sum(weights)
         return [(lane - bias) >> SHIFT for lane in lanes]
 
-    def _weighed(
+    def _row_weights(
         self, counts: Iterable[tuple[str, float]], query: bool
     ) -> tuple[list[int], list[int]]:
         """Return (rows, their whole weights) of the terms that the table knows."""
@@ -171,11 +171,11 @@ class Table:
             row = known(term)
             if row is None:
                 row = self.row(term)
-            if row >= 0 and len(rows) < MOST_TERMS:
+            if row >= 0 and len(rows) < MAX_TERMS:
                 times = 1.0 if number == 1 else 1.0 + log(number)
                 weight = round(listed[row] * times / 16.0)
                 rows.append(row)
-                weights.append(weight if 1 <= weight <= MOST_WEIGHT else _bounded(weight))
+                weights.append(weight if 1 <= weight <= MAX_WEIGHT else _clamp_weight(weight))
         return rows, weights
 
     def _lane(self, row: int) -> int:
@@ -202,9 +202,9 @@ class Table:
         ``fields`` are (weight, terms): each field's sum counts by its direction, not its length.
         """
         if KERNEL is not None:
-            listed = [(weight, *self._weighed(counts, query)) for weight, counts in fields]
+            listed = [(weight, *self._row_weights(counts, query)) for weight, counts in fields]
             return KERNEL.direction(  # type: ignore[no-any-return]
-                self._rows, self.dimensions, listed, SHIFT, FINE, UNIT
+                self._rows, self.dimensions, listed, SHIFT, FIXED_POINT, UNIT
             )
         mixed = [0.0] * self.dimensions
         for weight, counts in fields:
@@ -222,15 +222,15 @@ class Table:
 _BIASED = bytes((code + 128) & 255 for code in range(256))
 
 
-def _bounded(weight: int) -> int:
-    return min(max(weight, 1), MOST_WEIGHT)
+def _clamp_weight(weight: int) -> int:
+    return min(max(weight, 1), MAX_WEIGHT)
 
 
 def unit_vector(mixed: Iterable[float]) -> bytes:
     """Return the direction as a stored vector: components of about -1..1; nothing for zeros."""
     from array import array
 
-    fine = [round(value * FINE) for value in mixed]
+    fine = [round(value * FIXED_POINT) for value in mixed]
     length = sum([value * value for value in fine])
     if not length:
         return b""
@@ -238,36 +238,36 @@ def unit_vector(mixed: Iterable[float]) -> bytes:
     return array("b", [min(max(round(value * scale), -127), 127) for value in fine]).tobytes()
 
 
-def moved(
-    asked: bytes, own: float, others: Sequence[tuple[bytes, float]], theirs: float
+def shift_vector(
+    vector: bytes, own_weight: float, neighbours: Sequence[tuple[bytes, float]], neighbour_weight: float
 ) -> tuple[bytes, float, float] | None:
     """Return a direction moved towards a weighed sum of others, as a stored vector.
 
-    That is ``own · asked + theirs · S / |S|``, S being Σ weight · vector over ``others``, each a
+    That is ``own · asked + theirs · S / |S|``, S being Σ weight · vector over ``neighbours``, each a
     stored vector. With it come ``|S|`` and the length of the whole; None where either is 0.
     """
     if KERNEL is not None:
-        vectors = [vector for vector, _ in others]
-        weights = [weight for _, weight in others]
-        found: tuple[bytes, float, float] | None = KERNEL.moved(
-            asked, own, vectors, weights, theirs, FINE, UNIT
+        vectors = [vector for vector, _ in neighbours]
+        weights = [weight for _, weight in neighbours]
+        shifted: tuple[bytes, float, float] | None = KERNEL.moved(
+            vector, own_weight, vectors, weights, neighbour_weight, FIXED_POINT, UNIT
         )
-        return found
-    together = [0.0] * len(asked)
-    for vector, weight in others:
+        return shifted
+    together = [0.0] * len(vector)
+    for vector, weight in neighbours:
         values = memoryview(vector).cast("b")
         together = [old + weight * value for old, value in zip(together, values, strict=True)]
-    length = _length(together)
+    length = _norm(together)
     if not length:
         return None
-    share = theirs / length
-    asks = memoryview(asked).cast("b")
-    mixed = [own * ask + share * value for ask, value in zip(asks, together, strict=True)]
-    whole = _length(mixed)
+    share = neighbour_weight / length
+    components = memoryview(vector).cast("b")
+    mixed = [own_weight * component + share * value for component, value in zip(components, together, strict=True)]
+    whole = _norm(mixed)
     return (unit_vector(mixed), length, whole) if whole else None
 
 
-def _length(values: list[float]) -> float:
+def _norm(values: list[float]) -> float:
     return sqrt(added([value * value for value in values]))
 
 
@@ -293,14 +293,14 @@ def _damaged(path: str, what: str) -> IndexDamaged:
     return IndexDamaged(f"the token table cannot be used: {what}", path=path)
 
 
-_bundled: Table | None = None
+_bundled: TokenTable | None = None
 
 
-def bundled() -> Table:
+def bundled_table() -> TokenTable:
     """Return the table that comes with the package, read once."""
     global _bundled  # noqa: PLW0603 - eight megabytes that every caller shares
     if _bundled is None:
         path = os.path.join(os.path.dirname(__file__), "data", "table.bin")
         with open(path, "rb") as file:
-            _bundled = Table(mmap(file.fileno(), 0, access=ACCESS_READ), path, trusted=True)
+            _bundled = TokenTable(mmap(file.fileno(), 0, access=ACCESS_READ), path, trusted=True)
     return _bundled

@@ -21,14 +21,14 @@ from skillyard.summing import added
 __all__ = [
     "FIELDS",
     "K1",
-    "Analysed",
+    "FieldCounts",
     "B",
     "Field",
-    "analyse",
-    "analysed_texts",
+    "count_fields",
+    "count_texts",
     "field_texts",
-    "impacts",
-    "shares",
+    "term_impacts",
+    "field_shares",
 ]
 
 
@@ -59,7 +59,7 @@ B = 0.95
 Counts = dict[str, int]
 
 
-class Analysed(NamedTuple):
+class FieldCounts(NamedTuple):
     """The terms of a skill by field, with how often each stands there."""
 
     name: Counts
@@ -73,12 +73,12 @@ class Analysed(NamedTuple):
 
 
 def field_texts(skill: Skill) -> tuple[str, ...]:
-    """Return the texts of the seven fields, in the order of :class:`Analysed`."""
-    wanted, avoid = split_description(skill.description)
+    """Return the texts of the seven fields, in the order of :class:`FieldCounts`."""
+    description, avoid = split_description(skill.description)
     body = split_body(skill.body or "")
     return (
         _names(skill),
-        wanted,
+        description,
         "\n".join(
             (*skill.tags, *skill.keywords, *skill.triggers.keywords, *skill.triggers.phrases)
         ),
@@ -98,39 +98,39 @@ def _names(skill: Skill) -> str:
     return " ".join(names)
 
 
-def analyse(skill: Skill) -> Analysed:
+def count_fields(skill: Skill) -> FieldCounts:
     """Return the skill's terms by field."""
-    return analysed_texts(field_texts(skill))
+    return count_texts(field_texts(skill))
 
 
-def analysed_texts(texts: tuple[str, ...]) -> Analysed:
+def count_texts(texts: tuple[str, ...]) -> FieldCounts:
     """Return the terms of the texts of :func:`field_texts`."""
-    return Analysed(*map(term_counts, texts))
+    return FieldCounts(*map(term_counts, texts))
 
 
-def _weights(analysed: Analysed) -> list[tuple[Counts, float]]:
+def _occurrence_weights(analysed: FieldCounts) -> list[tuple[Counts, float]]:
     """Return each field's counts with the weight of one occurrence in it."""
-    found = []
+    weights = []
     for field, counts in zip(FIELDS, analysed, strict=False):  # ``avoid`` is no field of the sum
         if counts:
             length = sum(counts.values())
-            found.append((counts, field.weight / (1 - B + B * length / field.average)))
-    return found
+            weights.append((counts, field.weight / (1 - B + B * length / field.average)))
+    return weights
 
 
-def impacts(analysed: Analysed) -> dict[str, float]:
+def term_impacts(analysed: FieldCounts) -> dict[str, float]:
     """Return each term's impact in (0, 1), exact as a 32-bit float.
 
     Terms stand in the order in which they are first met, field by field.
     """
     sums: dict[str, float] = {}
-    for counts, weight in _weights(analysed):
+    for counts, weight in _occurrence_weights(analysed):
         for term, number in counts.items():
             sums[term] = sums.get(term, 0.0) + weight * number
     return dict(zip(sums, array("f", [x / (K1 + x) for x in sums.values()]), strict=True))
 
 
-def shares(analysed: Analysed, term: str) -> dict[str, float]:
+def field_shares(analysed: FieldCounts, term: str) -> dict[str, float]:
     """Return which share of the term's impact each field gives, 0..1; they add up to 1."""
     parts = {
         field.name: field.weight * counts[term] / (1 - B + B * sum(counts.values()) / field.average)

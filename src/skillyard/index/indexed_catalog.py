@@ -18,14 +18,14 @@ from skillyard.catalog.snapshot import (
 )
 from skillyard.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
 from skillyard.index.library import Library
-from skillyard.index.opening import open_index
-from skillyard.index.place import Place, fresh, index_folder, settings, table_of
+from skillyard.index.index_reader import open_index
+from skillyard.index.library_spec import LibrarySpec, is_fresh, index_folder, file_index_settings, table_for
 from skillyard.index.progress import Progress
-from skillyard.index.reader import SegmentSearcher
-from skillyard.index.records import card_in
-from skillyard.index.spelling import Spelling
-from skillyard.index.summary import Summary, load_summary
-from skillyard.index.table import Table
+from skillyard.index.segment_searcher import SegmentSearcher
+from skillyard.index.records import decode_card
+from skillyard.index.path_mapping import PathMapping
+from skillyard.index.library_summary import LibrarySummary, decode_summary
+from skillyard.index.token_table import TokenTable
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.reported import Reported
 from skillyard.skill import Skill
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IndexedCatalog",
-    "current",
+    "open_current",
     "indexing_is_off",
     "load_catalog",
     "open_catalog",
     "open_place",
 ]
 
-READ_UP_TO = 64
+MAX_READ_DIRECTLY = 64
 """Files that :func:`load_catalog` reads each time: an index of so few would save no time."""
 WAIT_S = 30.0
 """Seconds to wait for another process that is bringing the same index up to date."""
@@ -52,7 +52,7 @@ POLL_S = 0.25
 BUILDING = "index_building"
 """Code of the diagnostic that says that answers come from a part of the library."""
 
-_LAZY = (
+_LAZY_FIELDS = (
     "_skills",
     "_shadowed",
     "_entries",
@@ -64,7 +64,7 @@ _LAZY = (
 )
 
 
-class _Whole:
+class _FullCatalog:
     """The catalog with every skill read, for the first who needs it.
 
     The catalog and its library both hold it, and the library does not hold the catalog: without a
@@ -73,7 +73,7 @@ class _Whole:
 
     __slots__ = ("before", "place", "read")
 
-    def __init__(self, place: Place, before: Catalog | None = None) -> None:
+    def __init__(self, place: LibrarySpec, before: Catalog | None = None) -> None:
         self.place = place
         self.before = before
         """What was read of an earlier state of the files."""
@@ -97,26 +97,26 @@ class IndexedCatalog(Catalog):
     __slots__ = ("_place", "_whole", "library", "summary")
 
     def __init__(
-        self, place: Place, searcher: SegmentSearcher, summary: Summary, table: Table
+        self, place: LibrarySpec, searcher: SegmentSearcher, summary: LibrarySummary, table: TokenTable
     ) -> None:
         # The base is not initialised: what it would hold is loaded by the first who needs it.
         self._place = place
         self._roots, self._scopes, self._limits, _ = place
-        spelling = Spelling(place)
+        spelling = PathMapping(place)
         self._reported = spelling.reported(summary.reported)
         if summary.known < summary.files:
-            self._reported = Reported((*self._reported.listed, _building(place, summary)))
+            self._reported = Reported((*self._reported.listed, _building_diagnostic(place, summary)))
         self._counts = summary.counts
         self.bound = {}
-        self._whole = _Whole(place)
+        self._whole = _FullCatalog(place)
         self.summary = summary
-        self.library = _DiskLibrary(self._whole, summary, searcher, table, spelling)
+        self.library = FileLibrary(self._whole, summary, searcher, table, spelling)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _LAZY:
+        if name not in _LAZY_FIELDS:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         whole = self.whole()
-        for lazy in _LAZY:
+        for lazy in _LAZY_FIELDS:
             setattr(self, lazy, getattr(whole, lazy))
         return getattr(self, name)
 
@@ -136,7 +136,7 @@ class IndexedCatalog(Catalog):
         Every file is looked at, whatever the size of the library. Raises InvalidSkillsRoot.
         """
         searcher = self.library.searcher
-        return not searcher.stale() and fresh(searcher, self._place, self.summary, look=True)
+        return not searcher.stale() and is_fresh(searcher, self._place, self.summary, look=True)
 
     @property
     def building(self) -> Progress | None:
@@ -164,8 +164,8 @@ class IndexedCatalog(Catalog):
     def _cards(self) -> list[Skill]:
         """Return every skill as the index has it, sorted."""
         library = self.library
-        found = [library.skill(ordinal) for ordinal in library.searcher.ordinals()]
-        return sorted(found, key=lambda skill: skill.key)
+        cards = [library.skill(ordinal) for ordinal in library.searcher.ordinals()]
+        return sorted(cards, key=lambda skill: skill.key)
 
     def copies(self, skill: Skill) -> tuple[Skill, ...]:
         """Return the copies of a skill."""
@@ -186,7 +186,7 @@ class IndexedCatalog(Catalog):
         return f"<IndexedCatalog of {plural(self.counts.skills, 'skill')}>"
 
 
-def _building(place: Place, summary: Summary) -> Diagnostic:
+def _building_diagnostic(place: LibrarySpec, summary: LibrarySummary) -> Diagnostic:
     return Diagnostic(
         BUILDING,
         "warning",
@@ -197,25 +197,25 @@ def _building(place: Place, summary: Summary) -> Diagnostic:
     )
 
 
-class _DiskLibrary(Library):
+class FileLibrary(Library):
     """The skills of an indexed catalog, one file at a time."""
 
     searcher: SegmentSearcher
 
     def __init__(
         self,
-        whole: _Whole,
-        summary: Summary,
+        whole: _FullCatalog,
+        summary: LibrarySummary,
         searcher: SegmentSearcher,
-        table: Table,
-        spelling: Spelling,
+        table: TokenTable,
+        spelling: PathMapping,
     ) -> None:
         self._whole = whole
         self._spelling = spelling
         self._summary = summary
         self.searcher = searcher
         self.table = table
-        self._kept: dict[int, Skill] = {}
+        self._cache: dict[int, Skill] = {}
         self._ordinals: dict[str, int] = {}
         """Of the skills kept, by path; written before the skill is given out."""
 
@@ -226,17 +226,17 @@ class _DiskLibrary(Library):
 
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal, read as far as it is looked at. Raises IndexDamaged."""
-        skill = self._kept.get(ordinal)
+        skill = self._cache.get(ordinal)
         if skill is None:
             skill = self._one(ordinal)
             self._ordinals[skill.path] = ordinal
-            skill = self._kept.setdefault(ordinal, skill)  # one object, whichever thread was first
+            skill = self._cache.setdefault(ordinal, skill)  # one object, whichever thread was first
         return skill
 
     def card(self, ordinal: int) -> Skill:
         """Return what the index itself says of a skill. Raises IndexDamaged."""
         try:
-            return card_in(self.searcher.record(ordinal), self._spelling, self._whole.place.limits)
+            return decode_card(self.searcher.record(ordinal), self._spelling, self._whole.place.limits)
         except (ValueError, TypeError, KeyError):
             raise self._unreadable() from None
 
@@ -285,12 +285,12 @@ class _DiskLibrary(Library):
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return by ordinal the file patterns of the skills that declare some."""
-        found = {}
+        by_ordinal = {}
         for key, patterns in self._summary.patterns.items():
             ordinal = self.searcher.ordinal(key)
             if ordinal is not None:
-                found[ordinal] = patterns
-        return found
+                by_ordinal[ordinal] = patterns
+        return by_ordinal
 
 
 @check_arguments
@@ -315,14 +315,14 @@ def load_catalog(
     Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for an unknown scope.
     """
     paths, named = named_roots(roots, scopes)
-    place = Place(paths, named, limits)
+    place = LibrarySpec(paths, named, limits)
     if not index or indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
     try:
         if not _is_large(index_folder(place)):
-            found = place.scan()
-            if len(found.candidates) <= READ_UP_TO:
-                return load_found(paths, named, limits, found, progress=progress)
+            files = place.scan()
+            if len(files.candidates) <= MAX_READ_DIRECTLY:
+                return load_found(paths, named, limits, files, progress=progress)
         return open_place(place, progress=progress)
     except (SkillIoError, IndexDamaged):
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
@@ -338,7 +338,7 @@ def _is_large(folder: str) -> bool:
     try:
         searcher = open_index(folder)
         data = None if searcher is None else searcher.side_file("summary")
-        return data is not None and load_summary(data).files > READ_UP_TO
+        return data is not None and decode_summary(data).files > MAX_READ_DIRECTLY
     except (IndexDamaged, SkillIoError, ValueError):
         return False
 
@@ -362,7 +362,7 @@ def open_catalog(
     paths, named = named_roots(roots, scopes)
     if indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
-    place = Place(paths, named, limits)
+    place = LibrarySpec(paths, named, limits)
     try:
         return open_place(place, progress=progress, look=look, in_parts=in_parts)
     except (SkillIoError, IndexDamaged):
@@ -370,7 +370,7 @@ def open_catalog(
 
 
 def open_place(
-    place: Place,
+    place: LibrarySpec,
     *,
     progress: Reading | None = None,
     look: bool = False,
@@ -381,62 +381,62 @@ def open_place(
     Raises InvalidSkillsRoot, SkillIoError, IndexDamaged.
     """
     folder = index_folder(place)
-    catalog = _current(place, folder, look=look)
-    return catalog or _brought(place, folder, progress, in_parts)
+    catalog = _open_current_or_none(place, folder, look=look)
+    return catalog or _open_updated(place, folder, progress, in_parts)
 
 
-def _brought(place: Place, folder: str, progress: Reading | None, in_parts: bool) -> IndexedCatalog:
+def _open_updated(place: LibrarySpec, folder: str, progress: Reading | None, in_parts: bool) -> IndexedCatalog:
     """Bring the index up to date, or take the part of it that another process has made so far."""
-    from skillyard.index.keeping import refresh  # it loads what reading and writing need
+    from skillyard.index.index_update import refresh_index  # it loads what reading and writing need
 
     ends = time.monotonic() + WAIT_S
     while True:
         try:
-            refresh(place, folder, progress=progress, wait_s=POLL_S)
+            refresh_index(place, folder, progress=progress, wait_s=POLL_S)
         except SkillIoError as error:
             if error.code != "index_busy":
                 raise
-            part = _current(place, folder, trusted=True)
+            part = _open_current_or_none(place, folder, trusted=True)
             if in_parts and part is not None and part.building:
                 return part
             if time.monotonic() >= ends:
                 raise
         else:
-            catalog = _current(place, folder, trusted=True)
+            catalog = _open_current_or_none(place, folder, trusted=True)
             if catalog is None:
                 raise IndexDamaged("the index vanished while it was opened", path=folder)
             return catalog
 
 
-def _current(
-    place: Place, folder: str, *, trusted: bool = False, look: bool = False
+def _open_current_or_none(
+    place: LibrarySpec, folder: str, *, trusted: bool = False, look: bool = False
 ) -> IndexedCatalog | None:
     try:
-        return current(place, folder, trusted=trusted, look=look)
+        return open_current(place, folder, trusted=trusted, look=look)
     except IndexDamaged:
         return None
 
 
-def current(
-    place: Place, folder: str, *, trusted: bool = False, look: bool = False
+def open_current(
+    place: LibrarySpec, folder: str, *, trusted: bool = False, look: bool = False
 ) -> IndexedCatalog | None:
     """Return the catalog over the index, or None when there is none that is up to date.
 
-    ``trusted`` believes the index; ``look`` looks at every file; see :func:`.place.fresh`.
+    ``trusted`` believes the index; ``look`` looks at every file; see :func:`.library_spec.is_fresh`.
     """
     searcher = open_index(folder)
     if searcher is None:
         return None
-    table = table_of(searcher)
-    if searcher.settings != settings(table):
+    table = table_for(searcher)
+    if searcher.settings != file_index_settings(table):
         return None
     data = searcher.side_file("summary")
     if data is None:
         return None
     try:
-        summary = load_summary(data)
+        summary = decode_summary(data)
     except ValueError:
         raise IndexDamaged("the summary cannot be read", path=folder) from None
-    if not trusted and not fresh(searcher, place, summary, look=look):
+    if not trusted and not is_fresh(searcher, place, summary, look=look):
         return None
     return IndexedCatalog(place, searcher, summary, table)

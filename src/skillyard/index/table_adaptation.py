@@ -10,73 +10,73 @@ from array import array
 from collections.abc import Iterable
 from math import log, sqrt
 
-from skillyard.index.building import vector_fields
-from skillyard.index.table import EMPHASIS_STEPS, RARITY_STEPS, Row, Table, write_table
-from skillyard.index.weighing import Analysed, analyse
+from skillyard.index.document_builder import vector_fields
+from skillyard.index.token_table import EMPHASIS_STEPS, RARITY_STEPS, Row, TokenTable, write_table
+from skillyard.index.bm25f import FieldCounts, count_fields
 from skillyard.skill import Skill
 
-__all__ = ["adapted"]
+__all__ = ["adapt_table"]
 
-FEWEST = 2
+MIN_SKILLS = 2
 """Skills that must use a term: one says too little of it."""
-MOST = 20_000
+MAX_TERMS = 20_000
 """Terms that are added: those that most skills use."""
-CROWDED = 60_000
+MAX_TRACKED_TERMS = 60_000
 """Terms that are followed at a time; beyond it those met once are forgotten."""
-LONGEST = 24
+MAX_TERM_CHARS = 24
 _BIAS = 128
 
 
-def adapted(table: Table, skills: Iterable[Skill]) -> Table:
+def adapt_table(table: TokenTable, skills: Iterable[Skill]) -> TokenTable:
     """Return a table that also knows the words of these skills; the same one where none is new."""
-    seen = _Seen(table)
+    seen = _DirectionSums(table)
     for skill in skills:
-        seen.add(analyse(skill))
+        seen.add(count_fields(skill))
     return seen.table()
 
 
-def _own_terms(analysed: Analysed, table: Table) -> set[str]:
-    fields = (analysed.name, analysed.description, analysed.tags, analysed.headings)
+def _unknown_terms(counts: FieldCounts, table: TokenTable) -> set[str]:
+    fields = (counts.name, counts.description, counts.tags, counts.headings)
     return {
         term
         for field in fields
         for term in field
         if term.isascii()
-        and 1 < len(term) <= LONGEST
+        and 1 < len(term) <= MAX_TERM_CHARS
         and any(char.isalpha() for char in term)
         and table.row(term) < 0
     }
 
 
-class _Seen:
+class _DirectionSums:
     """Sums of skills' directions: for each new term, and for all."""
 
-    def __init__(self, base: Table) -> None:
+    def __init__(self, base: TokenTable) -> None:
         self.base = base
         self.count = 0
         self.everything = 0
         self.sums: dict[str, tuple[int, int]] = {}
 
-    def add(self, analysed: Analysed) -> None:
+    def add(self, counts: FieldCounts) -> None:
         """Take one skill."""
-        vector = self.base.vector(vector_fields(analysed))
+        vector = self.base.vector(vector_fields(counts))
         if not vector:
             return
         lanes = _lanes(vector)
         self.count += 1
         self.everything += lanes
-        for term in _own_terms(analysed, self.base):
+        for term in _unknown_terms(counts, self.base):
             number, total = self.sums.get(term, (0, 0))
             self.sums[term] = (number + 1, total + lanes)
-        if len(self.sums) > CROWDED:
+        if len(self.sums) > MAX_TRACKED_TERMS:
             self.sums = {term: pair for term, pair in self.sums.items() if pair[0] > 1}
 
-    def table(self) -> Table:
+    def table(self) -> TokenTable:
         """Return the base table with the new rows."""
         new = sorted(
-            ((number, term) for term, (number, _) in self.sums.items() if number >= FEWEST),
+            ((number, term) for term, (number, _) in self.sums.items() if number >= MIN_SKILLS),
             key=lambda pair: (-pair[0], pair[1]),
-        )[:MOST]
+        )[:MAX_TERMS]
         if not new:
             return self.base
         mean = _means(self.everything, self.count, self.base.dimensions)
@@ -93,22 +93,22 @@ class _Seen:
             b"".join(rows[term][1] for term in terms),
             self.base.dimensions,
         )
-        return Table(data, self.base.path, trusted=True)
+        return TokenTable(data, self.base.path, trusted=True)
 
     def _row(
         self, term: str, number: int, mean: list[float], lengths: list[float], ratio: float
     ) -> tuple[Row, bytes] | None:
-        own = _means(self.sums[term][1], number, self.base.dimensions)
-        direction = [value - middle for value, middle in zip(own, mean, strict=True)]
-        longest = max(map(abs, direction))
-        if not longest:
+        term_mean = _means(self.sums[term][1], number, self.base.dimensions)
+        direction = [value - middle for value, middle in zip(term_mean, mean, strict=True)]
+        largest = max(map(abs, direction))
+        if not largest:
             return None
-        whole = array("b", [round(127 * value / longest) for value in direction])
+        quantised = array("b", [round(127 * value / largest) for value in direction])
         rarity = min(255, max(0, round(-log((number + 0.3) / self.count) * RARITY_STEPS)))
-        length = lengths[rarity] * number / (number + FEWEST)
-        weight = max(1, round(length / sqrt(sum([value * value for value in whole]))))
-        asked = max(1, round(weight * ratio))
-        return Row(min(weight, 8_190), min(asked, 8_190), EMPHASIS_STEPS, rarity), whole.tobytes()
+        length = lengths[rarity] * number / (number + MIN_SKILLS)
+        weight = max(1, round(length / sqrt(sum([value * value for value in quantised]))))
+        query_weight = max(1, round(weight * ratio))
+        return Row(min(weight, 8_190), min(query_weight, 8_190), EMPHASIS_STEPS, rarity), quantised.tobytes()
 
 
 def _lanes(vector: bytes) -> int:
@@ -123,20 +123,20 @@ def _means(total: int, number: int, dimensions: int) -> list[float]:
     return [lane / number - _BIAS for lane in lanes]
 
 
-def _lengths(table: Table) -> tuple[list[float], float]:
+def _lengths(table: TokenTable) -> tuple[list[float], float]:
     """Return the mean length of rows by rarity step, and how much more they weigh in requests."""
     sums = [[0.0, 0] for _ in range(256)]
-    weights = asked = 0
+    weights = query_weights = 0
     for row, vector in dict(table.items()).values():
         length = row.weight * sqrt(sum([value * value for value in array("b", vector)]))
         sums[row.rarity][0] += length
         sums[row.rarity][1] += 1
         weights += row.weight
-        asked += row.query_weight
+        query_weights += row.query_weight
     overall = sum(total for total, _ in sums) / max(1, sum(number for _, number in sums))
     near = []
     for step in range(256):
         window = sums[max(0, step - 8) : step + 9]
         number = sum(count for _, count in window)
         near.append(sum(total for total, _ in window) / number if number else overall)
-    return near, asked / max(1, weights)
+    return near, query_weights / max(1, weights)

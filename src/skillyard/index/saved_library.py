@@ -6,30 +6,30 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from skillyard.errors import IndexDamaged, SkillIoError
-from skillyard.index.building import document_of
+from skillyard.index.document_builder import build_document
 from skillyard.index.document import EXCLUDED
-from skillyard.index.identity import key_of, settings_of
+from skillyard.index.identity import document_key, index_settings
 from skillyard.index.library import Library
-from skillyard.index.opening import open_index
-from skillyard.index.reader import SegmentSearcher
-from skillyard.index.table import bundled
-from skillyard.index.writer import IndexWriter
+from skillyard.index.index_reader import open_index
+from skillyard.index.segment_searcher import SegmentSearcher
+from skillyard.index.token_table import bundled_table
+from skillyard.index.index_writer import IndexWriter
 from skillyard.skill import SKILL_FIELDS, Origin, Skill
 
-__all__ = ["SavedLibrary", "open_saved", "save"]
+__all__ = ["SavedLibrary", "open_saved_library", "save_library"]
 
 VERSION = "1"
 """Grows when records change their shape."""
 
 
-def save(skills: Iterable[Skill], folder: str) -> int:
+def save_library(skills: Iterable[Skill], folder: str) -> int:
     """Make the index of the skills in ``folder``, whatever is there; return its generation.
 
     Raises SkillIoError when the folder cannot be written.
     """
-    table = bundled()
+    table = bundled_table()
     shadowed = getattr(skills, "shadowed", {})
-    settings = {**settings_of(table), "saved": VERSION}
+    settings = {**index_settings(table), "saved": VERSION}
     hidden: list[str] = []
     patterns: dict[str, tuple[str, ...]] = {}
     seen: dict[str, int] = {}
@@ -37,12 +37,12 @@ def save(skills: Iterable[Skill], folder: str) -> int:
         folder, dimensions=table.dimensions, settings=settings, fresh=True, wait_s=10.0
     ) as writer:
         for skill in skills:
-            key = key_of(skill)
+            key = document_key(skill)
             seen[key] = seen.get(key, 0) + 1
             if seen[key] > 1:  # two skills built in code may have one identity
                 key = f"{key}\0{seen[key]}"
             out = skill.hidden or skill in shadowed or skill.origin == Origin.CONVENTION
-            document = document_of(skill, table, excluded=out, record=_record(skill))
+            document = build_document(skill, table, excluded=out, record=_encode_skill(skill))
             writer.add(document._replace(key=key))
             if skill.hidden and skill not in shadowed:
                 hidden.append(key)
@@ -53,7 +53,7 @@ def save(skills: Iterable[Skill], folder: str) -> int:
         return writer.commit()
 
 
-def open_saved(folder: str) -> SavedLibrary:
+def open_saved_library(folder: str) -> SavedLibrary:
     """Open the index in ``folder``. Raises IndexDamaged, and SkillIoError where there is none."""
     searcher = open_index(folder)
     if searcher is None:
@@ -63,7 +63,7 @@ def open_saved(folder: str) -> SavedLibrary:
             code="index_missing",
             hint="make it with sy.Index.build(catalog, path)",
         )
-    if searcher.settings != {**settings_of(bundled()), "saved": VERSION}:
+    if searcher.settings != {**index_settings(bundled_table()), "saved": VERSION}:
         raise IndexDamaged(
             "the index was made by another version",
             path=folder,
@@ -72,12 +72,12 @@ def open_saved(folder: str) -> SavedLibrary:
     return SavedLibrary(searcher)
 
 
-def _record(skill: Skill) -> bytes:
+def _encode_skill(skill: Skill) -> bytes:
     fields = {name: each.encode(getattr(skill, name)) for name, each in SKILL_FIELDS.items()}
     return json.dumps(fields, separators=(",", ":"), default=str).encode("ascii")
 
 
-def _skill(record: bytes) -> Skill:
+def _decode_skill(record: bytes) -> Skill:
     fields = json.loads(record)
     return Skill(**{name: SKILL_FIELDS[name].decode(value) for name, value in fields.items()})
 
@@ -89,8 +89,8 @@ class SavedLibrary(Library):
 
     def __init__(self, searcher: SegmentSearcher) -> None:
         self.searcher = searcher
-        self.table = bundled()
-        self._kept: dict[int, Skill] = {}
+        self.table = bundled_table()
+        self._cache: dict[int, Skill] = {}
         data = searcher.side_file("summary")
         try:
             shape = json.loads(data or b"")
@@ -106,22 +106,22 @@ class SavedLibrary(Library):
 
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal. Raises IndexDamaged."""
-        skill = self._kept.get(ordinal)
+        skill = self._cache.get(ordinal)
         if skill is None:
             try:
-                skill = _skill(self.searcher.record(ordinal))
+                skill = _decode_skill(self.searcher.record(ordinal))
             except (ValueError, TypeError, KeyError):
                 path = self.searcher.folder
                 raise IndexDamaged("a record cannot be read", path=path) from None
-            self._kept[ordinal] = skill
+            self._cache[ordinal] = skill
         return skill
 
     def ordinal(self, skill: Skill) -> int | None:
         """Return the ordinal of a skill, one of this library or an equal one."""
-        for ordinal, kept in self._kept.items():
-            if kept is skill:
+        for ordinal, cached in self._cache.items():
+            if cached is skill:
                 return ordinal
-        return self.searcher.ordinal(key_of(skill))
+        return self.searcher.ordinal(document_key(skill))
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
         """Yield the skills that only an explicit call chooses."""
@@ -132,5 +132,5 @@ class SavedLibrary(Library):
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return by ordinal the file patterns of the skills that declare some."""
-        found = {self.searcher.ordinal(key): listed for key, listed in self._patterns.items()}
-        return {ordinal: listed for ordinal, listed in found.items() if ordinal is not None}
+        by_ordinal = {self.searcher.ordinal(key): listed for key, listed in self._patterns.items()}
+        return {ordinal: listed for ordinal, listed in by_ordinal.items() if ordinal is not None}

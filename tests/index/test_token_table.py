@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import IndexDamaged
-from skillyard.index.table import UNIT, Row, Table, bundled, write_table
+from skillyard.index.token_table import UNIT, Row, TokenTable, bundled_table, write_table
 
 TERMS = ("alpha", "beta", "gamma", "词")
 ROWS = [
@@ -21,17 +21,17 @@ ROWS = [
 VECTORS = array("b", [127, 0, 0, 0, 0, 127, 0, 0, 60, 60, 60, -60, -127, 1, 2, 3]).tobytes()
 
 
-def table(data: bytes | None = None) -> Table:
+def table(data: bytes | None = None) -> TokenTable:
     data = write_table(TERMS, ROWS, VECTORS, 4) if data is None else data
-    return Table(data, "table.bin")
+    return TokenTable(data, "table.bin")
 
 
 def test_rows_are_found_by_their_terms() -> None:
     made = table()
-    assert made.said("beta")[1] == 2.0
-    assert made.said("unheard")[1] == 1.0
-    assert made.said("unheard")[0] == 0.0
-    assert made.said("alpha")[0] == pytest.approx(2.718281828 ** -(32 / 16))
+    assert made.term_statistics("beta")[1] == 2.0
+    assert made.term_statistics("unheard")[1] == 1.0
+    assert made.term_statistics("unheard")[0] == 0.0
+    assert made.term_statistics("alpha")[0] == pytest.approx(2.718281828 ** -(32 / 16))
     assert made.vector([(1.0, [("unheard", 3)])]) == b""
 
 
@@ -41,7 +41,7 @@ def test_a_vector_is_made_of_its_terms_in_whole_numbers() -> None:
     assert list(array("b", made.vector([(1.0, [("alpha", 1)])]))) == [127, 0, 0, 0]
     both = made.vector([(1.0, [("alpha", 1), ("gamma", 1), ("词", 2)])])
     assert list(array("b", both)) == [127, 35, 35, -36]
-    spread = array("b", bundled().vector([(1.0, [("deploy", 1), ("databas", 1)])]))
+    spread = array("b", bundled_table().vector([(1.0, [("deploy", 1), ("databas", 1)])]))
     assert sum(v * v for v in spread) == pytest.approx(UNIT * UNIT, rel=0.01)
 
 
@@ -76,9 +76,9 @@ def test_terms_must_be_sorted_and_unique() -> None:
 
 
 def test_the_bundled_table_is_whole_and_small() -> None:
-    made = bundled()
+    made = bundled_table()
     assert made.dimensions == 256
     with open(made.path, "rb") as file:
         data = file.read()
     assert len(data) <= 8_000_000
-    assert Table(data, made.path).id == made.id
+    assert TokenTable(data, made.path).id == made.id

@@ -7,10 +7,10 @@ from array import array
 
 from skillyard.errors import Diagnostic, IndexDamaged
 from skillyard.index.document import EXCLUDED
-from skillyard.index.layout import SECTIONS
-from skillyard.index.opening import open_index
-from skillyard.index.reading import Segment
-from skillyard.index.searcher import impact_byte, tie_of
+from skillyard.index.segment_format import SECTIONS
+from skillyard.index.index_reader import open_index
+from skillyard.index.segment_reader import SegmentReader
+from skillyard.index.searcher import impact_byte, tie_key
 
 __all__ = ["verify"]
 
@@ -24,10 +24,10 @@ def verify(folder: str) -> list[Diagnostic]:
     try:
         searcher = open_index(folder)
         if searcher is None:
-            return [_wrong("index_missing", folder, "there is no index here")]
+            return [_diagnostic("index_missing", folder, "there is no index here")]
         keys: set[str] = set()
         for segment in searcher.segments:
-            _check(segment)
+            _check_segment(segment)
             for number in segment.live():
                 key = segment.key(number)
                 if key in keys:
@@ -36,24 +36,24 @@ def verify(folder: str) -> list[Diagnostic]:
         for name in searcher.manifest.sides:
             searcher.side_file(name)
     except IndexDamaged as error:
-        return [_wrong("index_damaged", error.path or folder, error.message)]
-    return _strays(folder, searcher.manifest.parts, searcher.manifest.sides.values())
+        return [_diagnostic("index_damaged", error.path or folder, error.message)]
+    return _unreferenced_files(folder, searcher.manifest.parts, searcher.manifest.sides.values())
 
 
-def _wrong(code: str, path: str, message: str, severity: str = "error") -> Diagnostic:
+def _diagnostic(code: str, path: str, message: str, severity: str = "error") -> Diagnostic:
     return Diagnostic(code, severity, path, message, "rebuild it with `skillyard index build`")
 
 
-def _strays(folder: str, parts: object, sides: object) -> list[Diagnostic]:
+def _unreferenced_files(folder: str, parts: object, sides: object) -> list[Diagnostic]:
     known = {part.file for part in (*parts, *sides)}  # type: ignore[misc]
     return [
-        _wrong("index_stray_file", os.path.join(folder, name), "no generation uses it", "info")
+        _diagnostic("index_stray_file", os.path.join(folder, name), "no generation uses it", "info")
         for name in sorted(os.listdir(folder))
         if name.endswith((".seg", ".side", ".tmp")) and name not in known
     ]
 
 
-def _check(segment: Segment) -> None:
+def _check_segment(segment: SegmentReader) -> None:
     """Raise IndexDamaged unless all sections of the segment agree."""
     for name in SECTIONS:
         segment.whole(name)
@@ -64,13 +64,13 @@ def _check(segment: Segment) -> None:
         key = segment.key(number)
         if segment.number(key) != number:
             raise segment.damaged("a key cannot be found")
-        if segment.view("ties", number, number + 1)[0] != tie_of(key)[0]:
+        if segment.view("ties", number, number + 1)[0] != tie_key(key)[0]:
             raise segment.damaged("a tie does not follow from its key")
         segment.record(number)
     _check_postings(segment)
 
 
-def _check_postings(segment: Segment) -> None:
+def _check_postings(segment: SegmentReader) -> None:
     """Compare the postings with the forward lists, each the other way round."""
     places = array("I", segment.whole("posting_starts")[: segment.terms])
     for number in range(segment.documents):
