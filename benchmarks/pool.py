@@ -41,9 +41,9 @@ def make(shared: Path, count: int) -> Pool:
     from math import log
 
     from skillyard.evals.retrieval.measures import read_skills
+    from skillyard.index.bm25f import FIELDS, count_fields
     from skillyard.index.document_builder import build_document
     from skillyard.index.token_table import bundled_table
-    from skillyard.index.bm25f import FIELDS, count_fields
 
     rng = random.Random(SEED)
     skills = read_skills(str(corpus_file(shared)))[:count]

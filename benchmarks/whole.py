@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchmarks.measure import Sample, take_turns
-from skillyard.index.library import Library
 from skillyard.index.index_reader import open_index
+from skillyard.index.library import Library
 from skillyard.index.searcher import Searcher
 from skillyard.index.token_table import bundled_table
 from skillyard.ranking.hybrid import HYBRID

@@ -119,7 +119,7 @@ def test_files_and_index_agree_before_and_after_one_copy_changes(
     root = write_tree(tmp_path / "p", COPIES)
 
     def both() -> tuple[sy.Catalog, IndexedCatalog]:
-        indexed = open_catalog(root, look=True)
+        indexed = open_catalog(root, force_scan=True)
         assert isinstance(indexed, IndexedCatalog)
         files = sy.load_catalog(root)
         assert indexed.counts == files.counts

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skillyard.evals.retrieval.measures import read_skills
-from skillyard.index.document_builder import build_document
 from skillyard.index.document import IndexedDocument
-from skillyard.index.memory_segments import build_memory_segments
+from skillyard.index.document_builder import build_document
 from skillyard.index.memory_library import MemoryLibrary
+from skillyard.index.memory_segments import build_memory_segments
 from skillyard.index.token_table import TokenTable
 from skillyard.ranking.hybrid.calibration import one_word
 from skillyard.ranking.hybrid.constants import CALIBRATION, HALF, Facts, Situation

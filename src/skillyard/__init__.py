@@ -46,7 +46,7 @@ _ROOMS = {
     "Catalog": "catalog",
     "CatalogDiff": "catalog",
     "SkillCounts": "catalog.counts",
-    "load_catalog": "index.indexed",
+    "load_catalog": "index.indexed_catalog",
     "Query": "ranking.query",
     "Explanation": "ranking.scorer",
     "BoundScorer": "ranking.protocol",

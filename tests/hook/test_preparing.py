@@ -11,7 +11,7 @@ from skillyard.hook.approving import approve_project
 from skillyard.hook.library import library_place
 from skillyard.hook.refreshing import bring_up_to_date
 from skillyard.index.clone import clone_index
-from skillyard.index.indexed_catalog import open_current, open_place
+from skillyard.index.indexed_catalog import open_current, open_library_index
 from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.usecases.indexing import index_build, index_verify
@@ -62,7 +62,7 @@ def test_the_user_s_own_skills_and_an_approved_project_are_prepared_too(
 
 def test_an_index_begins_with_what_that_of_its_roots_holds(library: Path) -> None:
     built = LibrarySpec((str(library),), (), DEFAULT_LIMITS)
-    open_place(built)
+    open_library_index(built)
     place = library_place((str(library),), None)
     assert clone_index(place, built)
     assert not clone_index(place, built)  # from here on it is its own
@@ -82,7 +82,7 @@ def test_an_index_of_a_project_begins_with_nothing_that_waits_for_approval(proje
     approve_project(path)
     add_skill(project / ".claude" / "skills", "unread", "Finds the commit that broke the build.")
     whole = LibrarySpec((path,), (), DEFAULT_LIMITS)
-    open_place(whole)
+    open_library_index(whole)
     place = library_place((), path)
     assert bring_up_to_date(place)
     assert names(place) == ["git-bisect"]
@@ -92,7 +92,7 @@ def test_other_roots_or_limits_give_nothing(library: Path, tmp_path: Path) -> No
     other = tmp_path / "other"
     other.mkdir()
     built = LibrarySpec((str(library),), (), DEFAULT_LIMITS)
-    open_place(built)
+    open_library_index(built)
     for place in (
         LibrarySpec((str(other), str(library)), (), DEFAULT_LIMITS),
         LibrarySpec((str(library), str(other)), (), DEFAULT_LIMITS._replace(name_warn_chars=9)),

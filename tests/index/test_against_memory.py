@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.errors import InvalidInput
-from skillyard.index.integrity import verify
 from skillyard.index.document import IndexedDocument
-from skillyard.index.memory_segments import build_memory_segments
 from skillyard.index.index_reader import open_index
 from skillyard.index.index_writer import IndexWriter
+from skillyard.index.integrity import verify
+from skillyard.index.memory_segments import build_memory_segments
 from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.tables import for_each
 from tests.worked_examples.making import skill

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.index.facet_terms import PHRASE, MAX_PHRASE_WORDS, PHRASE_START, find_phrases
+from skillyard.index.facet_terms import MAX_PHRASE_WORDS, PHRASE, PHRASE_START, find_phrases
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=12)
 PHRASES = st.sets(st.lists(st.sampled_from("abc"), min_size=2, max_size=7).map(" ".join))

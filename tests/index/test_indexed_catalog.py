@@ -20,8 +20,8 @@ import skillyard as sy
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.catalog.reading import read_one
 from skillyard.index import library_spec as place_module
-from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
 from skillyard.index.index_update import refresh_index
+from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
 from skillyard.index.library import Library
 from skillyard.index.library_spec import LibrarySpec, cache_folder, index_folder
 from skillyard.limits import DEFAULT_LIMITS
@@ -277,11 +277,11 @@ def test_whether_it_is_current_is_asked_without_opening_anything(
     put(root, "git-blame", skill("git-blame", "Says who wrote a line."))
     age(root)
     assert not catalog.is_current()
-    again = open_catalog(root, look=True)
+    again = open_catalog(root, force_scan=True)
     assert isinstance(again, IndexedCatalog)
     assert again.is_current()
     assert not catalog.is_current()  # a newer index is there
-    assert again.whole(catalog.whole()).digest == sy.load_catalog(root).digest
+    assert again.full_catalog(catalog.full_catalog()).digest == sy.load_catalog(root).digest
 
 
 def looked_up(library: Library, seed: int) -> list[tuple[int, int]]:

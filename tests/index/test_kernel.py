@@ -278,7 +278,7 @@ def test_excluded_documents_are_in_no_posting() -> None:
     for number in range(50):
         builder.add(document(rng, f"k{number}")._replace(vector=b"", flags=EXCLUDED))
     built = segment_reader.SegmentReader(memoryview(builder.build()), "here")
-    assert len(built.whole("posting_documents")) == 0
+    assert len(built.section("posting_documents")) == 0
 
 
 @many
@@ -367,7 +367,9 @@ def test_a_large_pass_lets_others_run_and_answers_the_same_alone_and_beside_othe
     small, one = repeated(7, 1)
     rng = random.Random(11)
 
-    def asked(over: list[segment_reader.SegmentReader], words: list[str]) -> tuple[list[bytes], list[float]]:
+    def asked(
+        over: list[segment_reader.SegmentReader], words: list[str]
+    ) -> tuple[list[bytes], list[float]]:
         numbers = [segments[0].term(word) for word in words]
         spans = [
             b"".join(pack("qqq", n, *each.check_postings(n)) for each in over) for n in numbers

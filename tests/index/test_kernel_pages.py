@@ -53,8 +53,8 @@ def looked_at(data: bytearray) -> list[object]:
             made.check_forwards(list(range(last)))
         except IndexDamaged as error:
             found.append(error.message)
-        found.append(bytes(made._read))
-    found.append(bytes(made._seen))
+        found.append(bytes(made._checked_forward))
+    found.append(bytes(made._checked_pages))
     return found
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from skillyard.index import kernel, segment_writer
 from skillyard.index.document_builder import build_documents, index_texts
-from skillyard.index.token_table import Row, TokenTable, bundled_table, write_table
 from skillyard.index.term_counts import kernel_terms
+from skillyard.index.token_table import Row, TokenTable, bundled_table, write_table
 from skillyard.skill import Skill
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.tables import for_each

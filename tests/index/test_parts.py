@@ -12,11 +12,16 @@ import pytest
 import skillyard as sy
 from skillyard.catalog import read_catalog
 from skillyard.catalog.reading import read_one
-from skillyard.index import indexed_catalog, index_update
-from skillyard.index.indexed_catalog import BUILDING, IndexedCatalog, open_catalog, open_place
+from skillyard.index import index_update, indexed_catalog
 from skillyard.index.index_update import build_index, refresh_index
-from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.index.index_writer import LOCK
+from skillyard.index.indexed_catalog import (
+    BUILDING,
+    IndexedCatalog,
+    open_catalog,
+    open_library_index,
+)
+from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.io.locks import file_lock
 from skillyard.limits import DEFAULT_LIMITS
 from tests.parity.trees import write_tree
@@ -92,7 +97,7 @@ def test_a_process_that_is_killed_leaves_what_it_had_done(
     part = part_of(place)
     assert part.building == (256, FILES, None)
     read = read_from_now_on(monkeypatch)
-    catalog = open_place(place)
+    catalog = open_library_index(place)
     assert catalog.building is None
     # The rest, and those of the first that a later file shadows.
     assert len(set(read)) <= FILES - 256 + SHADOWED
@@ -108,7 +113,9 @@ def test_an_interrupt_loses_nothing(place: LibrarySpec) -> None:
     with pytest.raises(KeyboardInterrupt):
         build_index(place, index_folder(place), progress=interrupt)
     assert part_of(place).building == (384, FILES, None)
-    assert build_index(place, index_folder(place)).skills == len(read_catalog(place.roots).candidates)
+    assert build_index(place, index_folder(place)).skills == len(
+        read_catalog(place.roots).candidates
+    )
     assert part_of(place).building is None
 
 
@@ -128,12 +135,12 @@ def test_who_asks_meanwhile_is_answered_from_the_part_and_told_so(place: Library
         assert len(catalog.counts.words) > 0
         # Who cannot do with a part waits for the whole.
         with pytest.raises(sy.SkillIoError, match="another process"):
-            open_place(place, in_parts=False)
+            open_library_index(place, in_parts=False)
     assert not [each for each in open_catalog(place.roots).diagnostics if each.code == BUILDING]
 
 
 def test_an_index_that_is_made_anew_answers_with_all_of_it_until_then(place: LibrarySpec) -> None:
-    before = scores(open_place(place))
+    before = scores(open_library_index(place))
 
     def interrupt(done: int, total: int) -> None:
         if done >= 320:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.index.table_adaptation import adapt_table
-from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
 from skillyard.index.index_update import build_index
+from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
 from skillyard.index.library_spec import ADAPTED, LibrarySpec, index_folder
+from skillyard.index.table_adaptation import adapt_table
 from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.limits import DEFAULT_LIMITS
 

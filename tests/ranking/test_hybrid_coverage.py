@@ -73,7 +73,9 @@ class TestHowMuch:
             for ordinal, cover in scored.found.covers.items()
             if scored._bound.library.skill(ordinal).name == one.name
         ]
-        assert cover.length == pytest.approx(log(max(words, SHORT_BODY_TERMS) / SHORT_BODY_TERMS), abs=1e-5)
+        assert cover.length == pytest.approx(
+            log(max(words, SHORT_BODY_TERMS) / SHORT_BODY_TERMS), abs=1e-5
+        )
 
     def test_of_two_that_hold_the_same_the_longer_gets_less(self) -> None:
         rest = "dough " * (10 * SHORT_BODY_TERMS)

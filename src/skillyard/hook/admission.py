@@ -44,7 +44,7 @@ class ApprovedSkills(NamedTuple):
         """What tells this index from others of the same roots."""
         return f"approved in {self.project}"
 
-    def real(self) -> ApprovedSkills:
+    def resolved(self) -> ApprovedSkills:
         """Return the same with the libraries named where they lead, as an index is made."""
         return self._replace(roots=tuple(map(real_root, self.roots)))
 

@@ -15,8 +15,8 @@ from json import dumps
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.hook.admission import ApprovedSkills
 from skillyard.index.indexed_catalog import IndexedCatalog, open_current
-from skillyard.index.manifest import NAME
 from skillyard.index.library_spec import LibrarySpec, index_folder
+from skillyard.index.manifest import NAME
 from skillyard.io.processes import start_detached
 from skillyard.limits import DEFAULT_LIMITS
 

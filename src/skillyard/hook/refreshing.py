@@ -13,9 +13,9 @@ import sys
 from skillyard.errors import SkillyardError
 from skillyard.hook.library import library_place, named_by
 from skillyard.index.clone import clone_index
-from skillyard.index.indexed_catalog import open_current
 from skillyard.index.index_update import refresh_index
-from skillyard.index.library_spec import LibrarySpec, is_fresh, index_folder
+from skillyard.index.indexed_catalog import open_current
+from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh
 from skillyard.io.locks import file_lock
 from skillyard.io.processes import lower_priority
 
@@ -60,7 +60,7 @@ def bring_up_to_date(place: LibrarySpec) -> bool:
         except SkillyardError:
             catalog = None
         if catalog is None or not is_fresh(
-            catalog.library.searcher, place, catalog.summary, look=True
+            catalog.library.searcher, place, catalog.summary, force_scan=True
         ):
             refresh_index(place, folder)
         return True

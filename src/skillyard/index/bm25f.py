@@ -21,14 +21,14 @@ from skillyard.summing import added
 __all__ = [
     "FIELDS",
     "K1",
-    "FieldCounts",
     "B",
     "Field",
+    "FieldCounts",
     "count_fields",
     "count_texts",
+    "field_shares",
     "field_texts",
     "term_impacts",
-    "field_shares",
 ]
 
 

@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Mapping
 
 from skillyard.errors import IndexDamaged, SkillIoError
-from skillyard.index.manifest import NAME, read_manifest, write_file
-from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.index.index_writer import lock_index
+from skillyard.index.library_spec import LibrarySpec, index_folder
+from skillyard.index.manifest import NAME, read_manifest, write_file
 
 __all__ = ["clone_index"]
 
 
-def clone_index(place: LibrarySpec, other: LibrarySpec) -> bool:
+def clone_index(spec: LibrarySpec, other: LibrarySpec) -> bool:
     """Give a place without an index that can be used what the index of another one holds.
 
     The roots of the other one come first among those of the place, so that each file has the same
@@ -22,9 +22,9 @@ def clone_index(place: LibrarySpec, other: LibrarySpec) -> bool:
     Files are linked where the file system can: segments are never changed. False where nothing was
     done. Raises SkillIoError, also where another process changes the index (``index_busy``).
     """
-    if not _can_clone(place.real(), other.real()):
+    if not _can_clone(spec.resolved(), other.resolved()):
         return False
-    folder, source = index_folder(place), index_folder(other)
+    folder, source = index_folder(spec), index_folder(other)
     try:
         newest = read_manifest(source)
     except IndexDamaged:
@@ -57,12 +57,12 @@ def _has_settings(folder: str, settings: Mapping[str, str]) -> bool:
     return own is not None and own[0].settings == settings
 
 
-def _can_clone(place: LibrarySpec, other: LibrarySpec) -> bool:
-    if place.limits != other.limits or other.admission is not None:
+def _can_clone(spec: LibrarySpec, other: LibrarySpec) -> bool:
+    if spec.limits != other.limits or other.admission is not None:
         return False
-    if other.scopes and (place.roots, place.scopes) != (other.roots, other.scopes):
+    if other.scopes and (spec.roots, spec.scopes) != (other.roots, other.scopes):
         return False
-    return bool(other.roots) and place.roots[: len(other.roots)] == other.roots
+    return bool(other.roots) and spec.roots[: len(other.roots)] == other.roots
 
 
 def _link_or_copy(source: str, target: str) -> None:

@@ -6,21 +6,21 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from skillyard.index.document import EXCLUDED, IndexedDocument
-from skillyard.index.identity import document_key
-from skillyard.index.kernel import KERNEL
-from skillyard.index.facet_terms import facet_terms
-from skillyard.index.token_table import TokenTable
-from skillyard.index.term_counts import kernel_terms
 from skillyard.index.bm25f import (
     FIELDS,
     K1,
-    FieldCounts,
     B,
+    FieldCounts,
     count_texts,
     field_texts,
     term_impacts,
 )
+from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.facet_terms import facet_terms
+from skillyard.index.identity import document_key
+from skillyard.index.kernel import KERNEL
+from skillyard.index.term_counts import kernel_terms
+from skillyard.index.token_table import TokenTable
 from skillyard.skill import Skill
 
 __all__ = ["build_document", "build_documents", "vector_fields"]
@@ -77,7 +77,9 @@ def index_texts(texts: tuple[str, ...], table: TokenTable) -> IndexedText:
 
 _PROSE, _CODE = (FieldCounts._fields.index(field) for field in ("prose", "code"))
 _FIELD_WEIGHTS = tuple((field.weight, field.average) for field in FIELDS)
-_VECTOR_WEIGHTS = tuple((FieldCounts._fields.index(field), weight) for field, weight in VECTOR_FIELDS)
+_VECTOR_WEIGHTS = tuple(
+    (FieldCounts._fields.index(field), weight) for field, weight in VECTOR_FIELDS
+)
 
 
 def build_document(

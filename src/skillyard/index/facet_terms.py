@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AVOID",
-    "PHRASE",
     "EXACT_NAME",
-    "NAME_TERM",
     "LENGTH",
     "NAME",
-    "PRIOR",
+    "NAME_TERM",
+    "PHRASE",
     "PHRASE_START",
+    "PRIOR",
     "TAG",
     "exact_name_term",
     "facet_terms",
-    "phrase_words",
     "find_phrases",
+    "phrase_words",
     "tag_term",
 ]
 
@@ -156,7 +156,11 @@ def facet_terms(
 
 def _length_share(terms: int) -> float:
     """Return where the body's length stands between :data:`SHORT_BODY_TERMS` and :data:`MAX_BODY_TERMS`, 0..1."""
-    return FULL_IMPACT * log(min(max(terms, SHORT_BODY_TERMS), MAX_BODY_TERMS) / SHORT_BODY_TERMS) / log(MAX_BODY_TERMS / SHORT_BODY_TERMS)
+    return (
+        FULL_IMPACT
+        * log(min(max(terms, SHORT_BODY_TERMS), MAX_BODY_TERMS) / SHORT_BODY_TERMS)
+        / log(MAX_BODY_TERMS / SHORT_BODY_TERMS)
+    )
 
 
 def _popularity(skill: Skill) -> float:

@@ -23,4 +23,8 @@ def document_key(skill: Skill) -> str:
 
 def index_settings(table: TokenTable) -> dict[str, str]:
     """Return what an index was made with: one made with anything else is made anew."""
-    return {"analyzer": str(ANALYZER_VERSION), "weighing": str(WEIGHTING_VERSION), "table": table.id}
+    return {
+        "analyzer": str(ANALYZER_VERSION),
+        "weighing": str(WEIGHTING_VERSION),
+        "table": table.id,
+    }

@@ -9,7 +9,7 @@ from skillyard.index.kernel import KERNEL
 from skillyard.index.manifest import NAME, REBUILD, Manifest, map_file, parse_manifest
 from skillyard.index.segment_searcher import SegmentSearcher
 
-__all__ = ["open_index", "make_searcher"]
+__all__ = ["make_searcher", "open_index"]
 
 MAX_ATTEMPTS = 8
 """How often a manifest is read again when a writer took its files away meanwhile."""

@@ -1,4 +1,4 @@
-"""Keeping an index: making it, and making it say what the files say."""
+"""Building an index from the files of a library, and updating it when they change."""
 
 from __future__ import annotations
 
@@ -12,16 +12,28 @@ from skillyard.catalog.counts import count_skills
 from skillyard.catalog.reading import Entry, Progress, read_one
 from skillyard.discovery import Candidate, Scan
 from skillyard.errors import Diagnostic, IndexDamaged
-from skillyard.index.document_builder import build_document
 from skillyard.index.document import EXCLUDED
+from skillyard.index.document_builder import build_document
 from skillyard.index.index_reader import open_index
-from skillyard.index.library_spec import LibrarySpec, scan_fingerprint, file_index_settings, table_for
-from skillyard.index.segment_searcher import SegmentSearcher
-from skillyard.index.records import candidate_key, encode_record
-from skillyard.index.library_state import SkillFacts, FileState, LibraryState, placeholder_entry, decode_state, encode_state
-from skillyard.index.library_summary import LibrarySummary, encode_summary
-from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.index.index_writer import IndexWriter
+from skillyard.index.library_spec import (
+    LibrarySpec,
+    file_index_settings,
+    scan_fingerprint,
+    table_for,
+)
+from skillyard.index.library_state import (
+    FileState,
+    LibraryState,
+    SkillFacts,
+    decode_state,
+    encode_state,
+    placeholder_entry,
+)
+from skillyard.index.library_summary import LibrarySummary, encode_summary
+from skillyard.index.records import candidate_key, encode_record
+from skillyard.index.segment_searcher import SegmentSearcher
+from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.limits import Limits
 from skillyard.reported import Reported
 from skillyard.skill import Origin, Skill
@@ -29,15 +41,16 @@ from skillyard.skill import Origin, Skill
 __all__ = ["IndexChanges", "build_index", "refresh_index"]
 
 WAIT_S = 30.0
-"""Seconds to wait for another process that is bringing the same index up to date."""
+"""Seconds to wait for another process that is updating the same index."""
 MIN_COMMIT_FILES = 1_024
-"""Files that are read before the first commit of an index; then as many as it knows."""
+"""Files read before the first commit. Later commits follow when the number of files doubled."""
 LARGE_COMMIT_FILES = 4_096
-"""Files of a part from which parts grow to a quarter of what is known: each is some work."""
+"""Files of one commit above which the next commit waits for a quarter of the files known: a
+commit itself takes time."""
 
 
 class IndexChanges(NamedTuple):
-    """What bringing an index up to date did."""
+    """What an update changed, in numbers of skills."""
 
     generation: int
     added: int
@@ -47,7 +60,7 @@ class IndexChanges(NamedTuple):
 
 
 def read_state(searcher: SegmentSearcher) -> LibraryState | None:
-    """Return what the index remembers of the files, or None when that is lost."""
+    """Return the state of the files when the index was written, or None when it is unreadable."""
     try:
         data = searcher.side_file("state")
         return None if data is None else decode_state(data)
@@ -56,42 +69,44 @@ def read_state(searcher: SegmentSearcher) -> LibraryState | None:
 
 
 def build_index(
-    place: LibrarySpec, folder: str, *, adapt: bool = False, progress: Progress | None = None
+    spec: LibrarySpec, folder: str, *, adapt: bool = False, progress: Progress | None = None
 ) -> IndexChanges:
-    """Make the index anew from the files. Raises SkillIoError, InvalidSkillsRoot.
+    """Build the index in ``folder`` from the files of the library.
 
-    One that was never finished is gone on with. ``adapt`` gives the words that the bundled table
-    does not know a direction of their own; the index keeps that table for as long as it is only
-    brought up to date.
+    An unfinished build is continued. ``adapt`` adds vectors for terms that the bundled token table
+    does not contain; later updates keep using that table. ``progress`` is called with (files done,
+    files in all). Raises SkillIoError, InvalidSkillsRoot.
     """
     if adapt:
-        return _update(place, folder, _adapted_table(place.real()), progress, WAIT_S, fresh=True)
+        return _update(spec, folder, _adapted_table(spec.resolved()), progress, WAIT_S, fresh=True)
     state = _read_folder_state(folder, bundled_table())
-    return _update(place, folder, bundled_table(), progress, WAIT_S, fresh=state is None or state.finished)
+    return _update(
+        spec, folder, bundled_table(), progress, WAIT_S, fresh=state is None or state.finished
+    )
 
 
 def refresh_index(
-    place: LibrarySpec, folder: str, *, progress: Progress | None = None, wait_s: float = WAIT_S
+    spec: LibrarySpec, folder: str, *, progress: Progress | None = None, wait_s: float = WAIT_S
 ) -> IndexChanges:
-    """Bring the index up to date with the files: only what changed is read.
+    """Update the index in ``folder``. Only files that changed are read.
 
-    Raises InvalidSkillsRoot, and SkillIoError, also (``index_busy``) where another process still
-    changes the index after ``wait_s`` seconds.
+    Raises InvalidSkillsRoot, and SkillIoError; its code is ``index_busy`` when another process
+    still writes the index after ``wait_s`` seconds.
     """
     try:
         searcher = open_index(folder)
         table = bundled_table() if searcher is None else table_for(searcher)
     except IndexDamaged:
         table = bundled_table()
-    return _update(place, folder, table, progress, wait_s, fresh=False)
+    return _update(spec, folder, table, progress, wait_s, fresh=False)
 
 
-def _adapted_table(place: LibrarySpec) -> TokenTable:
+def _adapted_table(spec: LibrarySpec) -> TokenTable:
     from skillyard.index.table_adaptation import adapt_table
 
     def skills() -> Iterator[Skill]:
-        for candidate in place.scan().candidates:
-            skill = read_one(candidate, place.limits, time.time_ns()).skill
+        for candidate in spec.scan().candidates:
+            skill = read_one(candidate, spec.limits, time.time_ns()).skill
             if skill is not None:
                 yield skill
 
@@ -99,7 +114,7 @@ def _adapted_table(place: LibrarySpec) -> TokenTable:
 
 
 def _update(
-    place: LibrarySpec,
+    spec: LibrarySpec,
     folder: str,
     table: TokenTable,
     progress: Progress | None,
@@ -107,9 +122,13 @@ def _update(
     *,
     fresh: bool,
 ) -> IndexChanges:
-    files = place.look()
+    scan = spec.scan_resolved()
     with IndexWriter(
-        folder, dimensions=table.dimensions, settings=file_index_settings(table), wait_s=wait_s, fresh=fresh
+        folder,
+        dimensions=table.dimensions,
+        settings=file_index_settings(table),
+        wait_s=wait_s,
+        fresh=fresh,
     ) as writer:
         before = _read_folder_state(folder, table)
         state = None if fresh else before
@@ -119,9 +138,9 @@ def _update(
             state = LibraryState({}, (), finished=False)
         if fresh and table.id != bundled_table().id:
             writer.side_file("table", bytes(table.data))
-        # What answers now is not given up for a part of what is to come.
+        # A finished index keeps answering until the new one is complete.
         in_parts = not (fresh and before is not None and before.finished)
-        return _IndexUpdate(place.limits, files, writer, table, state, in_parts).run(progress)
+        return _IndexUpdate(spec.limits, scan, writer, table, state, in_parts).run(progress)
 
 
 def _read_folder_state(folder: str, table: TokenTable) -> LibraryState | None:
@@ -134,53 +153,65 @@ def _read_folder_state(folder: str, table: TokenTable) -> LibraryState | None:
     return read_state(searcher)
 
 
+class _ResolvedFiles(NamedTuple):
+    """All known files after names were resolved between them."""
+
+    files: dict[str, FileState]
+    """By path, in scan order."""
+    skills: dict[str, Skill]
+    """A placeholder of the skill of each file that loaded, by path."""
+    shadowed: dict[Skill, Skill]
+    """Skills that lose their name, each with the skill that wins it."""
+    collisions: list[Diagnostic]
+
+
 class _IndexUpdate:
-    """One pass that makes the index say what the files say."""
+    """One pass that brings an index up to date with the files."""
 
     def __init__(
         self,
         limits: Limits,
-        files: Scan,
+        scan: Scan,
         writer: IndexWriter,
         table: TokenTable,
         before: LibraryState,
         in_parts: bool,
     ) -> None:
         self.limits = limits
-        self.files = files
+        self.scan = scan
         self.writer = writer
         self.table = table
-        self.before = before.known
+        self.before = before.files
         self.in_parts = in_parts
-        self.known: dict[str, FileState] = {}
-        """Every file that the index knows by now."""
+        self.files: dict[str, FileState] = {}
+        """The files processed so far, by path."""
         self._entries: dict[str, Entry] = {}
-        """By path, of all that was settled before."""
+        """Entries of earlier commits of this pass, by path."""
         self.added: set[str] = set()
         self.changed: set[str] = set()
         self.removed = 0
 
     def run(self, progress: Progress | None) -> IndexChanges:
-        """Look at all files, read those that changed, write their documents, commit.
+        """Read the files that changed, write their documents and commit.
 
-        In a long run the index is committed in parts, and what is done stays when it is stopped.
+        A long run commits several times, so that little work is lost when it is interrupted.
         """
-        candidates = self.files.candidates
+        candidates = self.scan.candidates
         self._remove_missing({candidate.path for candidate in candidates})
         now = time.time_ns()
-        since = 0
+        uncommitted = 0
         due = MIN_COMMIT_FILES
         try:
             for number, candidate in enumerate(candidates):
                 if progress is not None and number % 64 == 0:
                     progress(number, len(candidates))
-                since += self._update_file(candidate, now)
-                if since >= due and self.in_parts:
+                uncommitted += self._update_file(candidate, now)
+                if uncommitted >= due and self.in_parts:
                     self._commit(finished=False)
-                    since = 0
-                    due = _next_commit_size(len(self.known))
+                    uncommitted = 0
+                    due = _next_commit_size(len(self.files))
         except (KeyboardInterrupt, SystemExit):
-            if since and self.in_parts:
+            if uncommitted and self.in_parts:
                 self._commit(finished=False)
             raise
         if progress is not None:
@@ -188,18 +219,18 @@ class _IndexUpdate:
         return self._commit(finished=True)
 
     def _update_file(self, candidate: Candidate, now: int) -> bool:
-        """Bring the document of one file up to date; True when the file was read."""
+        """Bring the document of one file up to date. Returns True when the file was read."""
         before = self.before.get(candidate.path)
-        if before is not None and before.settled and before.candidate == candidate:
-            self.known[candidate.path] = before
+        if before is not None and before.is_final and before.candidate == candidate:
+            self.files[candidate.path] = before
             return False
         entry = read_one(candidate, self.limits, now)
         facts = None if entry.skill is None else SkillFacts.of(entry.skill)
         flags = _flags(facts, shadowed=before is not None and bool(before.flags))
-        self.known[candidate.path] = FileState(
+        self.files[candidate.path] = FileState(
             candidate, facts, entry.diagnostics, entry.settled, flags
         )
-        # A young file is read again though its stamp is the same: its content decides.
+        # The stamp of a recently written file may not show a change, so its content is compared.
         if before is None or (before.candidate, before.facts, before.flags) != (
             candidate,
             facts,
@@ -220,89 +251,82 @@ class _IndexUpdate:
         (self.added if before is None or before.facts is None else self.changed).add(path)
 
     def _remove_missing(self, paths: set[str]) -> None:
-        for path, known in self.before.items():
+        for path, file in self.before.items():
             if path not in paths:
-                self.removed += self.writer.delete(candidate_key(known.candidate))
+                self.removed += self.writer.delete(candidate_key(file.candidate))
 
-    def _resolve_names(
-        self,
-    ) -> tuple[dict[str, FileState], dict[str, Skill], dict[Skill, Skill], list[Diagnostic]]:
-        """Return the files in their order, their skills, who is shadowed, and what is to be said.
-
-        Who wins over whom is known only now: the documents of the few that lose are written again.
-        """
-        order = [candidate.path for candidate in self.files.candidates]
-        everything = {
-            path: known
-            for path in order
-            if (known := self.known.get(path) or self.before.get(path)) is not None
+    def _resolve_names(self) -> _ResolvedFiles:
+        """Decide name collisions, and rewrite the documents whose visibility changes by it."""
+        paths = [candidate.path for candidate in self.scan.candidates]
+        files = {
+            path: file
+            for path in paths
+            if (file := self.files.get(path) or self.before.get(path)) is not None
         }
-        entries = [self._entry(path, known) for path, known in everything.items()]
+        entries = [self._entry(path, file) for path, file in files.items()]
         shadowed, collisions = settle_names(entries)
         losers = {skill.path for skill in shadowed}
-        for path, known in everything.items():
-            flags = _flags(known.facts, shadowed=path in losers)
-            if flags != known.flags:
-                everything[path] = settled = known._replace(flags=flags)
-                if path in self.known:
-                    self.known[path] = settled
-                else:
-                    self.before[path] = settled
-                read = read_one(known.candidate, self.limits, time.time_ns())
-                self._write_document(known.candidate, read.skill, flags)
+        for path, file in files.items():
+            flags = _flags(file.facts, shadowed=path in losers)
+            if flags != file.flags:
+                files[path] = file._replace(flags=flags)
+                (self.files if path in self.files else self.before)[path] = files[path]
+                read = read_one(file.candidate, self.limits, time.time_ns())
+                self._write_document(file.candidate, read.skill, flags)
         skills = {e.candidate.path: e.skill for e in entries if e.skill is not None}
-        return everything, skills, shadowed, collisions
+        return _ResolvedFiles(files, skills, shadowed, collisions)
 
-    def _entry(self, path: str, known: FileState) -> Entry:
+    def _entry(self, path: str, file: FileState) -> Entry:
         entry = self._entries.get(path)
-        if entry is None or entry.candidate is not known.candidate:
-            entry = self._entries[path] = placeholder_entry(known)
+        if entry is None or entry.candidate is not file.candidate:
+            entry = self._entries[path] = placeholder_entry(file)
         return entry
 
     def _commit(self, *, finished: bool) -> IndexChanges:
-        everything, skills, shadowed, collisions = self._resolve_names()
-        diagnostics = [d for known in everything.values() for d in known.diagnostics]
-        diagnostics += [*self.files.diagnostics, *collisions]
-        diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
-        loaded = {path: known for path, known in everything.items() if known.facts is not None}
-        counts = count_skills(skills.values(), shadowed)
-        keys = {path: candidate_key(known.candidate) for path, known in loaded.items()}
-        losers = {skill.path for skill in shadowed}
-        copies = {
-            keys[path]: tuple(keys[copy.path] for copy in duplicates)
-            for path, duplicates in copies_by_path(shadowed).items()
-        }
-        patterns = {
-            keys[path]: known.facts.files
-            for path, known in loaded.items()
-            if known.facts is not None and known.facts.files and not known.flags
-        }
-        summary = LibrarySummary(
-            len(loaded),
-            Reported(diagnostics),
-            tuple(
-                keys[path]
-                for path, known in loaded.items()
-                if known.facts is not None and known.facts.hidden and path not in losers
-            ),
-            patterns,
-            scan_fingerprint(self.files) if finished else "",
-            finished and all(known.settled for known in everything.values()),
-            counts,
-            copies,
-            len(self.files.candidates),
-            len(everything),
-        )
-        state = LibraryState(everything, self.files.diagnostics, finished)
+        resolved = self._resolve_names()
+        summary = self._summary(resolved, finished=finished)
+        state = LibraryState(resolved.files, self.scan.diagnostics, finished)
         self.writer.side_file("state", encode_state(state))
         self.writer.side_file("summary", encode_summary(summary))
         generation = self.writer.commit()
-        changed = self.changed - self.added
-        return IndexChanges(generation, len(self.added), len(changed), self.removed, counts.skills)
+        changed = len(self.changed - self.added)
+        return IndexChanges(
+            generation, len(self.added), changed, self.removed, summary.counts.skills
+        )
+
+    def _summary(self, resolved: _ResolvedFiles, *, finished: bool) -> LibrarySummary:
+        files = resolved.files
+        diagnostics = [d for file in files.values() for d in file.diagnostics]
+        diagnostics += [*self.scan.diagnostics, *resolved.collisions]
+        diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
+        loaded = {path: file.facts for path, file in files.items() if file.facts is not None}
+        keys = {path: candidate_key(files[path].candidate) for path in loaded}
+        losers = {skill.path for skill in resolved.shadowed}
+        return LibrarySummary(
+            documents=len(loaded),
+            reported=Reported(diagnostics),
+            hidden=tuple(
+                keys[path] for path, facts in loaded.items() if facts.hidden and path not in losers
+            ),
+            patterns={
+                keys[path]: facts.files
+                for path, facts in loaded.items()
+                if facts.files and not files[path].flags
+            },
+            fingerprint=scan_fingerprint(self.scan) if finished else "",
+            is_final=finished and all(file.is_final for file in files.values()),
+            counts=count_skills(resolved.skills.values(), resolved.shadowed),
+            copies={
+                keys[path]: tuple(keys[copy.path] for copy in copies)
+                for path, copies in copies_by_path(resolved.shadowed).items()
+            },
+            files=len(self.scan.candidates),
+            known=len(files),
+        )
 
 
 def _next_commit_size(known: int) -> int:
-    """Return how many files to read before the next commit: a kill loses no more than these."""
+    """Return how many files to read before the next commit; an interruption loses at most these."""
     return max(MIN_COMMIT_FILES, min(known, LARGE_COMMIT_FILES), known // 4)
 
 

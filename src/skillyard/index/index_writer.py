@@ -21,8 +21,8 @@ from skillyard.index.manifest import (
     render_manifest,
     write_file,
 )
-from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.segment_reader import SegmentReader
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.segment_writer import SegmentWriter
 from skillyard.io.files import sync_folder
 from skillyard.io.locks import HeldLock, file_lock
@@ -204,7 +204,9 @@ class IndexWriter:
             _sync_folder(self.folder)
         write_file(self.folder, NAME, body)
         self._generation += 1
-        self._remove_unreferenced({part.file for part in parts if part.file} | {s.file for s in sides.values()})
+        self._remove_unreferenced(
+            {part.file for part in parts if part.file} | {s.file for s in sides.values()}
+        )
         self._flushed, self._flushed_dead, self._flushed_keys = [], [], {}
         self._sides, self._notes = {}, {}
         self._is_stale = True
@@ -241,10 +243,18 @@ class IndexWriter:
         so a document is copied about once each time its segment doubles.
         """
         dead = self._dead
-        worn = {n for n, s in enumerate(self._segments) if len(dead[n]) * MAX_DEAD_FRACTION > s.documents}
+        worn = {
+            n
+            for n, s in enumerate(self._segments)
+            if len(dead[n]) * MAX_DEAD_FRACTION > s.documents
+        }
         if self._inline_overflow():
             worn |= self._inline()
-        small = [n for n in range(len(self._segments)) if n not in worn and self._live(n) < SMALL_SEGMENT_DOCUMENTS]
+        small = [
+            n
+            for n in range(len(self._segments))
+            if n not in worn and self._live(n) < SMALL_SEGMENT_DOCUMENTS
+        ]
         if len(small) + bool(worn) + len(self._flushed) <= MAX_SMALL_SEGMENTS:
             return worn
         total = 0

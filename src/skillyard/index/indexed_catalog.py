@@ -17,14 +17,20 @@ from skillyard.catalog.snapshot import (
     read_catalog,
 )
 from skillyard.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
-from skillyard.index.library import Library
 from skillyard.index.index_reader import open_index
-from skillyard.index.library_spec import LibrarySpec, is_fresh, index_folder, file_index_settings, table_for
-from skillyard.index.progress import Progress
-from skillyard.index.segment_searcher import SegmentSearcher
-from skillyard.index.records import decode_card
-from skillyard.index.path_mapping import PathMapping
+from skillyard.index.library import Library
+from skillyard.index.library_spec import (
+    LibrarySpec,
+    file_index_settings,
+    index_folder,
+    is_fresh,
+    table_for,
+)
 from skillyard.index.library_summary import LibrarySummary, decode_summary
+from skillyard.index.path_mapping import PathMapping
+from skillyard.index.progress import Progress
+from skillyard.index.records import decode_card
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.reported import Reported
@@ -36,11 +42,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IndexedCatalog",
-    "open_current",
     "indexing_is_off",
     "load_catalog",
     "open_catalog",
-    "open_place",
+    "open_current",
+    "open_library_index",
 ]
 
 MAX_READ_DIRECTLY = 64
@@ -71,10 +77,10 @@ class _FullCatalog:
     cycle, what nobody asks any more closes its files at once.
     """
 
-    __slots__ = ("before", "place", "read")
+    __slots__ = ("before", "read", "spec")
 
-    def __init__(self, place: LibrarySpec, before: Catalog | None = None) -> None:
-        self.place = place
+    def __init__(self, spec: LibrarySpec, before: Catalog | None = None) -> None:
+        self.spec = spec
         self.before = before
         """What was read of an earlier state of the files."""
         self.read: Catalog | None = None
@@ -82,53 +88,57 @@ class _FullCatalog:
 
     def get(self, before: Catalog | None = None) -> Catalog:
         """Return it; of what was read ``before`` only the files that changed are read again."""
-        roots, scopes, limits, admission = self.place
+        roots, scopes, limits, admission = self.spec
         before, self.before = before or self.before, None
         if self.read is None and before is not None and admission is None:
             self.read = before.reload().catalog
         if self.read is None:
-            self.read = load_found(roots, scopes, limits, self.place.scan())
+            self.read = load_found(roots, scopes, limits, self.spec.scan())
         return self.read
 
 
 class IndexedCatalog(Catalog):
     """The catalog of some roots, answered from their index; everything else loads when asked."""
 
-    __slots__ = ("_place", "_whole", "library", "summary")
+    __slots__ = ("_full", "_spec", "library", "summary")
 
     def __init__(
-        self, place: LibrarySpec, searcher: SegmentSearcher, summary: LibrarySummary, table: TokenTable
+        self,
+        spec: LibrarySpec,
+        searcher: SegmentSearcher,
+        summary: LibrarySummary,
+        table: TokenTable,
     ) -> None:
         # The base is not initialised: what it would hold is loaded by the first who needs it.
-        self._place = place
-        self._roots, self._scopes, self._limits, _ = place
-        spelling = PathMapping(place)
+        self._spec = spec
+        self._roots, self._scopes, self._limits, _ = spec
+        spelling = PathMapping(spec)
         self._reported = spelling.reported(summary.reported)
         if summary.known < summary.files:
-            self._reported = Reported((*self._reported.listed, _building_diagnostic(place, summary)))
+            self._reported = Reported((*self._reported.listed, _building_diagnostic(spec, summary)))
         self._counts = summary.counts
         self.bound = {}
-        self._whole = _FullCatalog(place)
+        self._full = _FullCatalog(spec)
         self.summary = summary
-        self.library = FileLibrary(self._whole, summary, searcher, table, spelling)
+        self.library = FileLibrary(self._full, summary, searcher, table, spelling)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _LAZY_FIELDS:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        whole = self.whole()
+        full = self.full_catalog()
         for lazy in _LAZY_FIELDS:
-            setattr(self, lazy, getattr(whole, lazy))
+            setattr(self, lazy, getattr(full, lazy))
         return getattr(self, name)
 
-    def whole(self, before: Catalog | None = None) -> Catalog:
+    def full_catalog(self, before: Catalog | None = None) -> Catalog:
         """Return the catalog with every skill read.
 
         ``before`` is a catalog of the same roots from earlier: only what changed since is read.
         """
-        whole = self._whole.get(before)
-        self._reported = whole.reported
-        self._counts = whole.counts
-        return whole
+        full = self._full.get(before)
+        self._reported = full.reported
+        self._counts = full.counts
+        return full
 
     def is_current(self) -> bool:
         """True when the files say what the index says, and no newer index is there.
@@ -136,7 +146,9 @@ class IndexedCatalog(Catalog):
         Every file is looked at, whatever the size of the library. Raises InvalidSkillsRoot.
         """
         searcher = self.library.searcher
-        return not searcher.stale() and is_fresh(searcher, self._place, self.summary, look=True)
+        return not searcher.stale() and is_fresh(
+            searcher, self._spec, self.summary, force_scan=True
+        )
 
     @property
     def building(self) -> Progress | None:
@@ -153,8 +165,8 @@ class IndexedCatalog(Catalog):
         """
         if self.is_current():
             return CatalogDiff((), (), (), self)
-        after = open_place(self._place, progress=progress, look=True)
-        after._whole.before = self._whole.read
+        after = open_library_index(self._spec, progress=progress, force_scan=True)
+        after._full.before = self._full.read
         return difference_of(self._cards(), after._cards(), after)
 
     def glance(self) -> CatalogDiff:
@@ -177,7 +189,7 @@ class IndexedCatalog(Catalog):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel as the roots: whoever unpickles it opens the same index, up to date."""
-        return open_place, (self._place,)
+        return open_library_index, (self._spec,)
 
     def __len__(self) -> int:
         return self.summary.documents
@@ -186,11 +198,11 @@ class IndexedCatalog(Catalog):
         return f"<IndexedCatalog of {plural(self.counts.skills, 'skill')}>"
 
 
-def _building_diagnostic(place: LibrarySpec, summary: LibrarySummary) -> Diagnostic:
+def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnostic:
     return Diagnostic(
         BUILDING,
         "warning",
-        place.roots[0] if place.roots else ".",
+        spec.roots[0] if spec.roots else ".",
         f"the index is still being made: answers come from {summary.known:,} of"
         f" {summary.files:,} files",
         "ask again in a while",
@@ -204,13 +216,13 @@ class FileLibrary(Library):
 
     def __init__(
         self,
-        whole: _FullCatalog,
+        full: _FullCatalog,
         summary: LibrarySummary,
         searcher: SegmentSearcher,
         table: TokenTable,
         spelling: PathMapping,
     ) -> None:
-        self._whole = whole
+        self._full = full
         self._spelling = spelling
         self._summary = summary
         self.searcher = searcher
@@ -222,7 +234,7 @@ class FileLibrary(Library):
     @property
     def skills(self) -> Sequence[Skill]:  # type: ignore[override]
         """Every skill, which reads every file."""
-        return self._whole.get().skills
+        return self._full.get().skills
 
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal, read as far as it is looked at. Raises IndexDamaged."""
@@ -236,19 +248,21 @@ class FileLibrary(Library):
     def card(self, ordinal: int) -> Skill:
         """Return what the index itself says of a skill. Raises IndexDamaged."""
         try:
-            return decode_card(self.searcher.record(ordinal), self._spelling, self._whole.place.limits)
+            return decode_card(
+                self.searcher.record(ordinal), self._spelling, self._full.spec.limits
+            )
         except (ValueError, TypeError, KeyError):
             raise self._unreadable() from None
 
     def _one(self, ordinal: int) -> Skill:
         card = self.card(ordinal)
-        if self._whole.read is not None:  # one object for each skill, whoever asks
-            entry = self._whole.read._entries.get(card.path)
+        if self._full.read is not None:  # one object for each skill, whoever asks
+            entry = self._full.read._entries.get(card.path)
             if entry is not None and entry.skill is not None:
                 return entry.skill
         return card
 
-    def whole(self, ordinal: int) -> Skill:
+    def full_skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal with its instructions, read from its file.
 
         Raises IndexDamaged when the file has changed so that it is no skill any more.
@@ -315,15 +329,15 @@ def load_catalog(
     Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for an unknown scope.
     """
     paths, named = named_roots(roots, scopes)
-    place = LibrarySpec(paths, named, limits)
+    spec = LibrarySpec(paths, named, limits)
     if not index or indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
     try:
-        if not _is_large(index_folder(place)):
-            files = place.scan()
+        if not _is_large(index_folder(spec)):
+            files = spec.scan()
             if len(files.candidates) <= MAX_READ_DIRECTLY:
                 return load_found(paths, named, limits, files, progress=progress)
-        return open_place(place, progress=progress)
+        return open_library_index(spec, progress=progress)
     except (SkillIoError, IndexDamaged):
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
 
@@ -348,12 +362,12 @@ def open_catalog(
     scopes: Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     progress: Reading | None = None,
-    look: bool = False,
+    force_scan: bool = False,
     in_parts: bool = True,
 ) -> Catalog:
     """Return the catalog of the roots over its index, which is made or brought up to date first.
 
-    ``look`` looks at every file, also of a large library that was looked at a moment ago.
+    ``force_scan`` looks at every file, also of a large library that was looked at a moment ago.
     ``in_parts`` takes a part of an index that another process is making; see
     :attr:`IndexedCatalog.building`. Where no index can be kept (``SKILLYARD_INDEX=off``, a folder
     that cannot be written) it is the catalog of :func:`read_catalog`: the same answers, worked out
@@ -362,67 +376,69 @@ def open_catalog(
     paths, named = named_roots(roots, scopes)
     if indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
-    place = LibrarySpec(paths, named, limits)
+    spec = LibrarySpec(paths, named, limits)
     try:
-        return open_place(place, progress=progress, look=look, in_parts=in_parts)
+        return open_library_index(spec, progress=progress, force_scan=force_scan, in_parts=in_parts)
     except (SkillIoError, IndexDamaged):
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
 
 
-def open_place(
-    place: LibrarySpec,
+def open_library_index(
+    spec: LibrarySpec,
     *,
     progress: Reading | None = None,
-    look: bool = False,
+    force_scan: bool = False,
     in_parts: bool = True,
 ) -> IndexedCatalog:
     """Return the catalog over the index of a place, made or brought up to date first.
 
     Raises InvalidSkillsRoot, SkillIoError, IndexDamaged.
     """
-    folder = index_folder(place)
-    catalog = _open_current_or_none(place, folder, look=look)
-    return catalog or _open_updated(place, folder, progress, in_parts)
+    folder = index_folder(spec)
+    catalog = _open_current_or_none(spec, folder, force_scan=force_scan)
+    return catalog or _open_updated(spec, folder, progress, in_parts)
 
 
-def _open_updated(place: LibrarySpec, folder: str, progress: Reading | None, in_parts: bool) -> IndexedCatalog:
+def _open_updated(
+    spec: LibrarySpec, folder: str, progress: Reading | None, in_parts: bool
+) -> IndexedCatalog:
     """Bring the index up to date, or take the part of it that another process has made so far."""
     from skillyard.index.index_update import refresh_index  # it loads what reading and writing need
 
     ends = time.monotonic() + WAIT_S
     while True:
         try:
-            refresh_index(place, folder, progress=progress, wait_s=POLL_S)
+            refresh_index(spec, folder, progress=progress, wait_s=POLL_S)
         except SkillIoError as error:
             if error.code != "index_busy":
                 raise
-            part = _open_current_or_none(place, folder, trusted=True)
+            part = _open_current_or_none(spec, folder, trusted=True)
             if in_parts and part is not None and part.building:
                 return part
             if time.monotonic() >= ends:
                 raise
         else:
-            catalog = _open_current_or_none(place, folder, trusted=True)
+            catalog = _open_current_or_none(spec, folder, trusted=True)
             if catalog is None:
                 raise IndexDamaged("the index vanished while it was opened", path=folder)
             return catalog
 
 
 def _open_current_or_none(
-    place: LibrarySpec, folder: str, *, trusted: bool = False, look: bool = False
+    spec: LibrarySpec, folder: str, *, trusted: bool = False, force_scan: bool = False
 ) -> IndexedCatalog | None:
     try:
-        return open_current(place, folder, trusted=trusted, look=look)
+        return open_current(spec, folder, trusted=trusted, force_scan=force_scan)
     except IndexDamaged:
         return None
 
 
 def open_current(
-    place: LibrarySpec, folder: str, *, trusted: bool = False, look: bool = False
+    spec: LibrarySpec, folder: str, *, trusted: bool = False, force_scan: bool = False
 ) -> IndexedCatalog | None:
     """Return the catalog over the index, or None when there is none that is up to date.
 
-    ``trusted`` believes the index; ``look`` looks at every file; see :func:`.library_spec.is_fresh`.
+    ``trusted`` believes the index; ``force_scan`` looks at every file; see :func:`.library_spec.is_fresh`.
     """
     searcher = open_index(folder)
     if searcher is None:
@@ -437,6 +453,6 @@ def open_current(
         summary = decode_summary(data)
     except ValueError:
         raise IndexDamaged("the summary cannot be read", path=folder) from None
-    if not trusted and not is_fresh(searcher, place, summary, look=look):
+    if not trusted and not is_fresh(searcher, spec, summary, force_scan=force_scan):
         return None
-    return IndexedCatalog(place, searcher, summary, table)
+    return IndexedCatalog(spec, searcher, summary, table)

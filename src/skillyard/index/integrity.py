@@ -7,10 +7,10 @@ from array import array
 
 from skillyard.errors import Diagnostic, IndexDamaged
 from skillyard.index.document import EXCLUDED
-from skillyard.index.segment_format import SECTIONS
 from skillyard.index.index_reader import open_index
-from skillyard.index.segment_reader import SegmentReader
 from skillyard.index.searcher import impact_byte, tie_key
+from skillyard.index.segment_format import SECTIONS
+from skillyard.index.segment_reader import SegmentReader
 
 __all__ = ["verify"]
 
@@ -56,7 +56,7 @@ def _unreferenced_files(folder: str, parts: object, sides: object) -> list[Diagn
 def _check_segment(segment: SegmentReader) -> None:
     """Raise IndexDamaged unless all sections of the segment agree."""
     for name in SECTIONS:
-        segment.whole(name)
+        segment.section(name)
     for number in range(segment.terms):
         if segment.term(segment.term_name(number)) != number:
             raise segment.damaged("a term cannot be found")
@@ -72,7 +72,7 @@ def _check_segment(segment: SegmentReader) -> None:
 
 def _check_postings(segment: SegmentReader) -> None:
     """Compare the postings with the forward lists, each the other way round."""
-    places = array("I", segment.whole("posting_starts")[: segment.terms])
+    places = array("I", segment.section("posting_starts")[: segment.terms])
     for number in range(segment.documents):
         if segment.flags(number) & EXCLUDED:
             continue
@@ -89,5 +89,5 @@ def _check_postings(segment: SegmentReader) -> None:
             if not same:
                 raise segment.damaged("a posting and a forward list differ")
             places[term] = place + 1
-    if list(places) != list(segment.whole("posting_starts")[1:]):
+    if list(places) != list(segment.section("posting_starts")[1:]):
         raise segment.damaged("a posting belongs to no document")

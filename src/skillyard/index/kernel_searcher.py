@@ -11,8 +11,8 @@ from typing import Any
 
 from skillyard.index.kernel import KERNEL
 from skillyard.index.manifest import Manifest
-from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 from skillyard.index.searcher import CANDIDATES, MAX_TERMS, Weights, heaviest_terms
+from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 
 __all__ = ["KernelSearcher"]
 
@@ -54,11 +54,11 @@ class KernelSearcher(SegmentSearcher):
                 self._frequencies[term] = count
         return count
 
-    def known(self, terms: Sequence[str]) -> list[str]:
+    def existing_terms(self, terms: Sequence[str]) -> list[str]:
         """Return those of the terms that live documents hold, in their order."""
         numbers = list(map(self._frequencies.get, terms))  # most were looked up before
         if None in numbers:
-            return super().known(terms)
+            return super().existing_terms(terms)
         return [term for term, number in zip(terms, numbers, strict=True) if number]
 
     def _span(self, term: str) -> bytes:
@@ -111,11 +111,11 @@ class KernelSearcher(SegmentSearcher):
                 return hits  # type: ignore[no-any-return]
             self._check_forward_lists(unchecked)
 
-    def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+    def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact scores of the documents named."""
         return self._of_each(self._engine.exact, weights, ordinals)
 
-    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+    def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return what the terms weigh, added up, that each of the documents named holds."""
         return self._of_each(self._engine.held, weights, ordinals)
 
@@ -130,7 +130,7 @@ class KernelSearcher(SegmentSearcher):
 
     def _check_vectors(self) -> None:
         for segment in self.segments:
-            segment.whole("vectors")
+            segment.section("vectors")
         self._vectors_checked = True
 
     def semantic(

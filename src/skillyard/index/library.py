@@ -24,7 +24,7 @@ class Library(ABC):
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal."""
 
-    def whole(self, ordinal: int) -> Skill:
+    def full_skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal with its instructions, where they are elsewhere."""
         return self.skill(ordinal)
 

@@ -15,8 +15,8 @@ from skillyard.io.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from skillyard.discovery import Scan
-    from skillyard.index.segment_searcher import SegmentSearcher
     from skillyard.index.library_summary import LibrarySummary
+    from skillyard.index.segment_searcher import SegmentSearcher
     from skillyard.limits import Limits
 
     class Admission(Protocol):
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
         def admitted(self, files: Scan) -> Scan:
             """Return the scan without what does not belong; diagnostics say why."""
 
-        def real(self) -> Admission:
+        def resolved(self) -> Admission:
             """Return the same for roots that are named where they lead."""
 
 
 __all__ = [
     "LibrarySpec",
     "cache_folder",
-    "scan_fingerprint",
-    "is_fresh",
-    "index_folder",
-    "real_root",
     "file_index_settings",
+    "index_folder",
+    "is_fresh",
+    "real_root",
+    "scan_fingerprint",
     "table_for",
 ]
 
@@ -79,24 +79,24 @@ class LibrarySpec(NamedTuple):
         files = scan(all_roots(self.roots, self.scopes), self.limits)
         return files if self.admission is None else self.admission.admitted(files)
 
-    def look(self) -> Scan:
+    def scan_resolved(self) -> Scan:
         """Walk the roots where they lead. Raises InvalidSkillsRoot, with the root as named."""
         from skillyard.errors import InvalidSkillsRoot
 
         try:
-            return self.real().scan()
+            return self.resolved().scan()
         except InvalidSkillsRoot:
             self.scan()
             raise
 
-    def real(self) -> LibrarySpec:
+    def resolved(self) -> LibrarySpec:
         """Return the library with its roots where they lead: what one index is made of.
 
         However a folder is named (``lib``, ``./lib``, by a link), it has one index;
         :mod:`skillyard.index.path_mapping` gives the paths back as the roots were named.
         """
         roots = tuple(map(real_root, self.roots))
-        admission = None if self.admission is None else self.admission.real()
+        admission = None if self.admission is None else self.admission.resolved()
         return self._replace(roots=roots, admission=admission)
 
 
@@ -109,9 +109,9 @@ def real_root(root: str) -> str:
     return named if runtime and os.path.basename(real).lower() != RUNTIME_FOLDER else real
 
 
-def index_folder(place: LibrarySpec) -> str:
+def index_folder(spec: LibrarySpec) -> str:
     """Return the folder of the index of a library: one for the same real folders."""
-    real = place.real()
+    real = spec.resolved()
     named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
     text = "\n".join([*named, *real.scopes, repr(tuple(real.limits))])
     name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
@@ -145,22 +145,22 @@ def scan_fingerprint(files: Scan) -> str:
 
 def is_fresh(
     searcher: SegmentSearcher,
-    place: LibrarySpec,
+    spec: LibrarySpec,
     summary: LibrarySummary,
     *,
-    look: bool = False,
+    force_scan: bool = False,
     touch: bool = True,
 ) -> bool:
     """True when the index says what the files say, as far as has to be looked.
 
     Small libraries are walked each time, larger ones when :data:`FRESH_S` have passed, all of
-    them where ``look`` is True. A file that was young when it was read is read again. ``touch``
+    them where ``force_scan`` is True. A file that was young when it was read is read again. ``touch``
     records in the time of the manifest that the files were looked at.
     """
-    trusted = summary.documents > MAX_ALWAYS_SCANNED and not look
+    trusted = summary.documents > MAX_ALWAYS_SCANNED and not force_scan
     if trusted and _seconds_since_scan(searcher.folder) < FRESH_S:
         return True
-    same = summary.settled and scan_fingerprint(place.look()) == summary.fingerprint
+    same = summary.is_final and scan_fingerprint(spec.scan_resolved()) == summary.fingerprint
     if same and touch:
         _record_scan(searcher.folder)
     return same

@@ -9,10 +9,17 @@ from typing import Any, NamedTuple
 from skillyard.catalog.reading import Entry
 from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic
-from skillyard.index.records import encode_candidate, decode_candidate
+from skillyard.index.records import decode_candidate, encode_candidate
 from skillyard.skill import Skill, Triggers
 
-__all__ = ["SkillFacts", "FileState", "LibraryState", "placeholder_entry", "decode_state", "encode_state"]
+__all__ = [
+    "FileState",
+    "LibraryState",
+    "SkillFacts",
+    "decode_state",
+    "encode_state",
+    "placeholder_entry",
+]
 
 
 class SkillFacts(NamedTuple):
@@ -57,7 +64,7 @@ class FileState(NamedTuple):
     facts: SkillFacts | None
     """None when it did not load."""
     diagnostics: tuple[Diagnostic, ...]
-    settled: bool
+    is_final: bool
     flags: int
     """The flags of its document."""
 
@@ -65,7 +72,7 @@ class FileState(NamedTuple):
 class LibraryState(NamedTuple):
     """All files of a library, and what the walk itself had to say."""
 
-    known: dict[str, FileState]
+    files: dict[str, FileState]
     """By path."""
     scanned: tuple[Diagnostic, ...]
     finished: bool
@@ -80,10 +87,10 @@ def encode_state(state: LibraryState) -> bytes:
                 encode_candidate(k.candidate),
                 k.facts,
                 [list(d) for d in k.diagnostics],
-                k.settled,
+                k.is_final,
                 k.flags,
             ]
-            for k in state.known.values()
+            for k in state.files.values()
         ],
         "scanned": [list(d) for d in state.scanned],
         "finished": state.finished,
@@ -96,13 +103,13 @@ def decode_state(data: bytes) -> LibraryState:
     try:
         shape = json.loads(data)
         known = {}
-        for candidate, facts, diagnostics, settled, flags in shape["known"]:
+        for candidate, facts, diagnostics, is_final, flags in shape["known"]:
             file = decode_candidate(candidate)
             known[file.path] = FileState(
                 file,
                 None if facts is None else _decode_facts(*facts),
                 _decode_diagnostics(diagnostics),
-                settled,
+                is_final,
                 flags,
             )
         scanned = _decode_diagnostics(shape["scanned"])
@@ -124,4 +131,4 @@ def _decode_diagnostics(listed: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ..
 def placeholder_entry(known: FileState) -> Entry:
     """Return the file as an entry whose skill is a stand-in."""
     skill = None if known.facts is None else known.facts.placeholder(known.candidate.path)
-    return Entry(known.candidate, skill, known.diagnostics, known.settled)
+    return Entry(known.candidate, skill, known.diagnostics, known.is_final)

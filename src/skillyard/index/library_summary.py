@@ -23,7 +23,7 @@ class LibrarySummary(NamedTuple):
     """File patterns by key."""
     fingerprint: str
     """What the walk saw; see :func:`skillyard.index.library_spec.scan_fingerprint`."""
-    settled: bool
+    is_final: bool
     """False when a file was so young when it was read that its stamp may not tell a change."""
     counts: SkillCounts
     """How many skills those documents are."""
@@ -42,7 +42,7 @@ def encode_summary(summary: LibrarySummary) -> bytes:
         "hidden": summary.hidden,
         "patterns": summary.patterns,
         "fingerprint": summary.fingerprint,
-        "settled": summary.settled,
+        "settled": summary.is_final,
         "counts": summary.counts,
         "copies": summary.copies,
         "files": summary.files,

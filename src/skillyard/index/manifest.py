@@ -76,7 +76,11 @@ def render_manifest(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
     place = 0
     parts = []
     for number, part in enumerate(manifest.parts):
-        entry: dict[str, Any] = {"file": part.file, "size": part.size, "dead": _encode_dead(part.dead)}
+        entry: dict[str, Any] = {
+            "file": part.file,
+            "size": part.size,
+            "dead": _encode_dead(part.dead),
+        }
         if number in inline:
             blob = inline[number].ljust(-(-part.size // 8) * 8, b"\0")
             entry["offset"] = place

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from skillyard.index.document_builder import build_documents
-from skillyard.index.memory_segments import build_memory_segments
 from skillyard.index.library import Library
 from skillyard.index.memory_searcher import MemorySearcher
+from skillyard.index.memory_segments import build_memory_segments
 from skillyard.index.token_table import bundled_table
 from skillyard.skill import Origin, Skill
 

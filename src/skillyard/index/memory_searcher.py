@@ -12,10 +12,10 @@ from skillyard.index.searcher import (
     Weights,
     exact_score,
     heaviest_terms,
-    matched_weight,
     impact_byte,
-    tie_key,
     integer_weights,
+    matched_weight,
+    tie_key,
 )
 
 __all__ = ["MemorySearcher"]
@@ -66,7 +66,7 @@ class MemorySearcher:
             term in impacts for impacts, live in zip(self._impacts, self._live, strict=True) if live
         )
 
-    def known(self, terms: Sequence[str]) -> list[str]:
+    def existing_terms(self, terms: Sequence[str]) -> list[str]:
         """Return those of the terms that live documents hold, in their order."""
         return [term for term in terms if self.frequency(term)]
 
@@ -83,7 +83,7 @@ class MemorySearcher:
         if allowed is not None:
             sums = {ordinal: value for ordinal, value in sums.items() if ordinal in allowed}
         chosen = self._best(sums.items(), max(limit, CANDIDATES))
-        exact = zip(chosen, self.exact(weights, chosen), strict=True)
+        exact = zip(chosen, self.exact_scores(weights, chosen), strict=True)
         scores = dict(exact)
         return [(ordinal, scores[ordinal]) for ordinal in self._best(scores.items(), limit)]
 
@@ -96,13 +96,13 @@ class MemorySearcher:
         pairs.sort(key=lambda pair: (-pair[1], self._tie(pair[0])))
         return [ordinal for ordinal, _ in pairs[:limit]]
 
-    def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+    def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact scores of the documents named."""
         weights = heaviest_terms(weights)
         terms = [term for term, _ in weights]
         return [exact_score(weights, self.impacts(ordinal, terms)) for ordinal in ordinals]
 
-    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+    def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return what the terms weigh, added up, that each of the documents named holds."""
         weights = heaviest_terms(weights)
         terms = [term for term, _ in weights]
@@ -130,7 +130,9 @@ class MemorySearcher:
             ]
         components = memoryview(query).cast("b")
         vectors = [self._vectors[ordinal] for ordinal in ordinals]
-        return [sum(map(mul, components, vector)) if vector is not None else 0 for vector in vectors]
+        return [
+            sum(map(mul, components, vector)) if vector is not None else 0 for vector in vectors
+        ]
 
     def vector(self, ordinal: int) -> bytes:
         """Return the document's vector, in signed bytes; nothing where it has none."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skillyard.index.document import IndexedDocument
-from skillyard.index.manifest import Manifest, SegmentEntry
 from skillyard.index.index_reader import make_searcher
+from skillyard.index.manifest import Manifest, SegmentEntry
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.segment_writer import SegmentWriter
 

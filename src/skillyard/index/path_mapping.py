@@ -18,13 +18,13 @@ __all__ = ["PathMapping"]
 class PathMapping:
     """How the paths of one index read for somebody who named its roots in some way."""
 
-    __slots__ = ("_differs", "_place", "_prefixes", "_real")
+    __slots__ = ("_differs", "_prefixes", "_real", "_spec")
 
-    def __init__(self, place: LibrarySpec) -> None:
+    def __init__(self, spec: LibrarySpec) -> None:
         """Take the library with its roots as they were named."""
-        self._place = place
-        self._real = tuple(map(_prefix, place.real().roots))
-        self._prefixes = tuple(map(_prefix, place.roots))
+        self._spec = spec
+        self._real = tuple(map(_prefix, spec.resolved().roots))
+        self._prefixes = tuple(map(_prefix, spec.roots))
         self._differs = self._prefixes != self._real
 
     def path(self, path: str, parts: Sequence[str], root: int) -> str:
@@ -40,11 +40,11 @@ class PathMapping:
                 yield f"{number}/{path[len(prefix) :]}"
 
     def _all_prefixes(self) -> Sequence[str]:
-        if not self._place.scopes:
+        if not self._spec.scopes:
             return self._prefixes
         from skillyard.catalog.snapshot import all_roots
 
-        return tuple(_prefix(root.path) for root in all_roots(self._place.roots, ("user",)))
+        return tuple(_prefix(root.path) for root in all_roots(self._spec.roots, ("user",)))
 
     def reported(self, reported: Reported) -> Reported:
         """Return the diagnostics of the index with the paths as the roots were named."""

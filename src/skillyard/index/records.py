@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from skillyard.limits import Limits
 
 __all__ = [
-    "encode_candidate",
+    "candidate_key",
     "decode_candidate",
     "decode_card",
-    "candidate_key",
+    "encode_candidate",
     "encode_record",
 ]
 

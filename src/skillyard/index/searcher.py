@@ -20,11 +20,11 @@ __all__ = [
     "contenders",
     "exact_score",
     "heaviest_terms",
-    "matched_weight",
     "impact_byte",
+    "integer_weights",
+    "matched_weight",
     "rounding_slack",
     "tie_key",
-    "integer_weights",
 ]
 
 Weights = Sequence[tuple[str, float]]
@@ -119,7 +119,7 @@ class Searcher(Protocol):
     def frequency(self, term: str) -> int:
         """Return how many live documents hold the term."""
 
-    def known(self, terms: Sequence[str]) -> list[str]:
+    def existing_terms(self, terms: Sequence[str]) -> list[str]:
         """Return those of the terms that live documents hold, in their order."""
 
     def lexical(
@@ -127,10 +127,10 @@ class Searcher(Protocol):
     ) -> list[tuple[int, float]]:
         """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
 
-    def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+    def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact scores of the documents named."""
 
-    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+    def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return what the terms weigh, added up, that each of the documents named holds."""
 
     def semantic(

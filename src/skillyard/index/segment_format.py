@@ -16,7 +16,16 @@ from typing import NamedTuple
 
 from skillyard.index.kernel import crc32
 
-__all__ = ["HEADER_SIZE", "MAGIC", "MAX_DOCUMENTS", "PAGE", "SECTIONS", "Header", "pack_header", "unpack_header"]
+__all__ = [
+    "HEADER_SIZE",
+    "MAGIC",
+    "MAX_DOCUMENTS",
+    "PAGE",
+    "SECTIONS",
+    "Header",
+    "pack_header",
+    "unpack_header",
+]
 
 MAGIC = b"SKYSEG\x00\x02"
 PAGE = 1 << 12

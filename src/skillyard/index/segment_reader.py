@@ -146,7 +146,7 @@ class SegmentReader:
     def _checks_start(self) -> int:
         return len(self._data) - 4 * len(self._checked_pages) - 4
 
-    def whole(self, name: str) -> memoryview:
+    def section(self, name: str) -> memoryview:
         """Return a whole section, checked."""
         if name not in self._checked_sections:
             self.view(name, 0, len(self._views[name]))
@@ -245,7 +245,7 @@ class SegmentReader:
 
         Deleted documents and those that are no answers come last.
         """
-        self.whole("ties")
+        self.section("ties")
         sections = (
             *("posting_documents", "posting_impacts", "forward_starts", "forward_terms"),
             *("forward_impacts", "ties", "vectors"),
@@ -287,7 +287,7 @@ class SegmentReader:
     def _excluded(self) -> frozenset[int]:
         """Return the documents that are no answers, deleted or not."""
         if self._excluded_cache is None:
-            flags = bytes(self.whole("flags")).translate(_IS_EXCLUDED)
+            flags = bytes(self.section("flags")).translate(_IS_EXCLUDED)
             numbers = []
             number = flags.find(1)
             while number >= 0:
@@ -304,7 +304,7 @@ class SegmentReader:
             raise ValueError("the query's vector has another size")
         from skillyard.index.vectors import dot_products  # not where the kernel answers
 
-        vectors = self.whole("vectors")
+        vectors = self.section("vectors")
         out = self._unsearchable()
         dots = dot_products(vectors, self.dimensions, query)
         for number in out:

@@ -15,17 +15,17 @@ from skillyard.index.manifest import (
     map_file,
     parse_manifest,
 )
-from skillyard.index.segment_reader import SegmentReader
 from skillyard.index.searcher import (
     CANDIDATES,
     Weights,
     contenders,
     exact_score,
     heaviest_terms,
+    integer_weights,
     matched_weight,
     rounding_slack,
-    integer_weights,
 )
+from skillyard.index.segment_reader import SegmentReader
 
 __all__ = ["MASK", "SHIFT", "SegmentSearcher"]
 
@@ -139,7 +139,7 @@ class SegmentSearcher:
             ]
         )
 
-    def known(self, terms: Sequence[str]) -> list[str]:
+    def existing_terms(self, terms: Sequence[str]) -> list[str]:
         """Return those of the terms that live documents hold, in their order."""
         return [term for term in terms if self.frequency(term)]
 
@@ -168,7 +168,7 @@ class SegmentSearcher:
             if len(near) <= candidates
             else self._first(near, candidates)
         )
-        exact = self.exact(weights, chosen)
+        exact = self.exact_scores(weights, chosen)
         return self._sorted(zip(exact, chosen, strict=True), limit)
 
     def _first(self, scored: list[tuple[int, int]], limit: int) -> list[int]:
@@ -201,12 +201,12 @@ class SegmentSearcher:
             place = end
         return ranked[:limit]
 
-    def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+    def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact scores of the documents named."""
         weights = heaviest_terms(weights)
         return [exact_score(weights, impacts) for impacts in self._impacts(weights, ordinals)]
 
-    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+    def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return what the terms weigh, added up, that each of the documents named holds."""
         weights = heaviest_terms(weights)
         return [matched_weight(weights, impacts) for impacts in self._impacts(weights, ordinals)]
@@ -279,7 +279,9 @@ class SegmentSearcher:
             yield from (place << SHIFT | number for number in segment.live())
 
 
-def _inside(allowed: Container[int] | None, place: int, segment: SegmentReader) -> frozenset[int] | None:
+def _inside(
+    allowed: Container[int] | None, place: int, segment: SegmentReader
+) -> frozenset[int] | None:
     """Return the allowed documents of one segment by their numbers in it."""
     if allowed is None:
         return None

@@ -11,6 +11,7 @@ from zlib import crc32
 from skillyard.errors import InvalidInput
 from skillyard.index.document import EXCLUDED, IndexedDocument
 from skillyard.index.kernel import KERNEL
+from skillyard.index.searcher import impact_byte, tie_key
 from skillyard.index.segment_format import (
     HEADER_SIZE,
     MAX_DOCUMENTS,
@@ -19,7 +20,6 @@ from skillyard.index.segment_format import (
     Header,
     pack_header,
 )
-from skillyard.index.searcher import impact_byte, tie_key
 
 __all__ = ["SegmentWriter", "hash_slots"]
 

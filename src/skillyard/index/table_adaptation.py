@@ -10,9 +10,9 @@ from array import array
 from collections.abc import Iterable
 from math import log, sqrt
 
+from skillyard.index.bm25f import FieldCounts, count_fields
 from skillyard.index.document_builder import vector_fields
 from skillyard.index.token_table import EMPHASIS_STEPS, RARITY_STEPS, Row, TokenTable, write_table
-from skillyard.index.bm25f import FieldCounts, count_fields
 from skillyard.skill import Skill
 
 __all__ = ["adapt_table"]
@@ -108,7 +108,9 @@ class _DirectionSums:
         length = lengths[rarity] * number / (number + MIN_SKILLS)
         weight = max(1, round(length / sqrt(sum([value * value for value in quantised]))))
         query_weight = max(1, round(weight * ratio))
-        return Row(min(weight, 8_190), min(query_weight, 8_190), EMPHASIS_STEPS, rarity), quantised.tobytes()
+        return Row(
+            min(weight, 8_190), min(query_weight, 8_190), EMPHASIS_STEPS, rarity
+        ), quantised.tobytes()
 
 
 def _lanes(vector: bytes) -> int:

@@ -132,7 +132,7 @@ class TokenTable:
             vector = bytes(self._rows[first : first + self.dimensions])
             yield self[place].decode(), (row, vector)
 
-    def said(self, term: str) -> tuple[float, float]:
+    def term_statistics(self, term: str) -> tuple[float, float]:
         """Return (share of public skills that hold a term, what it says in a request).
 
         The share is 0..1, and 0.0 for unknown terms; 1.0 says as much as the term's rarity does.
@@ -239,7 +239,10 @@ def unit_vector(mixed: Iterable[float]) -> bytes:
 
 
 def shift_vector(
-    vector: bytes, own_weight: float, neighbours: Sequence[tuple[bytes, float]], neighbour_weight: float
+    vector: bytes,
+    own_weight: float,
+    neighbours: Sequence[tuple[bytes, float]],
+    neighbour_weight: float,
 ) -> tuple[bytes, float, float] | None:
     """Return a direction moved towards a weighed sum of others, as a stored vector.
 
@@ -262,7 +265,10 @@ def shift_vector(
         return None
     share = neighbour_weight / length
     components = memoryview(vector).cast("b")
-    mixed = [own_weight * component + share * value for component, value in zip(components, together, strict=True)]
+    mixed = [
+        own_weight * component + share * value
+        for component, value in zip(components, together, strict=True)
+    ]
     whole = _norm(mixed)
     return (unit_vector(mixed), length, whole) if whole else None
 

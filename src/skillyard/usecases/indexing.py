@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from skillyard.catalog.reading import Progress
 from skillyard.catalog.snapshot import named_roots
 from skillyard.errors import Diagnostic, IndexDamaged, SkillyardError
-from skillyard.index.integrity import verify
-from skillyard.index.indexed_catalog import open_current as current_catalog
-from skillyard.index.index_update import IndexChanges, build_index, refresh_index
 from skillyard.index.index_reader import open_index
-from skillyard.index.library_spec import LibrarySpec, is_fresh, index_folder
+from skillyard.index.index_update import IndexChanges, build_index, refresh_index
+from skillyard.index.indexed_catalog import open_current as current_catalog
+from skillyard.index.integrity import verify
+from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh
 from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = [
@@ -158,7 +158,7 @@ def _follow_once(place: LibrarySpec, folder: str) -> IndexChanges | None:
     try:
         catalog = current_catalog(place, folder, trusted=True)
         if catalog is not None and is_fresh(
-            catalog.library.searcher, place, catalog.summary, look=True
+            catalog.library.searcher, place, catalog.summary, force_scan=True
         ):
             return None
     except IndexDamaged:
@@ -183,7 +183,9 @@ def status_of(place: LibrarySpec) -> IndexStatus:
             return none
         catalog = current_catalog(place, folder, trusted=True)
         state = "foreign" if catalog is None else "stale"
-        if catalog is not None and is_fresh(searcher, place, catalog.summary, look=True, touch=False):
+        if catalog is not None and is_fresh(
+            searcher, place, catalog.summary, force_scan=True, touch=False
+        ):
             state = "current"
     except IndexDamaged as error:
         return none._replace(state="damaged", problem=str(error), bytes=_bytes(folder))

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from skillyard.errors import IndexDamaged
 from skillyard.index import kernel
-from skillyard.index.integrity import verify
 from skillyard.index.document import IndexedDocument
-from skillyard.index.manifest import Manifest, parse_manifest, read_manifest, render_manifest
 from skillyard.index.index_reader import open_index
-from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, IndexWriter
+from skillyard.index.integrity import verify
+from skillyard.index.manifest import Manifest, parse_manifest, read_manifest, render_manifest
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.store.node.applying import FEW_REWRITTEN
 from tests.index.making import DIMENSIONS, Asker, document, in_memory
 from tests.kernel_needed import without_kernel
@@ -38,9 +38,7 @@ def use_kernel(patch: pytest.MonkeyPatch, wanted: bool) -> None:
 
 
 def writer(folder: Path | str, max_rewritten: int | None = None) -> IndexWriter:
-    return IndexWriter(
-        str(folder), dimensions=DIMENSIONS, settings={}, max_rewritten=max_rewritten
-    )
+    return IndexWriter(str(folder), dimensions=DIMENSIONS, settings={}, max_rewritten=max_rewritten)
 
 
 def opened(folder: Path | str, before: SegmentSearcher | None = None) -> SegmentSearcher:
@@ -85,7 +83,9 @@ def test_what_is_opened_over_the_one_before_answers_like_one_opened_afresh(
     live: dict[str, IndexedDocument] = {}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         use_kernel(patch, with_kernel)
-        patch.setattr("skillyard.index.index_writer.INLINE_BYTES", rng.choice((0, 4_000, INLINE_BYTES)))
+        patch.setattr(
+            "skillyard.index.index_writer.INLINE_BYTES", rng.choice((0, 4_000, INLINE_BYTES))
+        )
         asker = Asker(seed)
         chain: SegmentSearcher | None = None
         for _ in range(commits):

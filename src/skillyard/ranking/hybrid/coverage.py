@@ -40,8 +40,8 @@ def cover(
         return {}
     best = first(made, searcher, fusion.covered)
     ordinals = [ordinal for ordinal, points in best if points > 0.0]
-    held = searcher.held(asked.weights, ordinals)
-    lengths = searcher.exact([(LENGTH, WHOLE)], ordinals)
+    held = searcher.matched_weights(asked.weights, ordinals)
+    lengths = searcher.exact_scores([(LENGTH, WHOLE)], ordinals)
     total = added([term.weight for term in asked.terms])
     shares = [weight / total for weight in held]
     said = [

@@ -30,8 +30,8 @@ class Dense:
     def __init__(self, embedder: Embedder, library: Library) -> None:
         """Raises EmbedderFailed."""
         from skillyard.embedding.cache import VectorCache, vectors_of
-        from skillyard.index.memory_segments import build_memory_segments
         from skillyard.index.library_spec import cache_folder
+        from skillyard.index.memory_segments import build_memory_segments
 
         self.embedder = embedder
         ordinals = list(library.searcher.ordinals())

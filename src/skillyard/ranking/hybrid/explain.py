@@ -123,7 +123,7 @@ def _words(
     if not value:
         return Explanation("words", 0.0, (), "leaf", note if evidence.words else "no word matches")
     scale = value / (evidence.words - least)
-    analysed = count_fields(skill if skill.body is not None else bound.library.whole(ordinal))
+    analysed = count_fields(skill if skill.body is not None else bound.library.full_skill(ordinal))
     terms = scored.asked.terms
     impacts = bound.library.searcher.impacts(ordinal, [term.text for term in terms])
     parts = [

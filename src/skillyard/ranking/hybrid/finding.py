@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from skillyard.index.facet_terms import AVOID, PHRASE, NAME, PRIOR, exact_name_term, find_phrases, tag_term
+from skillyard.index.facet_terms import (
+    AVOID,
+    NAME,
+    PHRASE,
+    PRIOR,
+    exact_name_term,
+    find_phrases,
+    tag_term,
+)
 from skillyard.index.searcher import Searcher, Weights
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import WHOLE, Beside, Found
@@ -58,7 +66,7 @@ def find(
     )
     unscored = [ordinal for ordinal in said if ordinal not in scores]
     if unscored:
-        scores.update(zip(unscored, searcher.exact(weights, unscored), strict=True))
+        scores.update(zip(unscored, searcher.exact_scores(weights, unscored), strict=True))
     spread = _span_of(words, fusion.depth)
     feedback = None
     if is_long(asked):
@@ -132,7 +140,7 @@ def _beside(
 
 
 def _above_zero(weights: Weights, ordinals: Sequence[int], searcher: Searcher) -> dict[int, float]:
-    scores = zip(ordinals, searcher.exact(weights, ordinals), strict=True)
+    scores = zip(ordinals, searcher.exact_scores(weights, ordinals), strict=True)
     return {ordinal: score for ordinal, score in scores if score}
 
 
@@ -158,7 +166,7 @@ def _calls(
 ) -> dict[int, tuple[str, ...]]:
     """Return by ordinal the names and trigger phrases that stand in the request."""
     found: dict[int, tuple[str, ...]] = {}
-    for phrase in find_phrases(asked.words, searcher.known):  # few are
+    for phrase in find_phrases(asked.words, searcher.existing_terms):  # few are
         for ordinal in _holders(PHRASE + phrase, searcher, allowed):
             found[ordinal] = (*found.get(ordinal, ()), phrase)
     return found

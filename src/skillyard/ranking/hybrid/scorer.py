@@ -235,7 +235,9 @@ class ScoredHybrid(Scored):
         assert reranker is not None
         order = sorted(found, key=lambda o: (-found[o], tie_key(library.searcher.key(o))))
         best = order[:RERANKED]
-        candidates = [Candidate(library.whole(o), found[o], _signals(self._plain(o))) for o in best]
+        candidates = [
+            Candidate(library.full_skill(o), found[o], _signals(self._plain(o))) for o in best
+        ]
         return dict(zip(best, opinions(reranker, self.query, candidates), strict=True))
 
     def _plain(self, ordinal: int) -> Points:
@@ -339,7 +341,7 @@ class ScoredHybrid(Scored):
         words = self.found.by_words.get(ordinal)
         if words is None:
             searcher = self._bound.library.searcher
-            (words,) = searcher.exact(self.asked.weights, [ordinal])
+            (words,) = searcher.exact_scores(self.asked.weights, [ordinal])
         return self.found.evidence(ordinal, words)
 
     def evidence_of(self, skill: Skill) -> tuple[int, Evidence]:
@@ -351,7 +353,7 @@ class ScoredHybrid(Scored):
         if ordinal in self.found.by_meaning:
             return ordinal, self._evidence(ordinal)
         searcher = library.searcher
-        words = searcher.exact(self.asked.weights, [ordinal])[0]
+        words = searcher.exact_scores(self.asked.weights, [ordinal])[0]
         feedback = self.found.feedback
         vector = self.asked.vector if feedback is None else feedback.direction
         near = searcher.dots(vector, [ordinal])[0] / WHOLE if vector else 0.0

@@ -269,7 +269,7 @@ class LiveCatalog:
         return open_catalog(
             self._options.roots,
             scopes=self._options.scopes,
-            look=True,
+            force_scan=True,
             in_parts=False,
             progress=tell,
         )

@@ -112,7 +112,7 @@ def snapshot_of(
         if not isinstance(catalog, IndexedCatalog):
             whole = catalog
             break
-        whole = catalog.whole(before)
+        whole = catalog.full_catalog(before)
         if _agree(catalog, whole):
             _ = catalog.skills  # what loads when first asked for is loaded by this thread alone
             return Snapshot(catalog, whole, generation)

@@ -234,7 +234,9 @@ def _documents(pairs: Sequence[tuple[Version, IndexedDocument | None]]) -> list[
     return [_document(version, table, known) for version, known in pairs]
 
 
-def _document(version: Version, table: TokenTable, known: IndexedDocument | None) -> IndexedDocument:
+def _document(
+    version: Version, table: TokenTable, known: IndexedDocument | None
+) -> IndexedDocument:
     try:
         return document_of_version(version, table, known)
     except (ValueError, TypeError, KeyError):  # what was kept cannot be read

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from skillyard.catalog.counts import SkillCounts
 from skillyard.errors import IndexDamaged, InvalidInput
 from skillyard.index.document import EXCLUDED
-from skillyard.index.library import Library
 from skillyard.index.facet_terms import NAME_TERM
+from skillyard.index.library import Library
 from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 from skillyard.index.token_table import TokenTable
 from skillyard.skill import Skill
@@ -216,7 +216,7 @@ class NodeLibrary(Library):
     def _flagged(self, flag: int) -> Iterator[int]:
         wanted = bytes(bool(value & flag) for value in range(256))
         for place, segment in enumerate(self.searcher.segments):
-            marks = bytes(segment.whole("flags")).translate(wanted)
+            marks = bytes(segment.section("flags")).translate(wanted)
             number = marks.find(1)
             while number >= 0:
                 if number not in segment.dead:

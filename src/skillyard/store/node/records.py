@@ -7,8 +7,8 @@ import zlib
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from skillyard.index.document_builder import build_document
 from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.document_builder import build_document
 from skillyard.index.token_table import TokenTable
 from skillyard.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version

@@ -15,12 +15,12 @@ from typing import Self
 from skillyard.digest import sha256
 from skillyard.errors import SkillIoError
 from skillyard.index.identity import index_settings
-from skillyard.index.manifest import NAME
 from skillyard.index.index_reader import open_index
+from skillyard.index.index_writer import IndexWriter
 from skillyard.index.library_spec import cache_folder
+from skillyard.index.manifest import NAME
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import bundled_table
-from skillyard.index.index_writer import IndexWriter
 from skillyard.io.files import rename_folder
 from skillyard.io.locks import file_lock
 from skillyard.io.platforms import refuse_windows
