@@ -19,7 +19,7 @@ from skillyard.index.library import Library
 from skillyard.index.searcher import Searcher
 from skillyard.index.token_table import bundled_table
 from skillyard.ranking.hybrid import HYBRID
-from skillyard.ranking.hybrid.question import question
+from skillyard.ranking.hybrid.query_analysis import analyse_query
 from skillyard.ranking.hybrid.scorer import BoundHybrid
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
@@ -59,7 +59,7 @@ def samples(bound: BoundHybrid, queries: list[str], rounds: int) -> dict[str, li
     parts: list[Callable[[], object]] = []
     for text in queries:
         query = Query(text)
-        asked = question(query, bound.vocabulary)
+        asked = analyse_query(query, bound.vocabulary)
         ours.append(lambda q=query: bound.prepare(q).scores()[:TOP])
         parts.append(
             lambda a=asked: (

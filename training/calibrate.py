@@ -25,8 +25,8 @@ from skillyard.index.document_builder import build_document
 from skillyard.index.memory_library import MemoryLibrary
 from skillyard.index.memory_segments import build_memory_segments
 from skillyard.index.token_table import TokenTable
-from skillyard.ranking.hybrid.calibration import one_word
-from skillyard.ranking.hybrid.constants import CALIBRATION, HALF, Facts, Situation
+from skillyard.ranking.hybrid.calibration import one_word_adjustment
+from skillyard.ranking.hybrid.constants import CALIBRATION, HALF_OF_QUERY, Features, QueryFeatures
 from skillyard.ranking.hybrid.evidence import Evidence
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid
 from skillyard.ranking.query import Query
@@ -64,8 +64,8 @@ Numbers = npt.NDArray[Any]
 class Asked(NamedTuple):
     """One request of one library."""
 
-    facts: Facts
-    where: Situation
+    facts: Features
+    where: QueryFeatures
     rule: tuple[float, float, float]
     """The log-odds that the rules add, and that they say at least and at most."""
     kind: str
@@ -125,7 +125,7 @@ class _Asking:
 
     def _ask(self, bound: BoundHybrid, wish: Wish, fits: bool, draw: Draw) -> Asked | None:
         scored = bound.prepare(Query(wish.text))
-        if scored.best is None or scored.facts is None:
+        if scored.best is None or scored.features is None:
             return None
         skill = bound.library.skill
         best = self.places[skill(scored.best).id]
@@ -141,9 +141,13 @@ class _Asking:
         kind = wish.style.split()[0]
         kind = "fits" if fits else kind if kind in KINDS else "absent"
         return Asked(
-            scored.facts,
-            scored.situation,
-            _rule(scored.evidence_of(skill(scored.best))[1], scored.facts, talk=scored.asked.talk),
+            scored.features,
+            scored.query_features,
+            _rule(
+                scored.evidence_of(skill(scored.best))[1],
+                scored.features,
+                talk=scored.analysed.is_small_talk,
+            ),
             kind,
             draw.size,
             draw.kin,
@@ -160,12 +164,12 @@ class _Asking:
         return any(place == s or self.names[place] == self.names[s] for s in wish.skills)
 
 
-def _rule(evidence: Evidence, found: Facts, *, talk: bool) -> tuple[float, float, float]:
+def _rule(evidence: Evidence, found: Features, *, talk: bool) -> tuple[float, float, float]:
     """Return the log-odds that the rules add, and that they say at least and at most."""
-    adds = one_word(found, CALIBRATION)
+    adds = one_word_adjustment(found, CALIBRATION)
     if evidence.called:
         return adds, CALIBRATION.called, CALIBRATION.called
-    least = CALIBRATION.phrased if evidence.share >= HALF else NONE
+    least = CALIBRATION.phrased if evidence.share >= HALF_OF_QUERY else NONE
     return adds, least, CALIBRATION.talk if talk else -NONE
 
 
@@ -173,7 +177,7 @@ def columns(asked: Sequence[Asked]) -> Numbers:
     """Return the rows that are fitted: the situation, the facts, these by length and by size."""
     where = np.array([list(a.where) for a in asked])
     facts = np.array([list(a.facts) for a in asked])
-    length, size = (Situation._fields.index(name) for name in ("length", "size"))
+    length, size = (QueryFeatures._fields.index(name) for name in ("length", "size"))
     return np.hstack([where, facts, facts * where[:, [length]], facts * where[:, [size]]])
 
 
@@ -399,10 +403,10 @@ def _constants(found: Numbers) -> Iterator[str]:
     yield f"    bias: float = {found[0]:.4f}"
     start = 1
     for name, kind in (
-        ("situation", Situation),
-        ("counts", Facts),
-        ("by_length", Facts),
-        ("by_size", Facts),
+        ("situation", QueryFeatures),
+        ("counts", Features),
+        ("by_length", Features),
+        ("by_size", Features),
     ):
         yield f"    {name}: {kind.__name__} = {kind.__name__}("
         for field in kind._fields:

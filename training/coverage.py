@@ -25,7 +25,7 @@ from skillyard.evals.retrieval.measures import read_queries, read_skills
 from skillyard.index.document_builder import build_document
 from skillyard.index.token_table import UNIT, TokenTable
 from skillyard.ranking.hybrid.constants import FUSION
-from skillyard.ranking.hybrid.points import first
+from skillyard.ranking.hybrid.fusion import top_by_points
 from skillyard.ranking.hybrid.scorer import BoundHybrid, Hybrid
 from skillyard.ranking.query import Query
 from training.calibrate import HERE, library_of
@@ -58,10 +58,10 @@ class Listed(NamedTuple):
 def listed(bound: BoundHybrid, text: str, relevant: dict[str, int], name: str) -> Listed | None:
     """Return the best skills of a request; None where it is not long, or not in English."""
     scored = bound.prepare(Query(text))
-    covers, searcher, library = scored.found.covers, bound.library.searcher, bound.library
+    covers, searcher, library = scored.candidates.coverage, bound.library.searcher, bound.library
     if not covers:
         return None
-    best = first(scored.totals, searcher, CANDIDATES)
+    best = top_by_points(scored.totals, searcher, CANDIDATES)
     rows = [[total, covers[o].share, covers[o].length] for o, total in best if o in covers]
     grades = np.array([relevant.get(library.skill(o).id, 0) for o, _ in best])
     vectors = np.array([np.frombuffer(searcher.vector(o), "i1") for o, _ in best], "f4") / UNIT

@@ -153,10 +153,10 @@ class _Checks:
         places = code.co_argcount
         known = places + code.co_kwonlyargcount
         parameters = code.co_varnames[: known + bool(code.co_flags & _VARIADIC)]
-        found = [_Check(name, annotations.get(name, "Any"), names) for name in parameters]
-        self._by_place = found[:places]
-        self._by_name = {check.name: check for check in found[:known]}
-        self._rest = found[known:]
+        checks = [_Check(name, annotations.get(name, "Any"), names) for name in parameters]
+        self._by_place = checks[:places]
+        self._by_name = {check.name: check for check in checks[:known]}
+        self._rest = checks[known:]
 
     def run(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Raise InvalidInput for the first argument of the wrong type."""
@@ -189,13 +189,18 @@ class _Check:
         """Return what to raise for a value of the wrong type."""
         for kind in _alternatives(self._kind):
             for expected, item in _wrong_items(kind, value):
-                held, found = _join(map(_several, _alternatives(expected))), type(item).__name__
-                return InvalidInput(f"{self.name} must hold {held}, not {found}", field=self.name)
+                expected_items, actual = (
+                    _join(map(_several, _alternatives(expected))),
+                    type(item).__name__,
+                )
+                return InvalidInput(
+                    f"{self.name} must hold {expected_items}, not {actual}", field=self.name
+                )
         words = [_in_words(kind) for kind in _alternatives(self._kind)]
         if any(" of " in each for each in words):  # an empty list says the same as None
             words = [each for each in words if each != "None"]
-        found = type(value).__name__
-        return InvalidInput(f"{self.name} must be {_join(words)}, not {found}", field=self.name)
+        actual = type(value).__name__
+        return InvalidInput(f"{self.name} must be {_join(words)}, not {actual}", field=self.name)
 
 
 def _join(words: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
-from skillyard.ranking.scorer import Ordered, Scored, floor_of, level_of, maybe_of
+from skillyard.ranking.scorer import OrderedScores, Scored, floor_of, level_of, maybe_of
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ __all__ = [
     "tagged",
 ]
 
-REJECTED_KEPT = 10
+MAX_REJECTED = 10
 """How many of the skills that were not chosen a selection names; ``considered`` counts all."""
 MENU_SIZE = 3
 """adk-skill, "The Menu Pattern": the top three."""
@@ -141,20 +141,20 @@ def select(
     UnknownName, InvalidInput.
     """
     policy = policy_with(policy, min_score, top_k)
-    asked = _query(query)
+    request = _query(query)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
-    resolved, scored = score_query(catalog, _narrowed(asked, policy), scorer)
+    resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
     least = floor(policy, resolved)
-    pairs = _pairs(catalog, asked, policy, scored)
+    pairs = _pairs(catalog, request, policy, scored)
     considered = len(pairs) if not pairs or scored.considered is None else scored.considered
     top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
     passed = _at_least(least, pairs)
-    best = in_order(passed, scored, max(top_k + REJECTED_KEPT, MENU_SIZE))
+    best = in_order(passed, scored, max(top_k + MAX_REJECTED, MENU_SIZE))
     matches = [_match(pair, resolved, scored) for pair in best]
     selected = tuple(matches[:top_k])
     if not selected and top_k and policy.fallback_tag is not None:
-        taken = _fallback(catalog, asked, policy, scored)
+        taken = _fallback(catalog, request, policy, scored)
         if taken is not None:
             chosen = (_match(taken, resolved, scored),)
             rejected = _rejected(pairs, matches, chosen, least, top_k, resolved, scored)
@@ -185,10 +185,10 @@ def survivors(
 ) -> Iterator[Match]:
     """Yield every skill at or above the floor, best first, whatever ``top_k`` says."""
     policy = policy or SelectionPolicy()
-    asked = _query(query)
-    resolved, scored = score_query(catalog, _narrowed(asked, policy), scorer)
+    request = _query(query)
+    resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
     least = floor(policy, resolved)
-    pairs = _pairs(catalog, asked, policy, scored)
+    pairs = _pairs(catalog, request, policy, scored)
     for pair in in_order(_at_least(least, pairs), scored):
         yield _match(pair, resolved, scored)
 
@@ -203,9 +203,9 @@ def fallback(
     """Return the generalist of the policy, or None when it names none or there is none."""
     if policy.fallback_tag is None:
         return None
-    asked = _query(query)
-    resolved, scored = score_query(catalog, asked, scorer)
-    taken = _fallback(catalog, asked, policy, scored)
+    request = _query(query)
+    resolved, scored = score_query(catalog, request, scorer)
+    taken = _fallback(catalog, request, policy, scored)
     return None if taken is None else _match(taken, resolved, scored)
 
 
@@ -238,13 +238,13 @@ def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:
     return floor(policy, resolved), top_k
 
 
-def _least_maybe(policy: SelectionPolicy, scorer: Scorer) -> float:
+def _maybe_floor(policy: SelectionPolicy, scorer: Scorer) -> float:
     if policy.wrong_cost is not None:
         return maybe_of(policy.wrong_cost)
     return scorer.default_policy.maybe
 
 
-def _narrowed(query: Query, policy: SelectionPolicy) -> Query:
+def _with_policy_tags(query: Query, policy: SelectionPolicy) -> Query:
     """Return the query with the policy's tags where a query can say the same."""
     if policy.exclude_tags:
         query = query.replace(exclude_tags=(*query.exclude_tags, *policy.exclude_tags))
@@ -254,7 +254,7 @@ def _narrowed(query: Query, policy: SelectionPolicy) -> Query:
 
 
 def _at_least(least: float, pairs: Sequence[Pair]) -> Sequence[Pair]:
-    if isinstance(pairs, Ordered):
+    if isinstance(pairs, OrderedScores):
         return pairs[: pairs.at_least(least)]
     return [pair for pair in pairs if pair[1] >= least]
 
@@ -266,7 +266,7 @@ def _pairs(
     if (query.empty or scored.blank) and not (query.include_tags or policy.include_tags):
         return []
     pairs = eligible(catalog, query, zeros=True, scored=scored)
-    if scored.settled and not (policy.include_tags and query.include_tags):
+    if scored.is_preordered and not (policy.include_tags and query.include_tags):
         return pairs  # the scorer was asked with the policy's tags
     if policy.include_tags:
         pairs = [pair for pair in pairs if has_tag(pair[0], policy.include_tags)]
@@ -283,8 +283,8 @@ def _fallback(
     catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored
 ) -> Pair | None:
     """Return the best generalist: tagged, not excluded; one without declared tools goes first."""
-    wanted = query.replace(include_tags=(policy.fallback_tag or "",))
-    pairs: Sequence[Pair] = tagged(catalog, wanted, scored)
+    tagged_query = query.replace(include_tags=(policy.fallback_tag or "",))
+    pairs: Sequence[Pair] = tagged(catalog, tagged_query, scored)
     pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
     free = [pair for pair in pairs if not pair[0].allowed_tools]
     ordered = in_order(free or pairs, scored, 1)
@@ -293,7 +293,7 @@ def _fallback(
 
 def tagged(catalog: Catalog, query: Query, scored: Scored) -> Sequence[Pair]:
     """Return every candidate with one of the query's tags, whatever its score."""
-    if not scored.settled:
+    if not scored.is_preordered:
         return eligible(catalog, query, zeros=True, scored=scored)
     return [
         (skill, scored.explain(skill).value)
@@ -318,9 +318,9 @@ def _rejected(
         _match((m.skill, m.score), scorer, scored, f"beyond the first {top_k}")
         for m in passed
         if id(m.skill) not in chosen
-    ][:REJECTED_KEPT]
-    room = REJECTED_KEPT - len(beyond)
-    if isinstance(pairs, Ordered):  # only those that can be named are loaded
+    ][:MAX_REJECTED]
+    room = MAX_REJECTED - len(beyond)
+    if isinstance(pairs, OrderedScores):  # only those that can be named are loaded
         first = pairs.at_least(least)
         pairs = pairs[first : first + room + len(chosen)]
     below = [pair for pair in pairs if 0 < pair[1] < least and id(pair[0]) not in chosen]
@@ -333,7 +333,7 @@ def _rejected(
 
 def _maybe(rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer) -> tuple[Match, ...]:
     """Return the best skills below the floor that are worth a question."""
-    least = _least_maybe(policy, scorer)
+    least = _maybe_floor(policy, scorer)
     return tuple(match for match in rejected if match.score >= least)[:MENU_SIZE]
 
 

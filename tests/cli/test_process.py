@@ -129,7 +129,7 @@ UNWANTED = (
 DEAR = (
     *("filelock", "logging", "pathlib", "unicodedata"),
     *("skillyard.index.index_update", "skillyard.index.vectors", "skillyard.index.index_writer"),
-    *("skillyard.ranking.hybrid.dense", "skillyard.ranking.protocol"),
+    *("skillyard.ranking.hybrid.dense_index", "skillyard.ranking.protocol"),
 )
 """What writes an index, and what a choice from one that is there has no use for."""
 

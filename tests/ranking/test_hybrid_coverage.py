@@ -34,33 +34,33 @@ def asked(text: str, *skills: sy.Skill, scorer: Hybrid = HYBRID) -> ScoredHybrid
 
 class TestWhen:
     def test_a_long_request_asks_what_is_covered_and_a_short_one_does_not(self) -> None:
-        assert asked(TASK).found.covers
-        assert not asked("compare two lists of genetic variants").found.covers
+        assert asked(TASK).candidates.coverage
+        assert not asked("compare two lists of genetic variants").candidates.coverage
 
     def test_a_request_in_another_language_does_not(self) -> None:
         scored = asked(GERMAN)
-        assert scored.found.feedback is not None
-        assert not scored.asked.english
-        assert not scored.found.covers
+        assert scored.candidates.feedback is not None
+        assert not scored.analysed.is_english
+        assert not scored.candidates.coverage
 
     def test_a_skill_that_is_called_stays_first(self) -> None:
         called = f"@bread-baking {TASK}"
-        assert not asked(called).found.covers
+        assert not asked(called).candidates.coverage
         assert sy.rank(LIBRARY, called, limit=1)[0].skill.name == "bread-baking"
 
     def test_only_as_many_as_the_fusion_says_are_asked(self) -> None:
-        assert len(asked(TASK, scorer=Hybrid(Fusion(covered=3))).found.covers) == 3
-        assert not asked(TASK, scorer=Hybrid(Fusion(covered=0))).found.covers
+        assert len(asked(TASK, scorer=Hybrid(Fusion(covered=3))).candidates.coverage) == 3
+        assert not asked(TASK, scorer=Hybrid(Fusion(covered=0))).candidates.coverage
 
 
 class TestHowMuch:
     def test_the_share_is_that_of_the_terms_the_skill_holds(self) -> None:
         scored = asked(TASK)
         searcher = scored._bound.library.searcher
-        total = sum(term.weight for term in scored.asked.terms)
-        for ordinal, cover in scored.found.covers.items():
-            impacts = searcher.impacts(ordinal, [term.text for term in scored.asked.terms])
-            held = [t.weight for t, i in zip(scored.asked.terms, impacts, strict=True) if i]
+        total = sum(term.weight for term in scored.analysed.terms)
+        for ordinal, cover in scored.candidates.coverage.items():
+            impacts = searcher.impacts(ordinal, [term.text for term in scored.analysed.terms])
+            held = [t.weight for t, i in zip(scored.analysed.terms, impacts, strict=True) if i]
             assert cover.share == pytest.approx(sum(held) / total)
 
     @given(st.integers(0, 20 * SHORT_BODY_TERMS))
@@ -70,7 +70,7 @@ class TestHowMuch:
         scored = asked(TASK, one, *(s for s in LIBRARY if s.name != one.name))
         (cover,) = [
             cover
-            for ordinal, cover in scored.found.covers.items()
+            for ordinal, cover in scored.candidates.coverage.items()
             if scored._bound.library.skill(ordinal).name == one.name
         ]
         assert cover.length == pytest.approx(
@@ -85,7 +85,7 @@ class TestHowMuch:
         assert signals["vcf-filter"]["coverage"] > signals["vcf-filtering"].get("coverage", 0.0)
 
     def test_the_least_of_the_best_gets_nothing_and_nobody_less(self) -> None:
-        given_points = [cover.points for cover in asked(TASK).found.covers.values()]
+        given_points = [cover.points for cover in asked(TASK).candidates.coverage.values()]
         assert min(given_points) == 0.0
         assert max(given_points) > 0.0
 
@@ -98,7 +98,7 @@ WORDS = TASK.replace(",", " ").replace(".", " ").split()
 def test_the_points_of_a_skill_are_those_that_order_it(seed: int, length: int) -> None:
     words = random.Random(seed).choices(WORDS, k=length)
     scored = asked(f"{' '.join(words)} {' '.join(dict.fromkeys(WORDS))}")
-    assert scored.found.covers
+    assert scored.candidates.coverage
     for one, score in scored.scores():
         tree = scored.explain(one)
         assert tree.value == score

@@ -16,7 +16,7 @@ from skillyard.analysis.filters import (
     split_scripts,
     stop,
 )
-from skillyard.analysis.stemming import stem
+from skillyard.analysis.stemmer import stem
 from skillyard.analysis.tokenizer import surfaces
 
 __all__ = ["STANDARD", "VERSION", "Analyzer"]
@@ -24,7 +24,7 @@ __all__ = ["STANDARD", "VERSION", "Analyzer"]
 VERSION = 1
 """Grows whenever the same text would give other terms: what was built with another is rebuilt."""
 
-REMEMBERED = 400_000
+MAX_CACHED_SURFACES = 400_000
 """Surfaces whose terms are kept, about 60 MB; then the memory starts anew."""
 
 
@@ -48,12 +48,12 @@ class Analyzer:
 
     def of_surface(self, surface: str) -> tuple[str, ...]:
         """Return the terms of one surface, in order."""
-        found = self._known.get(surface)
-        if found is None:
-            if len(self._known) >= REMEMBERED:
+        terms = self._known.get(surface)
+        if terms is None:
+            if len(self._known) >= MAX_CACHED_SURFACES:
                 self._known.clear()
-            found = self._known[surface] = self.filtered(surface)
-        return found
+            terms = self._known[surface] = self.filtered(surface)
+        return terms
 
     def filtered(self, surface: str) -> tuple[str, ...]:
         """Return what :meth:`of_surface` returns, and remember nothing."""

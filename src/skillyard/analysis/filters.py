@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from skillyard.analysis.scripts import runs
+from skillyard.analysis.scripts import script_runs
 from skillyard.analysis.stopwords import ENGLISH
 from skillyard.analysis.technical import TECHNICAL
 
@@ -27,10 +27,10 @@ __all__ = [
 
 Filter = Callable[[list[str]], list[str]]
 
-LONGEST_TERM = 40
+MAX_TERM_CHARS = 40
 """Characters of a term; what is longer is a hash, a key or encoded data, and nobody's word."""
 
-LONGEST_WHOLE = 3
+MAX_COMPOUND_PARTS = 3
 """Parts up to which a compound is kept whole as well."""
 
 _PART = re.compile(
@@ -91,7 +91,7 @@ def _parts(token: str) -> list[str]:
     parts = _PART.findall(token.replace("'", ""))
     known = [TECHNICAL.get(part.lower(), part) for part in parts]
     whole = "".join(parts)
-    if 1 < len(parts) <= LONGEST_WHOLE and any(part.isalpha() for part in parts):
+    if 1 < len(parts) <= MAX_COMPOUND_PARTS and any(part.isalpha() for part in parts):
         known.append(TECHNICAL.get(whole.lower(), whole))
     numbered = [m[1] for part in parts if (m := re.match(_NUMBERED, part.lower()))]
     return known + numbered
@@ -116,7 +116,7 @@ def split_scripts(tokens: list[str]) -> list[str]:
     """Take a word apart where its script changes: ``Dockerの`` gives ``Docker`` and ``の``."""
     out: list[str] = []
     for token in tokens:
-        out += [token] if token.isascii() else [run for run, _ in runs(token)]
+        out += [token] if token.isascii() else [run for run, _ in script_runs(token)]
     return out
 
 
@@ -124,7 +124,7 @@ def bigrams(tokens: list[str]) -> list[str]:
     """Give the pairs of neighbours of scripts written without blanks; a lone sign is itself."""
     out: list[str] = []
     for token in tokens:
-        if token.isascii() or not any(dense for _, dense in runs(token)) or len(token) == 1:
+        if token.isascii() or not any(dense for _, dense in script_runs(token)) or len(token) == 1:
             out.append(token)
         else:
             out += [token[i : i + 2] for i in range(len(token) - 1)]
@@ -136,5 +136,5 @@ def stop(tokens: list[str]) -> list[str]:
     return [
         t
         for t in tokens
-        if t not in ENGLISH and len(t) <= LONGEST_TERM and not (t.isdigit() and len(t) > 4)
+        if t not in ENGLISH and len(t) <= MAX_TERM_CHARS and not (t.isdigit() and len(t) > 4)
     ]

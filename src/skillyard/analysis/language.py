@@ -71,7 +71,7 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
     }.items()
 }
 
-LEAST = 2
+MIN_FUNCTION_WORDS = 2
 """Function words of a language that must be there; one may be anybody's word."""
 
 MOSTLY_LATIN = 0.85
@@ -108,14 +108,14 @@ def language_of(text: str, latin: float | None = None) -> str:
             votes[code] = votes.get(code, 0) + 1
     english = votes.pop("en", 0)
     best = min(votes, key=lambda code: (-votes[code], code), default="en")
-    return best if votes and votes[best] >= LEAST and votes[best] > english else "en"
+    return best if votes and votes[best] >= MIN_FUNCTION_WORDS and votes[best] > english else "en"
 
 
 @cache
 def _codes() -> dict[str, tuple[str, ...]]:
     """Return by function word the languages that have it."""
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(ENGLISH, ("en",))
+    by_word: dict[str, tuple[str, ...]] = dict.fromkeys(ENGLISH, ("en",))
     for code, words in FUNCTION_WORDS.items():
         for word in words:
-            found[word] = (*found.get(word, ()), code)
-    return found
+            by_word[word] = (*by_word.get(word, ()), code)
+    return by_word

@@ -18,7 +18,7 @@ from skillyard.analysis.filters import fold
 from skillyard.analysis.language import FUNCTION_WORDS, language_of
 from skillyard.analysis.scripts import latin_share
 
-__all__ = ["Reading", "read_request", "translated"]
+__all__ = ["QueryLanguage", "read_request", "translate"]
 
 INSIDE_WORDS = frozenset({"ja", "zh", "ko"})
 """Languages whose forms are looked for anywhere: words have no border, or endings stick to it."""
@@ -30,7 +30,7 @@ CLITICS = {
 """What sticks to the front of a word: article, conjunction, preposition."""
 
 
-class Reading(NamedTuple):
+class QueryLanguage(NamedTuple):
     """A request as far as its language goes."""
 
     language: str
@@ -57,7 +57,7 @@ class _Forms(NamedTuple):
 @cache
 def _lines() -> tuple[tuple[str, dict[str, tuple[str, ...]]], ...]:
     path = os.path.join(os.path.dirname(__file__), "data", "lexicon.tsv")
-    found = []
+    lines = []
     with open(path, encoding="utf-8") as file:
         for line in file:
             english, *fields = line.rstrip("\n").split("\t")
@@ -65,8 +65,8 @@ def _lines() -> tuple[tuple[str, dict[str, tuple[str, ...]]], ...]:
             for field in fields:
                 code, _, listed = field.partition("=")
                 forms[code] = tuple(form.strip() for form in listed.split(",") if form.strip())
-            found.append((english, forms))
-    return tuple(found)
+            lines.append((english, forms))
+    return tuple(lines)
 
 
 @cache
@@ -112,23 +112,23 @@ def _concepts(text: str, code: str) -> list[int]:
     """Return the concepts that ``text`` names in one language, in the order of the list."""
     forms = _forms(code)
     folded = _fold(text)
-    found: set[int] = set()
+    numbers: set[int] = set()
     chars = set(folded)
     near = [item for c in chars for item in forms.spaced.get(c, ()) if item[1][-1] in chars]
     for _, form, number in sorted(near):
         if form in folded:
-            found.add(number)
+            numbers.add(number)
             folded = folded.replace(form, "\n")  # the longest form takes its characters
     if not forms.whole and not forms.starts:
-        return sorted(found)
+        return sorted(numbers)
     sticks = code in CLITICS
     for word in re.findall(_WORD, folded):
         for bare in _bare(word, code) if sticks else (word,):
             hits = forms.whole.get(bare) or _start(bare, forms)
             if hits:
-                found.update(hits)
+                numbers.update(hits)
                 break
-    return sorted(found)
+    return sorted(numbers)
 
 
 def _bare(word: str, code: str) -> list[str]:
@@ -145,15 +145,15 @@ def _start(word: str, forms: _Forms) -> list[int]:
     return []
 
 
-def read_request(text: str) -> Reading:
+def read_request(text: str) -> QueryLanguage:
     """Return the language of a request, its words in English, and its function words."""
     latin = latin_share(text)
     code = language_of(text, latin)
     if code == "en":
-        return Reading(code, (), frozenset(), latin)
+        return QueryLanguage(code, (), frozenset(), latin)
     numbers = [n for near in NEIGHBOURS.get(code, (code,)) for n in _concepts(text, near)]
     english = dict.fromkeys(term for number in numbers for term in _terms(number))
-    return Reading(code, tuple(english), _silent(code), latin)
+    return QueryLanguage(code, tuple(english), _silent(code), latin)
 
 
 @cache
@@ -163,6 +163,6 @@ def _silent(code: str) -> frozenset[str]:
     return frozenset(term for word in words for term in STANDARD.of_surface(word))
 
 
-def translated(text: str) -> tuple[str, ...]:
+def translate(text: str) -> tuple[str, ...]:
     """Return the English terms for a request in another language; nothing for an English one."""
     return read_request(text).english

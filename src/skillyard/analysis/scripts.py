@@ -7,7 +7,7 @@ import sys
 from bisect import bisect_right
 from functools import cache
 
-__all__ = ["dense", "latin_share", "runs"]
+__all__ = ["is_unspaced", "latin_share", "script_runs"]
 
 # First code point of each block that matters here, its class, ascending. Blocks as in the
 # Unicode Character Database, Blocks.txt; neighbours of one class are merged.
@@ -27,7 +27,7 @@ _STARTS = (
 _FIRST = [start for start, _ in _STARTS]
 _CLASS = [name for _, name in _STARTS]
 
-_DENSE = frozenset({"han", "kana", "hangul", "thai", "khmer", "myanmar"})
+_UNSPACED = frozenset({"han", "kana", "hangul", "thai", "khmer", "myanmar"})
 """Written without blanks, or (Hangul) with endings that stick to the word."""
 _DIGITS = frozenset("0123456789")
 
@@ -36,17 +36,17 @@ def _class(char: str) -> str:
     return _CLASS[bisect_right(_FIRST, ord(char)) - 1]
 
 
-def dense(char: str) -> bool:
+def is_unspaced(char: str) -> bool:
     """True for a character of a script whose words have no border."""
-    return _class(char) in _DENSE
+    return _class(char) in _UNSPACED
 
 
-def runs(word: str) -> list[tuple[str, bool]]:
+def script_runs(word: str) -> list[tuple[str, bool]]:
     """Return the runs of one script with whether it is dense; digits join what they follow.
 
     Han and kana are one script here: Japanese words mix them.
     """
-    found: list[tuple[str, bool]] = []
+    runs: list[tuple[str, bool]] = []
     start, current = 0, ""
     for place, char in enumerate(word):
         if char in _DIGITS and current:
@@ -56,11 +56,11 @@ def runs(word: str) -> list[tuple[str, bool]]:
         if kind == "other":  # combining marks and the like stay where they are
             kind = current or kind
         if current and kind != current:
-            found.append((word[start:place], current in _DENSE))
+            runs.append((word[start:place], current in _UNSPACED))
             start = place
         current = kind
-    found.append((word[start:], current in _DENSE))
-    return [run for run in found if run[0]]
+    runs.append((word[start:], current in _UNSPACED))
+    return [run for run in runs if run[0]]
 
 
 def latin_share(text: str) -> float:

@@ -29,10 +29,10 @@ def cut(text: str, max_tokens: int) -> str:
     room = max_tokens * BYTES_PER_TOKEN - len(TRUNCATED) - 1
     if room < 0:
         return ""
-    kept = text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
-    boundary = kept.rfind("\n")
-    if boundary < len(kept) // 2:
-        boundary = max(kept.rfind(" "), boundary)
+    head = text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
+    boundary = head.rfind("\n")
+    if boundary < len(head) // 2:
+        boundary = max(head.rfind(" "), boundary)
     if boundary > 0:
-        kept = kept[:boundary]
-    return f"{kept.rstrip()}\n{TRUNCATED}" if kept.strip() else TRUNCATED
+        head = head[:boundary]
+    return f"{head.rstrip()}\n{TRUNCATED}" if head.strip() else TRUNCATED

@@ -25,7 +25,7 @@ __all__ = ["FORMATS", "by_preference", "summary"]
 
 TOP_PHRASES = 3
 """Oasis: "top trigger phrases" in a suggested format of three."""
-_SHORTEST_DESCRIPTION = 40
+_MIN_DESCRIPTION_CHARS = 40
 
 
 @check_arguments
@@ -79,22 +79,22 @@ def by_preference(
     by_priority = sorted(listed, key=lambda skill: (-skill.priority, _by_id(skill)))
     if query is None:
         return by_priority
-    asked = query if isinstance(query, Query) else Query(query)
-    _, scored = score_query(catalog, asked, scorer)
-    kept = {id(skill) for skill in listed}
-    pairs = eligible(catalog, asked, zeros=True, scored=scored)
-    ranked = [skill for skill, _ in in_order(pairs, scored) if id(skill) in kept]
-    if not scored.settled:
+    request = query if isinstance(query, Query) else Query(query)
+    _, scored = score_query(catalog, request, scorer)
+    listed_ids = {id(skill) for skill in listed}
+    pairs = eligible(catalog, request, zeros=True, scored=scored)
+    ranked = [skill for skill, _ in in_order(pairs, scored) if id(skill) in listed_ids]
+    if not scored.is_preordered:
         return ranked
-    found = {id(skill) for skill in ranked}
-    rest = (skill for skill in by_priority if id(skill) not in found)
-    return [*ranked, *(skill for skill in rest if _admitted(skill, asked))]
+    ranked_ids = {id(skill) for skill in ranked}
+    rest = (skill for skill in by_priority if id(skill) not in ranked_ids)
+    return [*ranked, *(skill for skill in rest if _admitted(skill, request))]
 
 
 def _admitted(skill: Skill, query: Query) -> bool:
     """True when the query's tags leave the skill."""
-    wanted = not query.include_tags or has_tag(skill, query.include_tags)
-    return wanted and not has_tag(skill, query.exclude_tags)
+    included = not query.include_tags or has_tag(skill, query.include_tags)
+    return included and not has_tag(skill, query.exclude_tags)
 
 
 Writer = Callable[[Sequence[Skill], int | None, int], str]
@@ -107,11 +107,11 @@ def _fitted(preferred: list[Skill], write: Writer, budget: int) -> str:
 
     longest = max((len(skill.description) for skill in preferred), default=0)
     count = len(preferred)
-    if not fits(count, _SHORTEST_DESCRIPTION):
-        count = _largest(0, count, lambda number: fits(number, _SHORTEST_DESCRIPTION))
+    if not fits(count, _MIN_DESCRIPTION_CHARS):
+        count = _largest(0, count, lambda number: fits(number, _MIN_DESCRIPTION_CHARS))
     if count == 0:
         return ""
-    chars = _largest(_SHORTEST_DESCRIPTION, longest, lambda number: fits(count, number))
+    chars = _largest(_MIN_DESCRIPTION_CHARS, longest, lambda number: fits(count, number))
     return write(preferred[:count], chars, len(preferred) - count)
 
 

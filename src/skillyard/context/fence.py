@@ -42,5 +42,5 @@ def closing_tag(fence: str | None = None) -> str:
 
 def fence_of(text: str) -> str | None:
     """Return the fence that the frame in front of a text names, or None."""
-    found = re.match(rf"\[skill:[^\n]* fence=({_FENCE})\]\n", text)
-    return None if found is None else found.group(1)
+    match = re.match(rf"\[skill:[^\n]* fence=({_FENCE})\]\n", text)
+    return None if match is None else match.group(1)

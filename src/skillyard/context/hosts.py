@@ -163,7 +163,7 @@ HOSTS: dict[str, ListingRule] = {
 
 def rule_of(host: str) -> ListingRule:
     """Return the rule of that host. Raises UnknownName, listing the known ones."""
-    found = HOSTS.get(host)
-    if found is None:
+    rule = HOSTS.get(host)
+    if rule is None:
         raise UnknownName("host", host, HOSTS)
-    return found
+    return rule

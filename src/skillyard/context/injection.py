@@ -94,8 +94,8 @@ def inject(
     check_fence(fence)
     policy = policy_with(policy, min_score, top_k)
     if isinstance(prompt, str):
-        found = _block(prompt, catalog, policy, max_chars, scorer, fence)
-        return Injection(prompt, None) if found is None else _joined(prompt, *found)
+        block = _block(prompt, catalog, policy, max_chars, scorer, fence)
+        return Injection(prompt, None) if block is None else _joined(prompt, *block)
     if isinstance(prompt, Mapping):
         return _into_message(prompt, catalog, policy, max_chars, scorer, fence)
     messages = list(prompt)
@@ -116,11 +116,11 @@ def _block(
     own = _own_words(text)
     if not own.strip():
         return None
-    found = select_prompt_block(
+    block = select_prompt_block(
         catalog, own, policy, scorer=scorer, max_chars=max_chars, fence=fence
     )
-    if found is None or own is text or text.startswith(found[0]):
-        return found
+    if block is None or own is text or text.startswith(block[0]):
+        return block
     return None  # another injector has put a block there: one is enough
 
 
@@ -164,11 +164,11 @@ def _into_message(
     texts = [
         (number, text) for number, part in enumerate(parts) if (text := _text(part)) is not None
     ]
-    found = _block("\n".join(text for _, text in texts), catalog, policy, max_chars, scorer, fence)
-    if found is None:
+    block = _block("\n".join(text for _, text in texts), catalog, policy, max_chars, scorer, fence)
+    if block is None:
         return unchanged
     first, text = texts[0]
-    joined = _joined(text, *found)
+    joined = _joined(text, *block)
     part = parts[first]
     parts[first] = joined.prompt if isinstance(part, str) else {**part, "text": joined.prompt}
     return Injection({**message, field: parts}, joined.match)

@@ -141,20 +141,20 @@ def fitted(
     _check(window, budget)
     skills, unread = listed_skills(catalog, rule)
     place = {id(skill): number for number, skill in enumerate(preferred)}
-    wanted = sorted((s for s in skills if id(s) in place), key=lambda skill: place[id(skill)])
+    ordered = sorted((s for s in skills if id(s) in place), key=lambda skill: place[id(skill)])
     short = short_paths(skills if rule.form == PATHS else (), catalog.roots)
-    lines = [_Entry(skill, rule, short) for skill in wanted]
+    lines = [_Entry(skill, rule, short) for skill in ordered]
     limit, own = (rule.budget(window), rule.own) if budget is None else (budget, 0)
     if limit is not None:
         room = max(0, limit - own - _table_cost(rule, short))
         if sum(line.cost(line.chars) for line in lines) > room:
             _by_preference(lines, room, rule)
-    found = _listing(rule, window, limit, own, lines, unread)
-    left = found.count(LEFT_OUT)
+    listing = _listing(rule, window, limit, own, lines, unread)
+    left = listing.count(LEFT_OUT)
     if not left or left == len(lines):
-        return found
+        return listing
     more = _more(left)
-    return found._replace(used=found.used + _cost(rule, more), text=f"{found.text}\n{more}")
+    return listing._replace(used=listing.used + _cost(rule, more), text=f"{listing.text}\n{more}")
 
 
 def _check(window: int, budget: int | None) -> None:

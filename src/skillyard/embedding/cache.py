@@ -12,16 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 
 from skillyard.digest import sha256
-from skillyard.embedding.protocol import Embedder, checked, unit_bytes
+from skillyard.embedding.protocol import Embedder, embed_checked, unit_bytes
 from skillyard.errors import EmbedderFailed, InvalidInput
 
-__all__ = ["VectorCache", "vectors_of"]
+__all__ = ["VectorCache", "embed_cached"]
 
-AT_ONCE = 256
+BATCH_TEXTS = 256
 """Texts that are embedded before what was made is kept: what a stopped run loses."""
-ASKED = 500
+MAX_QUERY_KEYS = 500
 """Keys of one query."""
-WAIT_S = 10.0
+LOCK_TIMEOUT_S = 10.0
 
 
 class VectorCache:
@@ -33,23 +33,23 @@ class VectorCache:
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the vectors that are kept."""
-        found: dict[bytes, bytes] = {}
+        vectors: dict[bytes, bytes] = {}
         listed = list(keys)
         with suppress(sqlite3.Error, OSError):
             if not os.path.exists(self.path):
-                return found
+                return vectors
             with closing(self._open()) as database:
-                for start in range(0, len(listed), ASKED):
-                    some = listed[start : start + ASKED]
+                for start in range(0, len(listed), MAX_QUERY_KEYS):
+                    some = listed[start : start + MAX_QUERY_KEYS]
                     marks = ",".join("?" * len(some))
                     sql = f"select key, vector from vectors where key in ({marks})"
                     rows = database.execute(sql, some).fetchall()
-                    found.update(
+                    vectors.update(
                         (key, vector)
                         for key, vector in rows
                         if isinstance(key, bytes) and isinstance(vector, bytes)
                     )
-        return found
+        return vectors
 
     def clear(self) -> None:
         """Forget every vector."""
@@ -79,7 +79,7 @@ class VectorCache:
             database.executemany("insert or replace into vectors values (?, ?)", vectors.items())
 
     def _open(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self.path, timeout=WAIT_S)
+        database = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT_S)
         try:
             database.execute("pragma synchronous = normal")
         except sqlite3.Error:
@@ -88,7 +88,7 @@ class VectorCache:
         return database
 
 
-def vectors_of(
+def embed_cached(
     embedder: Embedder, texts: Sequence[str], cache: VectorCache | None = None
 ) -> list[bytes]:
     """Return the unit vector of each text as signed bytes, made only where none is kept.
@@ -96,49 +96,49 @@ def vectors_of(
     Empty where the embedder finds no direction. Raises EmbedderFailed.
     """
     keys = [sha256(text.encode("utf-8", "surrogatepass")) for text in texts]
-    wanted = dict(zip(keys, texts, strict=True))
-    known = {} if cache is None else cache.get(wanted)
+    text_by_key = dict(zip(keys, texts, strict=True))
+    known = {} if cache is None else cache.get(text_by_key)
     try:
-        _make(embedder, wanted, known, cache)
-    except _AnotherLength:  # the model behind the name is not what it was
+        _embed_missing(embedder, text_by_key, known, cache)
+    except _LengthMismatch:  # the model behind the name is not what it was
         if not known or cache is None:
             raise
         cache.clear()
         known = {}
-        _make(embedder, wanted, known, cache)
+        _embed_missing(embedder, text_by_key, known, cache)
     return [known[key] for key in keys]
 
 
-class _AnotherLength(EmbedderFailed):
+class _LengthMismatch(EmbedderFailed):
     pass
 
 
-def _make(
+def _embed_missing(
     embedder: Embedder,
-    wanted: Mapping[bytes, str],
+    text_by_key: Mapping[bytes, str],
     known: dict[bytes, bytes],
     cache: VectorCache | None,
 ) -> None:
     """Add to ``known`` what is missing. Raises EmbedderFailed."""
-    missing = [pair for pair in wanted.items() if pair[0] not in known]
+    missing = [pair for pair in text_by_key.items() if pair[0] not in known]
     sizes = {len(vector) for vector in known.values() if vector}
-    for start in range(0, len(missing), AT_ONCE):
-        some = missing[start : start + AT_ONCE]
-        made = _made(embedder, [text for _, text in some])
-        sizes.update(len(vector) for vector in made if vector)
+    for start in range(0, len(missing), BATCH_TEXTS):
+        some = missing[start : start + BATCH_TEXTS]
+        vectors = _embed_batch(embedder, [text for _, text in some])
+        sizes.update(len(vector) for vector in vectors if vector)
         if len(sizes) > 1:
-            said = ", ".join(map(str, sorted(sizes)))
-            raise _AnotherLength(embedder.id, f"vectors of {said} numbers, not of one length")
-        new = dict(zip([key for key, _ in some], made, strict=True))
+            lengths = ", ".join(map(str, sorted(sizes)))
+            raise _LengthMismatch(embedder.id, f"vectors of {lengths} numbers, not of one length")
+        new = dict(zip([key for key, _ in some], vectors, strict=True))
         known.update(new)
         if cache is not None:
             cache.put(new)
     if len(sizes) > 1:
-        raise _AnotherLength(embedder.id, "vectors of several lengths were kept")
+        raise _LengthMismatch(embedder.id, "vectors of several lengths were kept")
 
 
-def _made(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+def _embed_batch(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     try:
-        return [unit_bytes(vector) for vector in checked(embedder, texts)]
+        return [unit_bytes(vector) for vector in embed_checked(embedder, texts)]
     except InvalidInput as error:
         raise EmbedderFailed(embedder.id, str(error)) from None

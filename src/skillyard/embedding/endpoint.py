@@ -24,14 +24,14 @@ URL = "SKILLYARD_EMBEDDINGS_URL"
 MODEL = "SKILLYARD_EMBEDDINGS_MODEL"
 KEY = "SKILLYARD_EMBEDDINGS_KEY"
 
-AT_ONCE = 64
+BATCH_TEXTS = 64
 """Texts of one request."""
-TRIES = 3
-PATIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+MAX_ATTEMPTS = 3
+RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers after which the same request may succeed."""
-LONGEST_WAIT_S = 20.0
+MAX_RETRY_AFTER_S = 20.0
 """What a server's Retry-After is followed up to."""
-LARGEST_ANSWER = 64 * 1024 * 1024
+MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 """Bytes: 64 vectors of 4,096 numbers take about six million."""
 
 
@@ -92,34 +92,34 @@ class HttpEmbedder:
         """
         import httpx2
 
-        left, found = iter(texts), list[list[float]]()
+        left, vectors = iter(texts), list[list[float]]()
         with httpx2.Client(
             timeout=self.timeout_s, headers=self._headers, follow_redirects=False
         ) as client:
-            while batch := list(islice(left, AT_ONCE)):
-                found += self._vectors(self._ask(client, batch), len(batch))
-        return found
+            while batch := list(islice(left, BATCH_TEXTS)):
+                vectors += self._vectors(self._ask(client, batch), len(batch))
+        return vectors
 
     def _ask(self, client: Any, texts: list[str]) -> Any:
         import httpx2
 
-        said = ""
-        for number in range(TRIES):
+        failure = ""
+        for number in range(MAX_ATTEMPTS):
             if number:
                 self._sleep(0.5 * 2**number)
             try:
                 status, wait, answer = self._once(client, texts)
             except httpx2.HTTPError as error:
-                said = f"cannot be reached: {type(error).__name__} {error}".rstrip()
+                failure = f"cannot be reached: {type(error).__name__} {error}".rstrip()
                 continue
             if status == 200:
                 return answer
-            said = f"answered {status}"
-            if status not in PATIENT:
+            failure = f"answered {status}"
+            if status not in RETRYABLE_STATUSES:
                 break
-            if wait and number + 1 < TRIES:
-                self._sleep(min(wait, LONGEST_WAIT_S))
-        raise EmbedderFailed(self.id, said, hint=f"check {URL}, {MODEL} and {KEY}")
+            if wait and number + 1 < MAX_ATTEMPTS:
+                self._sleep(min(wait, MAX_RETRY_AFTER_S))
+        raise EmbedderFailed(self.id, failure, hint=f"check {URL}, {MODEL} and {KEY}")
 
     def _once(self, client: Any, texts: list[str]) -> tuple[int, float, Any]:
         """Return (status, seconds to wait, JSON)."""
@@ -130,8 +130,8 @@ class HttpEmbedder:
             data = bytearray()
             for chunk in response.iter_bytes():
                 data += chunk
-                if len(data) > LARGEST_ANSWER:
-                    raise EmbedderFailed(self.id, f"answered more than {LARGEST_ANSWER} bytes")
+                if len(data) > MAX_RESPONSE_BYTES:
+                    raise EmbedderFailed(self.id, f"answered more than {MAX_RESPONSE_BYTES} bytes")
         import json
 
         try:
@@ -143,16 +143,16 @@ class HttpEmbedder:
         listed = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(listed, list) or len(listed) != count:
             raise EmbedderFailed(self.id, f"answered without a list `data` of {count} vectors")
-        found: list[list[float] | None] = [None] * count
+        vectors: list[list[float] | None] = [None] * count
         for place, item in enumerate(listed):
             vector = item.get("embedding") if isinstance(item, dict) else None
             number = item.get("index", place) if isinstance(item, dict) else -1
-            if type(number) is not int or not 0 <= number < count or found[number] is not None:
+            if type(number) is not int or not 0 <= number < count or vectors[number] is not None:
                 raise EmbedderFailed(self.id, f"data[{place}] has no index of its own")
             if not isinstance(vector, list) or not all(map(_is_number, vector)):
                 raise EmbedderFailed(self.id, f"data[{place}].embedding is no list of numbers")
-            found[number] = [float(value) for value in vector]
-        return [vector for vector in found if vector is not None]
+            vectors[number] = [float(value) for value in vector]
+        return [vector for vector in vectors if vector is not None]
 
 
 def _is_number(value: Any) -> bool:

@@ -9,14 +9,14 @@ from math import isfinite, sqrt
 from typing import Any, Protocol, runtime_checkable
 
 from skillyard.errors import EmbedderFailed, InvalidInput, UnknownName
-from skillyard.summing import added
+from skillyard.sums import stable_sum
 
-__all__ = ["UNIT", "Embedder", "checked", "embedder_names", "resolve_embedder", "unit_bytes"]
+__all__ = ["UNIT", "Embedder", "embed_checked", "embedder_names", "resolve_embedder", "unit_bytes"]
 
 ENTRY_POINT_GROUP = "skillyard.embedders"
 UNIT = 127
 """The length of a stored vector: one byte for each component."""
-MOST_DIMENSIONS = 4_096
+MAX_DIMENSIONS = 4_096
 
 _BUILT_IN = {"http": "skillyard.embedding.endpoint:from_environment"}
 _REMOVED = {
@@ -61,15 +61,15 @@ def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
         target = _BUILT_IN.get(embedder)
         if target is not None:
             module, _, name = target.partition(":")
-            made = getattr(import_module(module), name)
+            factory = getattr(import_module(module), name)
         else:
             load = _entry_points().get(embedder)
             if load is None and embedder in _REMOVED:
                 raise InvalidInput(f"embedder {embedder} was {_REMOVED[embedder]}")
             if load is None:
                 raise UnknownName("embedder", embedder, embedder_names())
-            made = load()
-        embedder = made() if callable(made) and not isinstance(made, Embedder) else made
+            factory = load()
+        embedder = factory() if callable(factory) and not isinstance(factory, Embedder) else factory
         embedder = embedder() if isinstance(embedder, type) else embedder
     if isinstance(embedder, type) or not isinstance(embedder, Embedder):
         raise InvalidInput("an embedder is a name, or an object with an id and a method embed")
@@ -82,20 +82,20 @@ def _entry_points() -> dict[str, Callable[[], Any]]:
     return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
-def checked(
+def embed_checked(
     embedder: Embedder, texts: Sequence[str], *, query: bool = False
 ) -> list[Sequence[float]]:
     """Return what the embedder says of the texts, looked at first. Raises EmbedderFailed."""
-    found = list(embedder.embed(texts, query=query))
-    if len(found) != len(texts):
-        raise EmbedderFailed(embedder.id, f"{len(found)} vectors for {len(texts)} texts")
-    lengths = {len(vector) for vector in found}
-    if len(lengths) > 1 or not lengths <= set(range(1, MOST_DIMENSIONS + 1)):
-        said = ", ".join(map(str, sorted(lengths)))
+    vectors = list(embedder.embed(texts, query=query))
+    if len(vectors) != len(texts):
+        raise EmbedderFailed(embedder.id, f"{len(vectors)} vectors for {len(texts)} texts")
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) > 1 or not lengths <= set(range(1, MAX_DIMENSIONS + 1)):
+        listed = ", ".join(map(str, sorted(lengths)))
         raise EmbedderFailed(
-            embedder.id, f"vectors of {said} numbers, not of one length up to {MOST_DIMENSIONS}"
+            embedder.id, f"vectors of {listed} numbers, not of one length up to {MAX_DIMENSIONS}"
         )
-    return found
+    return vectors
 
 
 def unit_bytes(vector: Iterable[float]) -> bytes:
@@ -110,5 +110,5 @@ def unit_bytes(vector: Iterable[float]) -> bytes:
     if not largest:
         return b""
     values = [value / largest for value in values]  # squares of very small numbers would vanish
-    scale = UNIT / sqrt(added([value * value for value in values]))
+    scale = UNIT / sqrt(stable_sum([value * value for value in values]))
     return array("b", [max(-127, min(127, round(value * scale))) for value in values]).tobytes()

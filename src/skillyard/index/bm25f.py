@@ -16,7 +16,7 @@ from typing import NamedTuple
 from skillyard.analysis.body import split_body, split_description
 from skillyard.index.term_counts import term_counts
 from skillyard.skill import Skill
-from skillyard.summing import added
+from skillyard.sums import stable_sum
 
 __all__ = [
     "FIELDS",
@@ -137,5 +137,5 @@ def field_shares(analysed: FieldCounts, term: str) -> dict[str, float]:
         for field, counts in zip(FIELDS, analysed, strict=False)
         if term in counts
     }
-    total = added(parts.values())
+    total = stable_sum(parts.values())
     return {name: part / total for name, part in parts.items()}

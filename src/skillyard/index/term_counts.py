@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from skillyard.analysis import STANDARD
-from skillyard.analysis.filters import LONGEST_TERM, LONGEST_WHOLE
-from skillyard.analysis.stemming import SHORTEST, stem_word
+from skillyard.analysis.filters import MAX_COMPOUND_PARTS, MAX_TERM_CHARS
+from skillyard.analysis.stemmer import MIN_STEMMED_CHARS, stem_word
 from skillyard.analysis.stopwords import ENGLISH
 from skillyard.analysis.technical import TECHNICAL
 from skillyard.index.kernel import KERNEL
@@ -40,9 +40,9 @@ def kernel_terms(remembered: int = MAX_CACHED_SURFACES) -> Any:
         _word_page,
         TECHNICAL,
         tuple(sorted(ENGLISH)),
-        LONGEST_TERM,
-        LONGEST_WHOLE,
-        SHORTEST,
+        MAX_TERM_CHARS,
+        MAX_COMPOUND_PARTS,
+        MIN_STEMMED_CHARS,
         remembered,
         os.urandom(16),
     )

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import IndexDamaged
 from skillyard.index.kernel import KERNEL, crc32
-from skillyard.summing import added
+from skillyard.sums import stable_sum
 
 if TYPE_CHECKING:
     Buffer = bytes | mmap
@@ -274,7 +274,7 @@ def shift_vector(
 
 
 def _norm(values: list[float]) -> float:
-    return sqrt(added([value * value for value in values]))
+    return sqrt(stable_sum([value * value for value in values]))
 
 
 def write_table(

@@ -1,7 +1,7 @@
 """Which skills hold which terms of a query, field by field.
 
-Two ways to the same figures: :class:`Few` asks the words of each skill, which are kept from one
-question to the next; :class:`Inverted` goes from words to skills, which pays for whole catalogs.
+Two ways to the same figures: :class:`DirectFields` asks the words of each skill, which are kept from one
+question to the next; :class:`InvertedFields` goes from words to skills, which pays for whole catalogs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from skillyard.ranking.field_words import (
     BODY,
+    CACHE,
     DESCRIPTION,
     ID,
-    KEPT,
     MIN_PREFIX,
     TITLE,
-    KeptWords,
+    FieldWordsCache,
     plain_id,
     stems,
     terms,
@@ -25,10 +25,10 @@ from skillyard.ranking.field_words import (
 )
 from skillyard.skill import Skill
 
-__all__ = ["Few", "Hits", "Inverted"]
+__all__ = ["DirectFields", "FieldHits", "InvertedFields"]
 
 
-class Hits(NamedTuple):
+class FieldHits(NamedTuple):
     """How many terms each skill holds, by field; lists indexed by skill number."""
 
     id: list[int]
@@ -42,16 +42,16 @@ class Hits(NamedTuple):
     """Words that a term matched; of the ids of touched skills every one."""
 
 
-def _no_hits(size: int) -> Hits:
+def _no_hits(size: int) -> FieldHits:
     counts = [[0] * size for _ in range(5)]
-    return Hits(counts[0], counts[1], counts[2], counts[3], counts[4], set(), set())
+    return FieldHits(counts[0], counts[1], counts[2], counts[3], counts[4], set(), set())
 
 
-class Few:
+class DirectFields:
     """A few skills, asked one by one."""
 
-    def __init__(self, skills: Sequence[Skill], kept: KeptWords = KEPT) -> None:
-        self._words = kept.of(skills)
+    def __init__(self, skills: Sequence[Skill], cache: FieldWordsCache = CACHE) -> None:
+        self._words = cache.of(skills)
 
     def id_words(self, number: int) -> tuple[str, ...]:
         """Return the words of a skill's id."""
@@ -61,10 +61,10 @@ class Few:
         """Return a skill's id without its breaks."""
         return self._words[number].plain_id
 
-    def hits(self, asked: list[str]) -> Hits:
+    def hits(self, query_terms: list[str]) -> FieldHits:
         """Return what the skills hold of the terms."""
         hits = _no_hits(len(self._words))
-        pairs = list(zip(asked, stems(asked), strict=True))
+        pairs = list(zip(query_terms, stems(query_terms), strict=True))
         for number, words in enumerate(self._words):
             for term, stem in pairs:
                 fields = words.holding(term, stem)
@@ -75,7 +75,7 @@ class Few:
             hits.matched.update(self._matched(hits, pairs))
         return hits
 
-    def _matched(self, hits: Hits, pairs: list[tuple[str, str]]) -> set[str]:
+    def _matched(self, hits: FieldHits, pairs: list[tuple[str, str]]) -> set[str]:
         """Return the words of ids that a term matched."""
         words = {w for n in hits.touched if hits.id[n] for w in self._words[n].id_words}
         known = {stem for _, stem in pairs}
@@ -88,7 +88,7 @@ class Few:
         }
 
 
-def _count(hits: Hits, number: int, fields: int) -> None:
+def _count(hits: FieldHits, number: int, fields: int) -> None:
     if fields & (ID | TITLE):
         hits.id_or_title[number] += 1
         if fields & ID:
@@ -101,7 +101,7 @@ def _count(hits: Hits, number: int, fields: int) -> None:
         hits.body[number] += 1
 
 
-class _Vocabulary:
+class _WordIndex:
     """The words of all fields: by stem, and in order for prefixes."""
 
     __slots__ = ("_by_stem", "_ordered")
@@ -114,20 +114,20 @@ class _Vocabulary:
 
     def matching(self, term: str, stem: str) -> list[str]:
         """Return the words that are the term: equal stems, or begun by it (4+ letters)."""
-        found = dict.fromkeys(self._by_stem.get(stem, ()))
+        matches = dict.fromkeys(self._by_stem.get(stem, ()))
         if len(term) >= MIN_PREFIX:
             position = bisect_left(self._ordered, term)
             while position < len(self._ordered) and self._ordered[position].startswith(term):
-                found[self._ordered[position]] = None
+                matches[self._ordered[position]] = None
                 position += 1
-        return list(found)
+        return list(matches)
 
 
 Postings = dict[str, list[int]]
 """Words, each with the numbers of the skills that hold it."""
 
 
-class Inverted:
+class InvertedFields:
     """Many skills, found by their words."""
 
     def __init__(self, skills: Sequence[Skill]) -> None:
@@ -147,7 +147,7 @@ class Inverted:
                     else:
                         row.append(number)
             self._ids.append((tuple(dict.fromkeys(terms(texts.id))), plain_id(texts.id)))
-        self._vocabulary = _Vocabulary(word for postings in fields for word in postings)
+        self._vocabulary = _WordIndex(word for postings in fields for word in postings)
 
     def id_words(self, number: int) -> tuple[str, ...]:
         """Return the words of a skill's id."""
@@ -157,10 +157,10 @@ class Inverted:
         """Return a skill's id without its breaks."""
         return self._ids[number][1]
 
-    def hits(self, asked: list[str]) -> Hits:
+    def hits(self, query_terms: list[str]) -> FieldHits:
         """Return what the skills hold of the terms."""
         hits = _no_hits(len(self._ids))
-        for term, stem in zip(asked, stems(asked), strict=True):
+        for term, stem in zip(query_terms, stems(query_terms), strict=True):
             words = self._vocabulary.matching(term, stem)
             hits.matched.update(words)
             in_id = _union(self._id, words)

@@ -21,13 +21,13 @@ from skillyard.text import stream_safe
 
 __all__ = [
     "BODY",
+    "CACHE",
     "DESCRIPTION",
     "ID",
-    "KEPT",
     "MIN_PREFIX",
     "TITLE",
     "FieldWords",
-    "KeptWords",
+    "FieldWordsCache",
     "Texts",
     "plain_id",
     "stems",
@@ -42,7 +42,7 @@ ID, TITLE, DESCRIPTION, BODY = 1, 2, 4, 8
 """One bit for each field."""
 _ALL = ID | TITLE | DESCRIPTION | BODY
 _FIELDS = (ID, TITLE, DESCRIPTION, BODY)
-KEPT_BYTES = 64_000_000
+MAX_CACHE_BYTES = 64_000_000
 """If no two skills had a word in common; of real ones some 1,500 fit, and take a third of it."""
 _WORD_BYTES = 200
 """A word, its stem and their places, where no other skill holds the same word."""
@@ -103,8 +103,8 @@ def stems(words: list[str]) -> list[str]:
             import Stemmer  # here, because only this scorer and confidence stem
 
             _stemmer = Stemmer.Stemmer("english", 0)  # without a cache: words are kept here
-        found: list[str] = _stemmer.stemWords(words)
-    return found
+        stemmed: list[str] = _stemmer.stemWords(words)
+    return stemmed
 
 
 class Texts(NamedTuple):
@@ -151,24 +151,24 @@ class FieldWords:
 
     def holding(self, term: str, stem: str) -> int:
         """Return the fields with a word that is the term: equal stems, or begun by it."""
-        found = self._stems.get(stem, 0)
+        fields = self._stems.get(stem, 0)
         if len(term) < MIN_PREFIX:
-            return found
+            return fields
         words = self._words
         place = bisect_left(words, term)
-        while found != _ALL and place < len(words) and words[place].startswith(term):
-            found |= self._fields[place]
+        while fields != _ALL and place < len(words) and words[place].startswith(term):
+            fields |= self._fields[place]
             place += 1
-        return found
+        return fields
 
 
-class KeptWords:
+class FieldWordsCache:
     """The words of the skills that were asked for last, within a bound. Safe for threads."""
 
-    def __init__(self, most: int = KEPT_BYTES) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int = MAX_CACHE_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._lock = Lock()
-        self._kept: OrderedDict[Texts, FieldWords] = OrderedDict()
+        self._cache: OrderedDict[Texts, FieldWords] = OrderedDict()
         self._size = 0
 
     @property
@@ -177,7 +177,7 @@ class KeptWords:
         return self._size
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._cache)
 
     def of(self, skills: Iterable[Skill]) -> list[FieldWords]:
         """Return the words of each skill."""
@@ -185,19 +185,19 @@ class KeptWords:
 
     def _one(self, texts: Texts) -> FieldWords:
         with self._lock:
-            words = self._kept.get(texts)
+            words = self._cache.get(texts)
             if words is not None:
-                self._kept.move_to_end(texts)
+                self._cache.move_to_end(texts)
                 return words
         words = FieldWords(texts)
         with self._lock:
-            if texts not in self._kept and words.size <= self._most:
-                self._kept[texts] = words
+            if texts not in self._cache and words.size <= self._max_bytes:
+                self._cache[texts] = words
                 self._size += words.size
-                while self._size > self._most:
-                    self._size -= self._kept.popitem(last=False)[1].size
+                while self._size > self._max_bytes:
+                    self._size -= self._cache.popitem(last=False)[1].size
         return words
 
 
-KEPT = KeptWords()
+CACHE = FieldWordsCache()
 """By text, not by hash: a hash may be given to a skill by whoever makes it."""

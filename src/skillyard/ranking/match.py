@@ -10,7 +10,7 @@ from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
-from skillyard.ranking.scorer import Explanation, Ordered, Scored, level_of
+from skillyard.ranking.scorer import Explanation, OrderedScores, Scored, level_of
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def eligible(
     query's tags exclude. ``zeros`` adds the candidates with a score of zero. A scorer that has
     seen to all that gives them in their total order instead.
     """
-    if scored.settled:
+    if scored.is_preordered:
         return scored.scores()
     pairs = list(scored.scores())
     skills = catalog.skills if isinstance(catalog, Catalog) else tuple(catalog)
@@ -146,7 +146,7 @@ def in_order(pairs: Sequence[Pair], scored: Scored, limit: int | None = None) ->
     """
     if limit is not None and limit <= 0:
         return []
-    if isinstance(pairs, Ordered):
+    if isinstance(pairs, OrderedScores):
         return pairs[:limit]
     if not scored.tiered:
         return _sorted(_head(pairs, limit), scored)[:limit]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-__all__ = ["Phrases"]
+__all__ = ["PhraseAutomaton"]
 
 _ROOT = 0
 
 
-class Phrases:
+class PhraseAutomaton:
     """Phrases with the skills that declare them. Add all, then look up from any thread."""
 
     __slots__ = ("_ends", "_fail", "_next", "_unspaced")
@@ -65,22 +65,22 @@ class Phrases:
 
     def hits(self, words: Sequence[str]) -> dict[int, list[tuple[str, ...]]]:
         """Return, by skill, the phrases whose words stand next to each other; each once."""
-        found: dict[int, list[tuple[str, ...]]] = {}
-        told: set[int] = {_ROOT}  # a node that was told has told its suffixes too
+        matches: dict[int, list[tuple[str, ...]]] = {}
+        visited: set[int] = {_ROOT}  # a node that was told has told its suffixes too
         node = _ROOT
         for word in words:
             while node and word not in self._next[node]:
                 node = self._fail[node]
             node = self._next[node].get(word, _ROOT)
             suffix = node
-            while suffix not in told:
-                told.add(suffix)
+            while suffix not in visited:
+                visited.add(suffix)
                 for number, phrase in self._ends[suffix]:
-                    found.setdefault(number, []).append(phrase)
+                    matches.setdefault(number, []).append(phrase)
                 suffix = self._fail[suffix]
         if self._unspaced:
             text = " ".join(words)
             for number, phrase, joined in self._unspaced:
                 if joined in text:
-                    found.setdefault(number, []).append(phrase)
-        return found
+                    matches.setdefault(number, []).append(phrase)
+        return matches

@@ -90,8 +90,8 @@ def _by_name(name: str) -> Scorer:
         return combined
     if load is None:
         raise UnknownName("scorer", name, scorer_names())
-    found = load()
-    return resolve(found() if isinstance(found, type) else found)
+    loaded = load()
+    return resolve(loaded() if isinstance(loaded, type) else loaded)
 
 
 def _entry_points() -> dict[str, Callable[[], Any]]:
@@ -104,13 +104,13 @@ def bind(catalog: Iterable[Skill], scorer: Scorer) -> BoundScorer:
     """Return the scorer bound to the catalog, kept for as long as the catalog lives."""
     # With the catalog, not in a table of this module: what is bound holds the catalog, and a
     # table would hold both for ever.
-    kept: dict[Any, BoundScorer] | None = getattr(catalog, "bound", None)
-    if kept is None:  # a list of skills
+    cached: dict[Any, BoundScorer] | None = getattr(catalog, "bound", None)
+    if cached is None:  # a list of skills
         return scorer.bind(catalog)
     try:
-        bound = kept.get(scorer)
+        bound = cached.get(scorer)
     except TypeError:  # an unhashable scorer
         return scorer.bind(catalog)
     if bound is None:
-        bound = kept[scorer] = scorer.bind(catalog)
+        bound = cached[scorer] = scorer.bind(catalog)
     return bound

@@ -21,7 +21,7 @@ __all__ = [
     "DefaultPolicy",
     "Explanation",
     "Level",
-    "Ordered",
+    "OrderedScores",
     "Scored",
     "floor_of",
     "level_of",
@@ -95,33 +95,33 @@ def floor_of(wrong_cost: float) -> float:
     return wrong_cost / (wrong_cost + 1.0)
 
 
-QUESTION = 1 / 6
+QUESTION_COST = 1 / 6
 """What a needless question costs, as a share of what a wrong skill costs."""
 
 
 def maybe_of(wrong_cost: float) -> float:
     """Return the probability from which a question costs less than saying nothing.
 
-    The same weighing as :func:`floor_of`, of a needless question (:data:`QUESTION` of a wrong
+    The same weighing as :func:`floor_of`, of a needless question (:data:`QUESTION_COST` of a wrong
     skill) against a missed skill: 1/4 where a wrong skill costs twice as much as a missed one.
     """
-    return floor_of(QUESTION * wrong_cost)
+    return floor_of(QUESTION_COST * wrong_cost)
 
 
-class Ordered(Sequence[tuple[Skill, float]]):
+class OrderedScores(Sequence[tuple[Skill, float]]):
     """Scores in their total order, best first; a skill is loaded when its pair is looked at.
 
     Made of (ordinal, score) and a function from ordinals to skills. Equal scores are ordered by
     name and path, so only skills of equal scores need to be loaded to be put in order.
     """
 
-    __slots__ = ("_order", "_settled", "_skill", "_values")
+    __slots__ = ("_order", "_loaded", "_skill", "_values")
 
     def __init__(self, scored: Iterable[tuple[int, float]], skill: Callable[[int], Skill]) -> None:
         self._order = sorted(scored, key=itemgetter(1), reverse=True)
         self._values = [-score for _, score in self._order]
         self._skill = skill
-        self._settled: dict[int, Skill] = {}
+        self._loaded: dict[int, Skill] = {}
 
     def __len__(self) -> int:
         return len(self._order)
@@ -137,22 +137,22 @@ class Ordered(Sequence[tuple[Skill, float]]):
         if isinstance(place, slice):
             places = range(*place.indices(len(self._order)))
             for number in places:
-                if number not in self._settled:
-                    self._settle(number)
-            return [(self._settled[number], -self._values[number]) for number in places]
+                if number not in self._loaded:
+                    self._load_ties(number)
+            return [(self._loaded[number], -self._values[number]) for number in places]
         place = range(len(self))[place]
-        if place not in self._settled:
-            self._settle(place)
-        return self._settled[place], -self._values[place]
+        if place not in self._loaded:
+            self._load_ties(place)
+        return self._loaded[place], -self._values[place]
 
-    def _settle(self, place: int) -> None:
+    def _load_ties(self, place: int) -> None:
         """Put the skills of one score in order."""
         first = bisect_left(self._values, self._values[place])
         last = bisect_right(self._values, self._values[place])
         skills = [self._skill(ordinal) for ordinal, _ in self._order[first:last]]
         if len(skills) > 1:
             skills.sort(key=lambda skill: skill.key)
-        self._settled.update(zip(range(first, last), skills, strict=True))
+        self._loaded.update(zip(range(first, last), skills, strict=True))
 
     def at_least(self, floor: float) -> int:
         """Return how many of the pairs have a score of at least ``floor``: they come first."""
@@ -166,8 +166,8 @@ class Scored(ABC):
     """True when :meth:`tier` tells skills apart."""
     exhaustive = False
     """True when a skill that :meth:`scores` leaves out may not be chosen at all."""
-    settled = False
-    """True when :meth:`scores` gives an :class:`Ordered` of what may be chosen and nothing else:
+    is_preordered = False
+    """True when :meth:`scores` gives an :class:`OrderedScores` of what may be chosen and nothing else:
     the query's tags, hidden and shadowed skills are seen to."""
 
     @property

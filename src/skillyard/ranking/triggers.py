@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillyard.ranking.phrases import Phrases
+from skillyard.ranking.phrases import PhraseAutomaton
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Scored
 from skillyard.skill import Skill
@@ -101,8 +101,8 @@ class _Punctuation(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        self[code] = kept = " " if unicodedata.category(char)[0] in "PS" else char
-        return kept
+        self[code] = mapped = " " if unicodedata.category(char)[0] in "PS" else char
+        return mapped
 
 
 _PUNCTUATION = _Punctuation()
@@ -162,8 +162,8 @@ class BoundTriggers:
                 if word not in FUNCTION_WORDS:
                     self.descriptions.setdefault(word, []).append(number)
         names = [(number, tuple(normalise(skill.name))) for number, skill in enumerate(skills)]
-        self.phrases = Phrases(phrases, _unspaced)
-        self.names = Phrases(names, _unspaced)
+        self.phrases = PhraseAutomaton(phrases, _unspaced)
+        self.names = PhraseAutomaton(names, _unspaced)
 
     def prepare(self, query: Query) -> ScoredTriggers:
         """Find the phrases, names and description words of the request."""

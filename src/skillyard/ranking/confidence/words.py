@@ -22,7 +22,7 @@ __all__ = ["STOP_WORDS", "Term", "terms"]
 MIN_CHARS = 3
 """Shorter words are dropped ("Filters stop words and short tokens (<3 chars)")."""
 
-_KEPT_WORD_CHARS = 64
+_MAX_CACHED_WORD_CHARS = 64
 """Longer words (keys, hashes) are not remembered between calls."""
 
 # Function words, and what people say to a program rather than about their task.
@@ -60,11 +60,11 @@ def terms(text: str, short_terms: frozenset[str] = frozenset()) -> list[Term]:
     Dropped are stop words, numbers and words under three characters that ``short_terms`` (in
     small letters) does not name.
     """
-    found: list[Term] = []
+    terms_: list[Term] = []
     for word in _words(text):
-        known = _word_terms if len(word) <= _KEPT_WORD_CHARS else _word_terms.__wrapped__
-        found += known(word, short_terms)
-    return found
+        known = _word_terms if len(word) <= _MAX_CACHED_WORD_CHARS else _word_terms.__wrapped__
+        terms_ += known(word, short_terms)
+    return terms_
 
 
 def _words(text: str) -> list[str]:
@@ -75,20 +75,20 @@ def _words(text: str) -> list[str]:
     if not marks:
         return _WORD.findall(text)
     # Vowel signs and accents that do not compose belong to the word they stand in.
-    kept = marks | {"'", "\u2019"}
-    return "".join(char if char.isalnum() or char in kept else " " for char in text).split()
+    word_chars = marks | {"'", "\u2019"}
+    return "".join(char if char.isalnum() or char in word_chars else " " for char in text).split()
 
 
 @lru_cache(maxsize=65_536)
 def _word_terms(word: str, short_terms: frozenset[str]) -> tuple[Term, ...]:
     word = word.translate(_APOSTROPHES)
     parts = _split_at_capitals(word)
-    found = [_term(part, False, short_terms) for part in parts]
-    kept = [term for term in found if term is not None]
+    split = [_term(part, False, short_terms) for part in parts]
+    counted = [term for term in split if term is not None]
     if len(parts) > 1:
-        whole = _term(word, bool(kept), short_terms)
-        kept += [whole] if whole is not None else []
-    return tuple(kept)
+        whole = _term(word, bool(counted), short_terms)
+        counted += [whole] if whole is not None else []
+    return tuple(counted)
 
 
 def _term(word: str, whole: bool, short_terms: frozenset[str]) -> Term | None:

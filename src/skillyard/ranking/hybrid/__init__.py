@@ -1,8 +1,8 @@
 """``hybrid``, the default scorer: words, meaning and evidence, with a calibrated probability.
 
-The formula in the order in which it runs: :mod:`.question` reads the request, :mod:`.evidence`
-asks the index, :mod:`.points` mixes what came back, :mod:`.calibration` says what it is worth, and
-:mod:`.explain` takes it apart again. The numbers stand in :mod:`.constants`.
+The formula in the order in which it runs: :mod:`.query_analysis` reads the request, :mod:`.evidence`
+asks the index, :mod:`.fusion` mixes what came back, :mod:`.calibration` says what it is worth, and
+:mod:`.explanation` takes it apart again. The numbers stand in :mod:`.constants`.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ from typing import NamedTuple
 __all__ = [
     "CALIBRATION",
     "FUSION",
-    "HALF",
+    "HALF_OF_QUERY",
     "Calibration",
-    "Facts",
+    "Features",
     "Fusion",
-    "Situation",
+    "QueryFeatures",
 ]
 
 
@@ -58,7 +58,7 @@ class Fusion(NamedTuple):
 FUSION = Fusion()
 
 
-class Situation(NamedTuple):
+class QueryFeatures(NamedTuple):
     """What is known of the request and the library, whatever was found."""
 
     length: float = 0.0
@@ -75,7 +75,7 @@ class Situation(NamedTuple):
     """Length times size."""
 
 
-class Facts(NamedTuple):
+class Features(NamedTuple):
     """What is looked at, of the best skill unless said otherwise.
 
     Shares are of the request's weight, 0..1. What a term *gives* is its weight times its impact in
@@ -101,7 +101,7 @@ class Facts(NamedTuple):
     """Its cosine with the request alone."""
     ahead: float = 0.0
     """How far that goes beyond the best cosine that any other candidate has."""
-    lacking: float = 0.0
+    unmatched_cosine: float = 0.0
     """The cosine of the missing terms alone: words that it lacks but that are near to it."""
     own_name: float = 0.0
     """Share of the terms that stand in its name."""
@@ -111,10 +111,10 @@ class Facts(NamedTuple):
     talk."""
     named_missing: float = 0.0
     """Share of named things that the skill lacks."""
-    strange: float = 0.0
+    out_of_vocabulary: float = 0.0
     """By how much the rarest missing term is rarer than one that three skills in a thousand hold.
     In English requests only: in others every word may be rare."""
-    said: float = 0.0
+    emphasis: float = 0.0
     """How much the terms say in requests, the mean by weight: little in vague ones."""
 
 
@@ -128,7 +128,7 @@ class Calibration(NamedTuple):
     """
 
     bias: float = -5.4640
-    situation: Situation = Situation(
+    situation: QueryFeatures = QueryFeatures(
         length=-0.2926,
         short=-1.1728,
         long=-0.3444,
@@ -136,7 +136,7 @@ class Calibration(NamedTuple):
         size=-1.4681,
         both=-0.2802,
     )
-    counts: Facts = Facts(
+    counts: Features = Features(
         plain=1.0280,
         rest=0.7988,
         passage=0.5337,
@@ -145,14 +145,14 @@ class Calibration(NamedTuple):
         lead=0.2038,
         meaning=5.3366,
         ahead=2.3331,
-        lacking=1.6125,
+        unmatched_cosine=1.6125,
         own_name=-1.6403,
         in_names=-1.4094,
         named_missing=-2.7410,
-        strange=-0.3675,
-        said=-0.5465,
+        out_of_vocabulary=-0.3675,
+        emphasis=-0.5465,
     )
-    by_length: Facts = Facts(
+    by_length: Features = Features(
         plain=0.0931,
         rest=-0.2606,
         passage=0.2916,
@@ -161,14 +161,14 @@ class Calibration(NamedTuple):
         lead=0.0614,
         meaning=1.7376,
         ahead=0.6281,
-        lacking=-3.4146,
+        unmatched_cosine=-3.4146,
         own_name=-2.5912,
         in_names=-0.0824,
         named_missing=0.0492,
-        strange=0.1672,
-        said=-0.2865,
+        out_of_vocabulary=0.1672,
+        emphasis=-0.2865,
     )
-    by_size: Facts = Facts(
+    by_size: Features = Features(
         plain=0.4197,
         rest=0.2743,
         passage=-0.0976,
@@ -177,12 +177,12 @@ class Calibration(NamedTuple):
         lead=-0.0325,
         meaning=-2.0380,
         ahead=-0.4745,
-        lacking=0.0100,
+        unmatched_cosine=0.0100,
         own_name=-0.4840,
         in_names=0.4263,
         named_missing=-0.1578,
-        strange=-0.0160,
-        said=0.0302,
+        out_of_vocabulary=-0.0160,
+        emphasis=0.0302,
     )
     gap: float = 9.8670
     """What one point behind the best skill costs, in logits, where that has an even chance."""
@@ -206,5 +206,5 @@ class Calibration(NamedTuple):
 
 CALIBRATION = Calibration()
 
-HALF = 0.5
+HALF_OF_QUERY = 0.5
 """Share of a request's words from which a phrase in it is the request."""

@@ -14,40 +14,44 @@ from math import log
 from skillyard.index.facet_terms import FULL_IMPACT, LENGTH, MAX_BODY_TERMS, SHORT_BODY_TERMS
 from skillyard.index.searcher import Searcher
 from skillyard.ranking.hybrid.constants import Fusion
-from skillyard.ranking.hybrid.evidence import Cover, Found
-from skillyard.ranking.hybrid.points import first
-from skillyard.ranking.hybrid.question import Question
-from skillyard.summing import added
+from skillyard.ranking.hybrid.evidence import CandidateSet, Coverage
+from skillyard.ranking.hybrid.fusion import top_by_points
+from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
+from skillyard.sums import stable_sum
 
-__all__ = ["cover"]
+__all__ = ["score_coverage"]
 
-WHOLE = log(MAX_BODY_TERMS / SHORT_BODY_TERMS) / FULL_IMPACT
+FULL_LOG_LENGTH = log(MAX_BODY_TERMS / SHORT_BODY_TERMS) / FULL_IMPACT
 """The logarithm of a length that a full impact of its mark stands for."""
 
 
-def cover(
-    made: Mapping[int, float], found: Found, asked: Question, searcher: Searcher, fusion: Fusion
-) -> dict[int, Cover]:
+def score_coverage(
+    totals: Mapping[int, float],
+    candidates: CandidateSet,
+    analysed: AnalysedQuery,
+    searcher: Searcher,
+    fusion: Fusion,
+) -> dict[int, Coverage]:
     """Return how much of the request each of the best skills covers, by ordinal.
 
-    ``made`` are the points so far. Nothing where the request is not long, or has no direction, or
+    ``totals`` are the points so far. Nothing where the request is not long, or has no direction, or
     is not in English (only English ones were learned from), or where it calls a skill by its name:
     that one is wanted, whatever else is said. Nobody loses points: the least of the best gets none.
     """
-    if found.feedback is None or not asked.english:
+    if candidates.feedback is None or not analysed.is_english:
         return {}
-    if any(beside.called for beside in found.beside.values()):
+    if any(extra.called for extra in candidates.extra.values()):
         return {}
-    best = first(made, searcher, fusion.covered)
+    best = top_by_points(totals, searcher, fusion.covered)
     ordinals = [ordinal for ordinal, points in best if points > 0.0]
-    held = searcher.matched_weights(asked.weights, ordinals)
-    lengths = searcher.exact_scores([(LENGTH, WHOLE)], ordinals)
-    total = added([term.weight for term in asked.terms])
-    shares = [weight / total for weight in held]
-    said = [
+    matched = searcher.matched_weights(analysed.weights, ordinals)
+    lengths = searcher.exact_scores([(LENGTH, FULL_LOG_LENGTH)], ordinals)
+    total = stable_sum([term.weight for term in analysed.terms])
+    shares = [weight / total for weight in matched]
+    model_scores = [
         fusion.coverage * share - fusion.length * length
         for share, length in zip(shares, lengths, strict=True)
     ]
-    least = min(said, default=0.0)
-    known = zip(ordinals, said, shares, lengths, strict=True)
-    return {ordinal: Cover(points - least, *seen) for ordinal, points, *seen in known}
+    least = min(model_scores, default=0.0)
+    known = zip(ordinals, model_scores, shares, lengths, strict=True)
+    return {ordinal: Coverage(points - least, *seen) for ordinal, points, *seen in known}

@@ -7,13 +7,21 @@ from typing import NamedTuple
 
 from skillyard.index.token_table import UNIT
 
-__all__ = ["WHOLE", "Beside", "Cover", "Evidence", "Feedback", "Found", "span"]
+__all__ = [
+    "UNIT_DOT",
+    "CandidateSet",
+    "Coverage",
+    "Evidence",
+    "ExtraEvidence",
+    "Feedback",
+    "score_range",
+]
 
-WHOLE = UNIT * UNIT
+UNIT_DOT = UNIT * UNIT
 """The dot product of a stored unit vector with itself."""
 
 
-class Cover(NamedTuple):
+class Coverage(NamedTuple):
     """How much of a long request one of the best skills covers (:mod:`.coverage`)."""
 
     points: float = 0.0
@@ -46,10 +54,10 @@ class Evidence(NamedTuple):
     """Cosine by an embedder, -1..1; 0 without one."""
     ranked: bool = True
     """False when it is only near in meaning: then its words count nothing."""
-    cover: Cover = Cover()
+    cover: Coverage = Coverage()
 
 
-class Beside(NamedTuple):
+class ExtraEvidence(NamedTuple):
     """What few candidates have beside words and meaning: the rest of :class:`Evidence`."""
 
     called: bool = False
@@ -71,41 +79,41 @@ class Feedback(NamedTuple):
     """What the direction of each of the best skills counts, by ordinal."""
 
 
-class Found(NamedTuple):
+class CandidateSet(NamedTuple):
     """The candidates of one request, and what their scores are measured against."""
 
-    by_words: Mapping[int, float]
+    word_scores: Mapping[int, float]
     """The exact score of words, by ordinal, of the best by words and of those that more than words
     and meaning speak for. No other's words count."""
-    by_meaning: Mapping[int, float]
+    cosines: Mapping[int, float]
     """The cosine of every candidate, by ordinal."""
-    beside: Mapping[int, Beside]
+    extra: Mapping[int, ExtraEvidence]
     """What else speaks for and against some of them."""
-    words: tuple[float, float]
+    word_range: tuple[float, float]
     """The (best, least counted) score of words: what stretches to 1 and 0."""
-    meaning: tuple[float, float]
-    by_embedder: Mapping[int, float] = {}
+    cosine_range: tuple[float, float]
+    embedder_cosines: Mapping[int, float] = {}
     """The cosine of each by an embedder; empty without one."""
-    embedder: tuple[float, float] = (0.0, 0.0)
-    alone: Mapping[int, float] = {}
+    embedder_range: tuple[float, float] = (0.0, 0.0)
+    query_cosines: Mapping[int, float] = {}
     """The cosine of every candidate with the request alone, by ordinal: the same as
-    :attr:`by_meaning` but in a long request."""
+    :attr:`cosines` but in a long request."""
     feedback: Feedback | None = None
     """What cosines are taken with instead of the request's own direction; None for that one."""
-    covers: Mapping[int, Cover] = {}
+    coverage: Mapping[int, Coverage] = {}
     """In a long request, how much of it each of the best covers, by ordinal."""
 
-    def evidence(self, ordinal: int, words: float) -> Evidence:
-        """Return what is known of a candidate; ``words`` is its score where it is not ranked."""
-        beside = self.beside.get(ordinal, Beside())
-        cosine = self.by_embedder.get(ordinal, 0.0)
-        ranked = ordinal in self.by_words
-        score = self.by_words.get(ordinal, words)
-        cover = self.covers.get(ordinal, Cover())
-        return Evidence(score, self.by_meaning[ordinal], *beside, cosine, ranked, cover)
+    def evidence(self, ordinal: int, word_range: float) -> Evidence:
+        """Return what is known of a candidate; ``word_range`` is its score where it is not ranked."""
+        extra = self.extra.get(ordinal, ExtraEvidence())
+        cosine = self.embedder_cosines.get(ordinal, 0.0)
+        ranked = ordinal in self.word_scores
+        score = self.word_scores.get(ordinal, word_range)
+        cover = self.coverage.get(ordinal, Coverage())
+        return Evidence(score, self.cosines[ordinal], *extra, cosine, ranked, cover)
 
 
-def span(scores: Sequence[float], depth: int) -> tuple[float, float]:
+def score_range(scores: Sequence[float], depth: int) -> tuple[float, float]:
     """Return the best score and the one at ``depth``; 0 where the list is shorter."""
     best = scores[0] if scores else 0.0
     return best, scores[depth - 1] if len(scores) >= depth else 0.0

@@ -14,45 +14,53 @@ from collections.abc import Mapping
 from skillyard.index.searcher import Searcher
 from skillyard.index.token_table import UNIT, shift_vector
 from skillyard.ranking.hybrid.constants import Fusion
-from skillyard.ranking.hybrid.evidence import WHOLE, Beside, Feedback, Found, span
-from skillyard.ranking.hybrid.points import first, totals
-from skillyard.ranking.hybrid.question import Question
+from skillyard.ranking.hybrid.evidence import (
+    UNIT_DOT,
+    CandidateSet,
+    ExtraEvidence,
+    Feedback,
+    score_range,
+)
+from skillyard.ranking.hybrid.fusion import fuse_totals, top_by_points
+from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
 
-__all__ = ["LONG", "follow", "is_long"]
+__all__ = ["LONG_QUERY_TERMS", "apply_feedback", "is_long_query"]
 
-LONG = 50
+LONG_QUERY_TERMS = 50
 """Terms of a request from which it is long: with fewer, nearly all are about the work."""
-NEAR = 50
+COSINE_DEPTH = 50
 """Of the cosines of the best skills by words, the place whose cosine counts as nothing here."""
 
 
-def is_long(asked: Question) -> bool:
+def is_long_query(analysed: AnalysedQuery) -> bool:
     """True where a request has many terms, and a direction."""
-    return len(asked.terms) > LONG and bool(asked.vector)
+    return len(analysed.terms) > LONG_QUERY_TERMS and bool(analysed.vector)
 
 
-def follow(
+def apply_feedback(
     scores: Mapping[int, float],
-    beside: Mapping[int, Beside],
+    extra: Mapping[int, ExtraEvidence],
     words: tuple[float, float],
-    asked: Question,
+    analysed: AnalysedQuery,
     searcher: Searcher,
     fusion: Fusion,
 ) -> Feedback | None:
     """Return the moved direction of a long request; None where its best skills have none.
 
-    ``scores`` are the scores of words of those that come into question, ``beside`` what else
+    ``scores`` are the scores of words of those that come into question, ``extra`` what else
     speaks for them, and ``words`` the (best, least counted) score. Which are best is told by all
     of that, and by the request's own direction.
     """
     ordinals = list(scores)
-    cosines = [dot / WHOLE for dot in searcher.dots(asked.vector, ordinals)]
-    most, least = span(sorted(cosines, reverse=True), NEAR)
+    cosines = [dot / UNIT_DOT for dot in searcher.dots(analysed.vector, ordinals)]
+    most, least = score_range(sorted(cosines, reverse=True), COSINE_DEPTH)
     if most <= 0.0:
         return None
     near = dict(zip(ordinals, cosines, strict=True))
-    found = Found(scores, near, beside, words, (most, max(least, 0.0)))
-    best = first(totals(found, fusion, deaf=False), searcher, fusion.followed)
+    candidates = CandidateSet(scores, near, extra, words, (most, max(least, 0.0)))
+    best = top_by_points(
+        fuse_totals(candidates, fusion, has_no_vector=False), searcher, fusion.followed
+    )
     counted = [
         (ordinal, total, vector)
         for ordinal, total in best
@@ -60,9 +68,9 @@ def follow(
     ]
     own, theirs = (1.0 - fusion.feedback) / UNIT, fusion.feedback
     others = [(vector, total) for _, total, vector in counted]
-    made = shift_vector(asked.vector, own, others, theirs)
-    if made is None:
+    shifted = shift_vector(analysed.vector, own, others, theirs)
+    if shifted is None:
         return None
-    direction, length, whole = made
+    direction, length, whole = shifted
     shares = tuple((o, theirs / length * UNIT * total / whole) for o, total, _ in counted)
     return Feedback(direction, own * UNIT / whole, shares)

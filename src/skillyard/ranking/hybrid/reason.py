@@ -6,18 +6,18 @@ from collections.abc import Mapping
 
 from skillyard.index.searcher import Searcher
 from skillyard.ranking.hybrid.evidence import Evidence
-from skillyard.ranking.hybrid.question import Question
+from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
 
 __all__ = ["reason"]
 
-NAMED = 6
+MAX_NAMED_TERMS = 6
 """Terms named in one line."""
-CLEAR = 0.2
+MIN_NAMED_COSINE = 0.2
 """A cosine from which the meaning is worth a word in one line."""
 
 
 def reason(
-    asked: Question,
+    analysed: AnalysedQuery,
     evidence: Evidence,
     searcher: Searcher,
     ordinal: int,
@@ -29,23 +29,23 @@ def reason(
     """
     if ordinal < 0:
         return ""
-    impacts = searcher.impacts(ordinal, [term.text for term in asked.terms])
+    impacts = searcher.impacts(ordinal, [term.text for term in analysed.terms])
     hits = [
         (term.weight * impact, term.text)
-        for term, impact in zip(asked.terms, impacts, strict=True)
+        for term, impact in zip(analysed.terms, impacts, strict=True)
         if impact
     ]
     hits.sort(key=lambda hit: (-hit[0], hit[1]))
     parts = []
     if hits:
-        more = f" and {len(hits) - NAMED} more" if len(hits) > NAMED else ""
-        words = ", ".join(spelled.get(text, text) for _, text in hits[:NAMED])
+        more = f" and {len(hits) - MAX_NAMED_TERMS} more" if len(hits) > MAX_NAMED_TERMS else ""
+        words = ", ".join(spelled.get(text, text) for _, text in hits[:MAX_NAMED_TERMS])
         parts.append(f"words: {words}{more}")
     if evidence.called:
         parts.append("called by name")
     if evidence.phrases:
         parts.append("phrase: " + ", ".join(evidence.phrases))
-    if evidence.meaning >= CLEAR:
+    if evidence.meaning >= MIN_NAMED_COSINE:
         parts.append(f"meaning: {evidence.meaning:.2f}")
     if evidence.files:
         parts.append("files: a pattern matches")

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from skillyard.embedding.protocol import Embedder
     from skillyard.index.document import IndexedDocument
 
-__all__ = ["Dense", "text_of"]
+__all__ = ["DenseIndex", "embedded_text"]
 
 
-def text_of(skill: Skill) -> str:
+def embedded_text(skill: Skill) -> str:
     """Return what of a skill is embedded: its name and its description."""
     return f"{skill.name}. {skill.description}"
 
 
-class Dense:
+class DenseIndex:
     """The vectors of a library's skills by one embedder. Immutable; safe to share between threads.
 
     They are made when the scorer is bound, and kept in the cache folder for the next time.
@@ -29,15 +29,15 @@ class Dense:
 
     def __init__(self, embedder: Embedder, library: Library) -> None:
         """Raises EmbedderFailed."""
-        from skillyard.embedding.cache import VectorCache, vectors_of
+        from skillyard.embedding.cache import VectorCache, embed_cached
         from skillyard.index.library_spec import cache_folder
         from skillyard.index.memory_segments import build_memory_segments
 
         self.embedder = embedder
         ordinals = list(library.searcher.ordinals())
         cache = VectorCache(os.path.join(cache_folder(), "vectors"), embedder.id)
-        texts = [text_of(library.skill(ordinal)) for ordinal in ordinals]
-        vectors = vectors_of(embedder, texts, cache)
+        texts = [embedded_text(library.skill(ordinal)) for ordinal in ordinals]
+        vectors = embed_cached(embedder, texts, cache)
         self.dimensions = max(map(len, vectors), default=0)
         documents = _documents(library, ordinals, vectors)
         self._searcher = build_memory_segments(documents, self.dimensions)
@@ -46,22 +46,22 @@ class Dense:
 
     def direction(self, text: str) -> bytes:
         """Return the vector of a request; empty where it has none. Raises EmbedderFailed."""
-        from skillyard.embedding.protocol import checked, unit_bytes
+        from skillyard.embedding.protocol import embed_checked, unit_bytes
         from skillyard.errors import EmbedderFailed, InvalidInput
 
         if not text.strip() or not self.dimensions:
             return b""
-        (vector,) = checked(self.embedder, [text], query=True)
+        (vector,) = embed_checked(self.embedder, [text], query=True)
         try:
-            found = unit_bytes(vector)
+            stored = unit_bytes(vector)
         except InvalidInput as error:
             raise EmbedderFailed(self.embedder.id, str(error)) from None
-        if found and len(found) != self.dimensions:
+        if stored and len(stored) != self.dimensions:
             raise EmbedderFailed(
                 self.embedder.id,
-                f"{len(found)} numbers for the request, {self.dimensions} for each skill",
+                f"{len(stored)} numbers for the request, {self.dimensions} for each skill",
             )
-        return found
+        return stored
 
     def nearest(
         self, direction: bytes, limit: int, allowed: Container[int] | None
@@ -73,7 +73,7 @@ class Dense:
         if allowed is not None:
             inside = frozenset(ours for ours, theirs in self._theirs.items() if theirs in allowed)
         near = self._searcher.semantic(direction, limit, inside)
-        return [(self._theirs[ours], dot / WHOLE) for ours, dot in near]
+        return [(self._theirs[ours], dot / UNIT_DOT) for ours, dot in near]
 
     def cosines(self, direction: bytes, ordinals: Sequence[int]) -> dict[int, float]:
         """Return the cosine of each skill named, by the library's ordinal."""
@@ -81,10 +81,10 @@ class Dense:
             return {}
         known = [ordinal for ordinal in ordinals if ordinal in self._ours]
         dots = self._searcher.dots(direction, [self._ours[ordinal] for ordinal in known])
-        return {ordinal: dot / WHOLE for ordinal, dot in zip(known, dots, strict=True)}
+        return {ordinal: dot / UNIT_DOT for ordinal, dot in zip(known, dots, strict=True)}
 
 
-WHOLE = 127 * 127
+UNIT_DOT = 127 * 127
 """The dot product of a stored unit vector with itself."""
 
 

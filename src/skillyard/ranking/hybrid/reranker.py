@@ -15,10 +15,10 @@ from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
 
-__all__ = ["RERANKED", "Candidate", "Reranker", "opinions", "resolve_reranker"]
+__all__ = ["MAX_RERANKED", "Candidate", "Reranker", "rerank_scores", "resolve_reranker"]
 
 ENTRY_POINT_GROUP = "skillyard.rerankers"
-RERANKED = 50
+MAX_RERANKED = 50
 """Candidates that are looked at: the best by points."""
 
 
@@ -49,22 +49,22 @@ def resolve_reranker(reranker: str | Reranker | Any) -> Reranker:
     Raises UnknownName, InvalidInput.
     """
     if isinstance(reranker, str):
-        found = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
-        if reranker not in found:
-            raise UnknownName("reranker", reranker, sorted(found))
-        loaded = found[reranker].load()
+        installed = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+        if reranker not in installed:
+            raise UnknownName("reranker", reranker, sorted(installed))
+        loaded = installed[reranker].load()
         reranker = loaded() if isinstance(loaded, type) else loaded
     if not isinstance(reranker, Reranker):
         raise InvalidInput("a reranker is a name or an object with a method rerank")
     return reranker
 
 
-def opinions(reranker: Reranker, query: Query, candidates: Sequence[Candidate]) -> list[float]:
+def rerank_scores(reranker: Reranker, query: Query, candidates: Sequence[Candidate]) -> list[float]:
     """Return what the reranker says, checked and held to -1..1. Raises InvalidInput."""
-    found = [float(value) for value in reranker.rerank(query, candidates)]
-    if len(found) != len(candidates) or not all(map(isfinite, found)):
+    scores = [float(value) for value in reranker.rerank(query, candidates)]
+    if len(scores) != len(candidates) or not all(map(isfinite, scores)):
         raise InvalidInput(
             f"{type(reranker).__name__}.rerank must give one finite number for each of the"
             f" {len(candidates)} candidates"
         )
-    return [min(1.0, max(-1.0, value)) for value in found]
+    return [min(1.0, max(-1.0, value)) for value in scores]

@@ -10,17 +10,17 @@ from typing import NamedTuple
 from skillyard.analysis import STANDARD
 from skillyard.analysis.analyzer import Analyzer
 from skillyard.analysis.lexicon import read_request
-from skillyard.analysis.stemming import stem
+from skillyard.analysis.stemmer import stem
 from skillyard.index.facet_terms import AVOID, NAME_TERM, phrase_words
 from skillyard.index.searcher import Searcher
 from skillyard.index.token_table import TokenTable
 from skillyard.ranking.query import Query
 
-__all__ = ["Question", "Term", "Vocabulary", "question", "spelling"]
+__all__ = ["AnalysedQuery", "Term", "Vocabulary", "analyse_query", "written_forms"]
 
-MOST_CHARACTERS = 20_000
+MAX_CHARACTERS = 20_000
 """Of a longer request the two ends are read: what is wanted stands at its start or its end."""
-MOST_TERMS = 100
+MAX_TERMS = 100
 """Terms of a request that count: the weightiest. A task prompt of two hundred words has about that
 many, and those that are usual tell what kind of work it is (``training/README.md``)."""
 TRANSLATED_WEIGHT = 0.6
@@ -28,9 +28,9 @@ TRANSLATED_WEIGHT = 0.6
 BACKGROUND = 1_000
 """Public skills that stand behind the library's own, so that rarity means something in a small
 library too: document frequencies are those of the library plus this many typical skills."""
-REMEMBERED = 20_000
+MAX_CACHED_TERMS = 20_000
 """Terms of which a library remembers what it says of them, some five megabytes."""
-MOST_WORDS = 120
+MAX_WORDS = 120
 """Words of a request in which names and phrases are looked up."""
 ENGLISH = "en"
 """What a request is in when nothing tells otherwise."""
@@ -38,7 +38,7 @@ MOSTLY_LATIN = 0.5
 """Below this share of Latin letters the text's own words say nothing to an English table."""
 
 
-_TALK = """
+_SMALL_TALK = """
 again awesome back bad bye cancel continue cool correct day done excellent exit fine finish fix fun
 funny good great hmm joke joking lol love morning next nice night no ok okay old perfect quit repeat
 resume retry right sorry start stop test testing thank undo wait welcome work worked works wow wrong
@@ -47,9 +47,9 @@ yes
 
 
 @cache
-def talk() -> frozenset[str]:
+def small_talk_terms() -> frozenset[str]:
     """Return the words that a conversation is kept going with: alone they ask for no skill."""
-    return frozenset(STANDARD.terms(_TALK))
+    return frozenset(STANDARD.terms(_SMALL_TALK))
 
 
 _UNSTEMMED = Analyzer(STANDARD.tokenizer, STANDARD.filters[:-1])
@@ -98,12 +98,12 @@ class Vocabulary:
 
     def term(self, text: str) -> Term:
         """Return a term that stands once."""
-        found = self._known.get(text)
-        if found is None:
-            found = self._look_up(text)
-            if len(self._known) < REMEMBERED:
-                self._known[text] = found
-        return found
+        term = self._known.get(text)
+        if term is None:
+            term = self._look_up(text)
+            if len(self._known) < MAX_CACHED_TERMS:
+                self._known[text] = term
+        return term
 
     def _look_up(self, text: str) -> Term:
         held = self.searcher.frequency(text)
@@ -115,12 +115,12 @@ class Vocabulary:
         return Term(text, rarity * emphasis, rarity, held, True, emphasis, share, names, avoided)
 
 
-class Question(NamedTuple):
+class AnalysedQuery(NamedTuple):
     """A request as the index is asked it."""
 
     terms: tuple[Term, ...]
     """Those that count, weightiest first."""
-    heard: tuple[tuple[str, float], ...]
+    vector_terms: tuple[tuple[str, float], ...]
     """The terms that give it a direction, with how often they stand."""
     vector: bytes
     """Its direction; empty where the table knows no word of it."""
@@ -128,14 +128,14 @@ class Question(NamedTuple):
     """Terms of what looks like a name: capitals inside a sentence, acronyms, words with digits."""
     words: tuple[str, ...]
     """Its words, in which names and trigger phrases are looked up."""
-    english: bool = True
+    is_english: bool = True
     """False when it is in a language that the word list covers: then words that no skill holds say
     nothing about what it asks for."""
 
     @property
-    def talk(self) -> bool:
+    def is_small_talk(self) -> bool:
         """True when it holds nothing but words that a conversation is kept going with."""
-        return talk().issuperset([term.text for term in self.terms])
+        return small_talk_terms().issuperset([term.text for term in self.terms])
 
     @property
     def weights(self) -> list[tuple[str, float]]:
@@ -143,9 +143,9 @@ class Question(NamedTuple):
         return [(term.text, term.weight) for term in self.terms]
 
 
-def question(query: Query, vocabulary: Vocabulary) -> Question:
+def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
     """Return what the query asks of the library."""
-    text = _ends(query.text)
+    text = _both_ends(query.text)
     reading = read_request(text)
     counts: dict[str, float] = {
         term: number for term, number in STANDARD.counts(text).items() if term not in reading.silent
@@ -159,60 +159,62 @@ def question(query: Query, vocabulary: Vocabulary) -> Question:
     terms += [known(term).translated() for term in foreign_terms]
     terms = sorted([term for term in terms if term.weight > 0], key=itemgetter(0))
     terms.sort(key=itemgetter(1), reverse=True)  # weightiest first, equal ones by their text
-    terms = terms[:MOST_TERMS]
-    spoken = counts if reading.latin >= MOSTLY_LATIN else _latin(counts)
-    heard = tuple({**spoken, **foreign_terms}.items())
-    vector = vocabulary.table.vector([(1.0, heard)], query=True) if heard else b""
-    words = phrase_words(text)[:MOST_WORDS]
-    return Question(tuple(terms), heard, vector, _named(text), words, reading.language == ENGLISH)
+    terms = terms[:MAX_TERMS]
+    spoken = counts if reading.latin >= MOSTLY_LATIN else _ascii_terms(counts)
+    vector_terms = tuple({**spoken, **foreign_terms}.items())
+    vector = vocabulary.table.vector([(1.0, vector_terms)], query=True) if vector_terms else b""
+    words = phrase_words(text)[:MAX_WORDS]
+    return AnalysedQuery(
+        tuple(terms), vector_terms, vector, _name_terms(text), words, reading.language == ENGLISH
+    )
 
 
-def spelling(text: str) -> dict[str, str]:
+def written_forms(text: str) -> dict[str, str]:
     """Return the terms of a request as it spells them, in small letters: ``imag`` as ``image``."""
-    found: dict[str, str] = {}
-    for word in _UNSTEMMED.terms(_ends(text)):
+    forms: dict[str, str] = {}
+    for word in _UNSTEMMED.terms(_both_ends(text)):
         for term in stem([word]):
-            found.setdefault(term, word)
-    return found
+            forms.setdefault(term, word)
+    return forms
 
 
-def _ends(text: str) -> str:
-    if len(text) <= MOST_CHARACTERS:
+def _both_ends(text: str) -> str:
+    if len(text) <= MAX_CHARACTERS:
         return text
-    half = MOST_CHARACTERS // 2
+    half = MAX_CHARACTERS // 2
     return f"{text[:half]}\n{text[-half:]}"
 
 
-def _latin(counts: dict[str, float]) -> dict[str, float]:
+def _ascii_terms(counts: dict[str, float]) -> dict[str, float]:
     return {term: number for term, number in counts.items() if term.isascii()}
 
 
 _TRIM = ".,;:!?()[]{}\"'`*<>«»“”‘’"
 
 
-def _named(text: str) -> frozenset[str]:
+def _name_terms(text: str) -> frozenset[str]:
     """Return the terms of what looks like the name of a thing.
 
     A capital counts when it does not start a sentence; so do acronyms, inner capitals, and words
     that mix letters and digits. In a request written in capitals throughout nothing is a name.
     """
-    found: set[str] = set()
+    terms: set[str] = set()
     start = True
     words = text.split()
-    loud = 0 if text.islower() else sum([word.isupper() and len(word) > 1 for word in words])
-    shouting = loud * 2 > len(words)
+    upper_words = 0 if text.islower() else sum([word.isupper() and len(word) > 1 for word in words])
+    mostly_upper = upper_words * 2 > len(words)
     for word in words:
         if word.islower() and word.isalpha():  # most words are neither names nor end a sentence
             start = False
             continue
         bare = word.strip(_TRIM)
-        if bare and not shouting and _looks_named(bare, start):
-            found.update(STANDARD.of_surface(bare))
+        if bare and not mostly_upper and _looks_like_a_name(bare, start):
+            terms.update(STANDARD.of_surface(bare))
         start = word.endswith((".", "!", "?", ":")) or not bare
-    return frozenset(found)
+    return frozenset(terms)
 
 
-def _looks_named(word: str, start: bool) -> bool:
+def _looks_like_a_name(word: str, start: bool) -> bool:
     if "/" in word or "@" in word or len(word) > 30 or not any(map(str.isalpha, word)):
         return False
     if any(map(str.isdigit, word)) and word[0].isalpha():

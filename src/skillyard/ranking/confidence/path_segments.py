@@ -30,11 +30,11 @@ class _CharClass(NamedTuple):
 
     def accepts(self, char: str) -> bool:
         """Say whether one character of a folded text is in the class."""
-        found = self._holds(char)
-        if not found and not self.case_sensitive:
+        held = self._holds(char)
+        if not held and not self.case_sensitive:
             upper = char.upper()
-            found = len(upper) == 1 and self._holds(upper)
-        return found is not self.negated
+            held = len(upper) == 1 and self._holds(upper)
+        return held is not self.negated
 
     def _holds(self, char: str) -> bool:
         return char in self.chars or any(low <= char <= high for low, high in self.ranges)
@@ -159,10 +159,10 @@ def _fits(chunks: list[_Plain | _Wild], text: str) -> bool:
         return False
     at = first.length
     for chunk in chunks[1:-1]:
-        found = chunk.find(text, at, stop)
-        if found < 0:
+        at_chunk = chunk.find(text, at, stop)
+        if at_chunk < 0:
             return False
-        at = found + chunk.length
+        at = at_chunk + chunk.length
     return at <= stop
 
 

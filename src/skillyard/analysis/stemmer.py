@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["stem", "stem_word"]
 
-SHORTEST = 4
+MIN_STEMMED_CHARS = 4
 """Characters from which a word is stemmed: shorter ones are acronyms as often as plurals."""
 
 _lock = allocate_lock()
@@ -17,7 +17,8 @@ _stemmer: Any = None
 def stem(tokens: list[str]) -> list[str]:
     """Return the stems of ASCII words; words of other alphabets stay as they are."""
     return [
-        stem_word(t) if len(t) >= SHORTEST and t.isascii() and t.isalpha() else t for t in tokens
+        stem_word(t) if len(t) >= MIN_STEMMED_CHARS and t.isascii() and t.isalpha() else t
+        for t in tokens
     ]
 
 

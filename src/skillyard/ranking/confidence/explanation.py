@@ -83,18 +83,18 @@ def _pattern_node(files: FileMatches, number: int) -> Explanation:
 
 def _keyword_node(hits: Sequence[Hit], score: float) -> Explanation:
     evidence = total(hits)
-    leaves = tuple(Explanation(hit.asked.shown, hit.added, (), "leaf", _note(hit)) for hit in hits)
+    leaves = tuple(Explanation(hit.term.shown, hit.added, (), "leaf", _note(hit)) for hit in hits)
     parts = (
         Explanation("evidence", evidence, leaves, "sum"),
         Explanation("saturation", score / evidence, (), "leaf", f"1 / ({evidence:.3f} + 0.4)"),
     )
-    named = ", ".join(hit.asked.shown for hit in by_source(hits))
+    named = ", ".join(hit.term.shown for hit in by_source(hits))
     return Explanation("Keywords", score, parts, "product", named)
 
 
 def _note(hit: Hit) -> str:
     note = f"{hit.source} {hit.source_weight:g} × rarity {hit.rarity:.3f}²"
-    return f"{note}, {hit.asked.times} times in the text" if hit.asked.times > 1 else note
+    return f"{note}, {hit.term.times} times in the text" if hit.term.times > 1 else note
 
 
 def reason_of(patterns: PatternMatch | None, keywords: KeywordMatch | None) -> str:

@@ -6,19 +6,21 @@ from math import exp, sqrt
 from typing import TYPE_CHECKING
 
 from skillyard.index.bm25f import FieldCounts, count_fields, field_shares
-from skillyard.ranking.hybrid.calibration import parts as odds_of
-from skillyard.ranking.hybrid.calibration import slope
-from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Feedback
-from skillyard.ranking.hybrid.points import Points
-from skillyard.ranking.hybrid.question import Term
+from skillyard.ranking.hybrid.calibration import log_odds_parts, log_odds_slope
+from skillyard.ranking.hybrid.evidence import UNIT_DOT, Evidence, Feedback
+from skillyard.ranking.hybrid.fusion import Points
+from skillyard.ranking.hybrid.query_analysis import Term
 from skillyard.ranking.scorer import Explanation
 from skillyard.skill import Skill
-from skillyard.summing import added
+from skillyard.sums import stable_sum
 
 if TYPE_CHECKING:
     from skillyard.ranking.hybrid.scorer import BoundHybrid, ScoredHybrid
 
 __all__ = ["explain"]
+
+_LABELS = {"unmatched_cosine": "lacking", "out_of_vocabulary": "strange", "emphasis": "said"}
+"""Labels of features that have another name in JSON (docs/reference/json.md)."""
 
 
 def explain(
@@ -42,10 +44,10 @@ def explain(
         Explanation("avoid", own.avoid, (), "leaf", _avoided(evidence)),
         Explanation("embedder", own.embedder, (), "leaf", _embedded(bound, evidence)),
         Explanation("coverage", own.coverage, (), "leaf", _covered(evidence)),
-        Explanation("rerank", own.rerank, (), "leaf", _opinion(bound)),
+        Explanation("rerank", own.rerank, (), "leaf", _reranked(bound)),
     ]
-    kept = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
-    raw = Explanation("points", own.total, kept, "sum", _place(scored, own))
+    shown = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
+    raw = Explanation("points", own.total, shown, "sum", _place(scored, own))
     score = scored.score_of(own.total)
     odds = _odds(scored, bound, own)
     return Explanation("hybrid", score, (raw, odds), "calibration", "1 / (1 + exp(-log-odds))")
@@ -62,30 +64,30 @@ def _place(scored: ScoredHybrid, own: Points) -> str:
 def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     """Return what the log-odds of the best skill are made of, and what being behind it costs."""
     calibration = bound.scorer.calibration
-    if scored.facts is None or scored.best is None:
+    if scored.features is None or scored.best is None:
         return Explanation("log-odds", 0.0, (), "leaf", "nothing speaks for any skill")
-    values = {**scored.situation._asdict(), **scored.facts._asdict()}
+    values = {**scored.query_features._asdict(), **scored.features._asdict()}
     parts = [
-        Explanation(name, adds, (), "leaf", _by(adds, values.get(name, 0.0)))
-        for name, adds in odds_of(scored.facts, scored.situation, calibration)
+        Explanation(_LABELS.get(name, name), adds, (), "leaf", _by(adds, values.get(name, 0.0)))
+        for name, adds in log_odds_parts(scored.features, scored.query_features, calibration)
     ]
-    best = added([part.value for part in parts])
+    best = stable_sum([part.value for part in parts])
     rule = scored.log_odds - best
     if rule:
         note = "what a rule says: called, phrase, file, one word, or mere talk"
         parts.append(Explanation("rule", rule, (), "leaf", note))
     behind = max(0.0, scored.totals[scored.best] - own.total)
-    costs = slope(scored.log_odds, calibration)
+    costs = log_odds_slope(scored.log_odds, calibration)
     if behind:
         note = f"{costs:.4g} · {behind:.4g} points behind the best"
         parts.append(Explanation("behind", -costs * behind, (), "leaf", note))
-    kept = tuple(part for part in parts if part.value)
+    shown = tuple(part for part in parts if part.value)
     total = scored.log_odds - costs * behind
-    return Explanation("log-odds", total, kept, "sum", "of the best skill, less what is behind it")
+    return Explanation("log-odds", total, shown, "sum", "of the best skill, less what is behind it")
 
 
 def _by(adds: float, value: float) -> str:
-    """Return what a fact counts, times the fact; nothing for the bias."""
+    """Return a feature as weight times value; empty for the bias."""
     return f"{adds / value:.4g} · {value:.4g}" if value else ""
 
 
@@ -94,7 +96,7 @@ def _embedded(bound: BoundHybrid, evidence: Evidence) -> str:
     return "" if dense is None else f"cosine {evidence.embedded:.4g} by {dense.embedder.id}"
 
 
-def _opinion(bound: BoundHybrid) -> str:
+def _reranked(bound: BoundHybrid) -> str:
     reranker = bound.scorer.reranker
     return "" if reranker is None else f"said by {type(reranker).__name__}"
 
@@ -118,13 +120,13 @@ def _words(
     evidence: Evidence,
     value: float,
 ) -> Explanation:
-    best, least = scored.found.words
+    best, least = scored.candidates.word_range
     note = f"BM25F {evidence.words:.4g}, stretched so that {least:.4g} is 0 and {best:.4g} is full"
     if not value:
         return Explanation("words", 0.0, (), "leaf", note if evidence.words else "no word matches")
     scale = value / (evidence.words - least)
     analysed = count_fields(skill if skill.body is not None else bound.library.full_skill(ordinal))
-    terms = scored.asked.terms
+    terms = scored.analysed.terms
     impacts = bound.library.searcher.impacts(ordinal, [term.text for term in terms])
     parts = [
         _term(term, term.weight * impact * scale, impact, analysed)
@@ -152,12 +154,12 @@ def _term(term: Term, value: float, impact: float, analysed: FieldCounts) -> Exp
 def _meaning(
     scored: ScoredHybrid, bound: BoundHybrid, ordinal: int, evidence: Evidence, value: float
 ) -> Explanation:
-    best, least = scored.found.meaning
+    best, least = scored.candidates.cosine_range
     note = f"cosine {evidence.meaning:.3f}, stretched so that {least:.3f} is 0 and {best:.3f} full"
-    feedback = scored.found.feedback
+    feedback = scored.candidates.feedback
     if feedback is not None:
         note += f"; with the request and with its {len(feedback.best)} best skills"
-    if not scored.asked.vector:
+    if not scored.analysed.vector:
         note = "no word of the request is in the token table"
     if not value:
         return Explanation("meaning", 0.0, (), "leaf", note)
@@ -177,7 +179,7 @@ def _meaning(
     if least:
         note_least = "the hundredth best cosine"
         parts.append(Explanation("least that counts", -least * scale, (), "leaf", note_least))
-    rest = value - added([part.value for part in parts])
+    rest = value - stable_sum([part.value for part in parts])
     parts.append(Explanation("rounding", rest, (), "leaf", "vectors are kept in whole numbers"))
     return Explanation("meaning", value, tuple(parts), "sum", note)
 
@@ -189,11 +191,11 @@ def _neighbours(
     if feedback is None:
         return []
     library = bound.library
-    found = []
+    candidates = []
     for best, share in feedback.best:
         dot = library.searcher.dots(library.searcher.vector(best), [ordinal])[0]
-        found.append((library.skill(best).name, dot / WHOLE, share))
-    return found
+        candidates.append((library.skill(best).name, dot / UNIT_DOT, share))
+    return candidates
 
 
 def _nearness(
@@ -205,16 +207,16 @@ def _nearness(
     by its length in that sum.
     """
     table, searcher = bound.library.table, bound.library.searcher
-    whole = table.sums(scored.asked.heard, query=True)
+    whole = table.sums(scored.analysed.vector_terms, query=True)
     length = _length(whole)
-    found = []
-    for term, number in scored.asked.heard:
+    candidates = []
+    for term, number in scored.analysed.vector_terms:
         vector = table.vector([(1.0, [(term, number)])], query=True)
         if vector and length:
-            near = searcher.dots(vector, [ordinal])[0] / WHOLE
+            near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT
             own = _length(table.sums([(term, number)], query=True))
-            found.append((term, near, near * own / length))
-    return found
+            candidates.append((term, near, near * own / length))
+    return candidates
 
 
 def _length(sums: list[int] | None) -> float:

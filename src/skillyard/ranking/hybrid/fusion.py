@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from skillyard.index.searcher import Searcher, tie_key
 from skillyard.ranking.hybrid.constants import Fusion
-from skillyard.ranking.hybrid.evidence import Evidence, Found
+from skillyard.ranking.hybrid.evidence import CandidateSet, Evidence
 
-__all__ = ["Points", "first", "points", "shares", "stretch", "totals"]
+__all__ = ["Points", "fuse", "fuse_totals", "fusion_weights", "rescale", "top_by_points"]
 
 
 class Points(NamedTuple):
@@ -35,7 +35,7 @@ class Points(NamedTuple):
         return total
 
 
-def stretch(score: float, span: tuple[float, float]) -> float:
+def rescale(score: float, span: tuple[float, float]) -> float:
     """Return where ``score`` stands between the least and the best that count, 0..1."""
     best, least = span
     if score <= least or best <= least:
@@ -43,68 +43,78 @@ def stretch(score: float, span: tuple[float, float]) -> float:
     return (score - least) / (best - least)
 
 
-def points(evidence: Evidence, found: Found, fusion: Fusion, *, deaf: bool) -> Points:
+def fuse(
+    evidence: Evidence, candidates: CandidateSet, fusion: Fusion, *, has_no_vector: bool
+) -> Points:
     """Return the points of one candidate.
 
-    ``deaf`` is True where the request has no direction (no word that the table knows): then words
+    ``has_no_vector`` is True where the request has no direction (no word that the table knows): then words
     count alone.
     """
-    words, meaning, embedder = shares(found, fusion, deaf=deaf)
+    words, meaning, embedder = fusion_weights(candidates, fusion, has_no_vector=has_no_vector)
     return Points(
-        words * stretch(evidence.words, found.words) if evidence.ranked else 0.0,
-        meaning * stretch(evidence.meaning, found.meaning),
+        words * rescale(evidence.words, candidates.word_range) if evidence.ranked else 0.0,
+        meaning * rescale(evidence.meaning, candidates.cosine_range),
         fusion.called if evidence.called else 0.0,
         fusion.phrase if evidence.phrases else 0.0,
         fusion.files * evidence.files,
         fusion.prior * evidence.prior,
         -fusion.avoid * evidence.avoid,
-        embedder * stretch(evidence.embedded, found.embedder),
+        embedder * rescale(evidence.embedded, candidates.embedder_range),
         evidence.cover.points,
     )
 
 
-def shares(found: Found, fusion: Fusion, *, deaf: bool) -> tuple[float, float, float]:
+def fusion_weights(
+    candidates: CandidateSet, fusion: Fusion, *, has_no_vector: bool
+) -> tuple[float, float, float]:
     """Return what words, meaning and an embedder count; an embedder leaves the others the rest."""
-    words, meaning = (1.0, 0.0) if deaf else (fusion.words, fusion.meaning)
-    if not found.by_embedder:
+    words, meaning = (1.0, 0.0) if has_no_vector else (fusion.words, fusion.meaning)
+    if not candidates.embedder_cosines:
         return words, meaning, 0.0
     rest = 1.0 - fusion.embedder
     return words * rest, meaning * rest, fusion.embedder
 
 
-def totals(found: Found, fusion: Fusion, *, deaf: bool) -> dict[int, float]:
+def fuse_totals(
+    candidates: CandidateSet, fusion: Fusion, *, has_no_vector: bool
+) -> dict[int, float]:
     """Return :attr:`Points.total` of every candidate, by ordinal: the same, worked out at once."""
-    words, meaning, embedder = shares(found, fusion, deaf=deaf)
-    most_words, no_words = found.words
-    most_meaning, no_meaning = found.meaning
+    words, meaning, embedder = fusion_weights(candidates, fusion, has_no_vector=has_no_vector)
+    most_words, no_words = candidates.word_range
+    most_meaning, no_meaning = candidates.cosine_range
     words_room = max(most_words - no_words, 0.0)
     meaning_room = max(most_meaning - no_meaning, 0.0)
     if meaning_room:
-        made = {
+        totals = {
             o: meaning * ((cosine - no_meaning) / meaning_room) if cosine > no_meaning else 0.0
-            for o, cosine in found.by_meaning.items()
+            for o, cosine in candidates.cosines.items()
         }
     else:
-        made = dict.fromkeys(found.by_meaning, 0.0)
+        totals = dict.fromkeys(candidates.cosines, 0.0)
     if words_room:
-        for ordinal, score in found.by_words.items():
+        for ordinal, score in candidates.word_scores.items():
             if score > no_words:  # two are added: which comes first makes no difference
-                made[ordinal] += words * ((score - no_words) / words_room)
+                totals[ordinal] += words * ((score - no_words) / words_room)
     if embedder:
-        for ordinal, cosine in found.by_embedder.items():
-            made[ordinal] += embedder * stretch(cosine, found.embedder)
-    for ordinal in found.beside:
-        made[ordinal] = points(found.evidence(ordinal, 0.0), found, fusion, deaf=deaf).total
-    return made
+        for ordinal, cosine in candidates.embedder_cosines.items():
+            totals[ordinal] += embedder * rescale(cosine, candidates.embedder_range)
+    for ordinal in candidates.extra:
+        totals[ordinal] = fuse(
+            candidates.evidence(ordinal, 0.0), candidates, fusion, has_no_vector=has_no_vector
+        ).total
+    return totals
 
 
-def first(made: Mapping[int, float], searcher: Searcher, number: int) -> list[tuple[int, float]]:
+def top_by_points(
+    totals: Mapping[int, float], searcher: Searcher, number: int
+) -> list[tuple[int, float]]:
     """Return the (ordinal, points) of the best skills; equal ones by the index's own order."""
-    if number < 1 or not made:
+    if number < 1 or not totals:
         return []
-    least = sorted(made.values(), reverse=True)[:number][-1]
-    close = [pair for pair in made.items() if pair[1] >= least]
-    if len({points for _, points in close}) < len(close):  # digests take time: only where needed
+    least = sorted(totals.values(), reverse=True)[:number][-1]
+    close = [pair for pair in totals.items() if pair[1] >= least]
+    if len({fuse for _, fuse in close}) < len(close):  # digests take time: only where needed
         close.sort(key=lambda pair: tie_key(searcher.key(pair[0])))
     close.sort(key=lambda pair: -pair[1])
     return close[:number]

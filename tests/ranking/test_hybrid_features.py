@@ -8,7 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.ranking.hybrid import HYBRID
-from skillyard.ranking.hybrid.facts import USUAL, Facts
+from skillyard.ranking.hybrid.features import MAX_NAMES_PER_THOUSAND, Features
 from skillyard.ranking.query import Query
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
@@ -24,25 +24,28 @@ LIBRARY = catalog(
 TASK = "clean the export of the shop before it is read, and write down what was changed"
 
 
-def facts(text: str) -> Facts:
-    found = HYBRID.bind(LIBRARY).prepare(Query(text)).facts
+def facts(text: str) -> Features:
+    found = HYBRID.bind(LIBRARY).prepare(Query(text)).features
     assert found is not None
     return found
 
 
 class TestStrange:
     def test_a_thing_that_nobody_knows_is_missing(self) -> None:
-        assert facts("which commit broke the build").strange == 0.0
-        assert facts("which commit broke the vielle").strange > 0.0
+        assert facts("which commit broke the build").out_of_vocabulary == 0.0
+        assert facts("which commit broke the vielle").out_of_vocabulary > 0.0
 
     def test_a_word_that_the_skill_holds_is_not_strange(self) -> None:
         library = catalog(skill("zorbles", "Counts zorbles and quaxes."))
-        found = HYBRID.bind(library).prepare(Query("count zorbles and quaxes")).facts
+        found = HYBRID.bind(library).prepare(Query("count zorbles and quaxes")).features
         assert found is not None
-        assert found.strange == 0.0
+        assert found.out_of_vocabulary == 0.0
 
     def test_in_another_language_every_word_may_be_rare(self) -> None:
-        assert facts("Wie finde ich den Commit, der den Build kaputt gemacht hat?").strange == 0.0
+        assert (
+            facts("Wie finde ich den Commit, der den Build kaputt gemacht hat?").out_of_vocabulary
+            == 0.0
+        )
 
 
 class TestInNames:
@@ -55,22 +58,22 @@ class TestInNames:
     @for_each("number", [3, 30])
     def test_more_names_than_are_usual_say_no_more(self, number: int) -> None:
         many = catalog(*(skill(f"git-{place}", "Does something.") for place in range(number)))
-        found = HYBRID.bind(many).prepare(Query("git")).facts
+        found = HYBRID.bind(many).prepare(Query("git")).features
         assert found is not None
-        assert found.in_names == pytest.approx(log(1.0 + USUAL))
+        assert found.in_names == pytest.approx(log(1.0 + MAX_NAMES_PER_THOUSAND))
 
 
 class TestWordsAndMeaning:
     def test_what_is_missing_may_be_near(self) -> None:
         near, far = facts("a commit and a regression"), facts("a commit and an omelette")
-        assert near.lacking > far.lacking
+        assert near.unmatched_cosine > far.unmatched_cosine
 
     def test_nothing_missing_is_near_nothing(self) -> None:
-        assert facts("commit").lacking == 0.0
+        assert facts("commit").unmatched_cosine == 0.0
 
     def test_the_lead_is_over_the_best_of_the_others(self) -> None:
         library = catalog(*(skill(f"csv-{place}", "Repairs CSV files.") for place in range(12)))
-        among_many = HYBRID.bind(library).prepare(Query("csv")).facts
+        among_many = HYBRID.bind(library).prepare(Query("csv")).features
         assert among_many is not None
         assert among_many.lead == pytest.approx(0.0, abs=0.01)
         alone = facts("csv")
@@ -79,7 +82,7 @@ class TestWordsAndMeaning:
 
     def test_another_skill_may_be_nearer(self) -> None:
         library = catalog(*(skill(f"csv-{place}", "Repairs CSV files.") for place in range(12)))
-        found = HYBRID.bind(library).prepare(Query("csv")).facts
+        found = HYBRID.bind(library).prepare(Query("csv")).features
         assert found is not None
         assert found.ahead <= 0.0 < facts("csv").ahead
 
@@ -125,7 +128,7 @@ class TestOneWord:
 class TestSituation:
     def test_it_knows_length_and_size(self) -> None:
         bound = HYBRID.bind(LIBRARY)
-        few, many = (bound.prepare(Query(text)).situation for text in ("csv", "csv " + TASK))
+        few, many = (bound.prepare(Query(text)).query_features for text in ("csv", "csv " + TASK))
         assert few.length < 0.0 < few.short
         assert few.length < many.length
         assert few.size == many.size < 0.0
@@ -133,4 +136,4 @@ class TestSituation:
 
     def test_it_knows_other_languages(self) -> None:
         prepared = HYBRID.bind(LIBRARY).prepare(Query("Wie finde ich den kaputten Commit?"))
-        assert prepared.situation.foreign == 1.0
+        assert prepared.query_features.foreign == 1.0

@@ -30,14 +30,14 @@ class ScorerRanker:
         self, skills: Iterable[Any], query: str = "", include_references: bool = False
     ) -> list[Any]:
         """Return the given skills (Skill or RankedSkill) best first."""
-        given = list(skills)
-        by_skill = {id(_skill(item)): item for item in given}
+        items = list(skills)
+        by_skill = {id(_skill(item)): item for item in items}
         scorer = resolve(self._scorer)
-        asked = Query(query, include_references=include_references)
-        scored = bind([_skill(item) for item in given], scorer).prepare(asked)
+        request = Query(query, include_references=include_references)
+        scored = bind([_skill(item) for item in items], scorer).prepare(request)
         pairs = list(scored.scores())
         listed = {id(skill) for skill, _ in pairs}
-        pairs += [(_skill(item), 0.0) for item in given if id(_skill(item)) not in listed]
+        pairs += [(_skill(item), 0.0) for item in items if id(_skill(item)) not in listed]
         ranked = []
         for skill, score in in_order(pairs, scored):
             item = by_skill[id(skill)]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["added"]
+__all__ = ["stable_sum"]
 
 
-def added(values: Iterable[float]) -> float:
+def stable_sum(values: Iterable[float]) -> float:
     """Return the values added one by one, in their order; 0.0 for none."""
     total = 0.0
     for value in values:
