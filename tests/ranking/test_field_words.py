@@ -38,12 +38,12 @@ QUERIES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 
 _MEASURED = """
 import gc, tracemalloc
-from skillyard.ranking.field_words import KeptWords
+from skillyard.ranking.field_words import FieldWordsCache
 from skillyard.skill import Skill
 texts = [" ".join(f"w{n}x{m}" for m in range(200)) for n in range(100)]
 skills = [Skill(f"s{n}", "", text) for n, text in enumerate(texts)]
-KeptWords().of(skills)  # what is loaded at first use is not counted
-kept = KeptWords()
+FieldWordsCache().of(skills)  # what is loaded at first use is not counted
+kept = FieldWordsCache()
 gc.collect()
 tracemalloc.start()
 kept.of(skills)

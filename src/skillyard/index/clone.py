@@ -1,4 +1,4 @@
-"""Starting an index from another one that holds the same files already."""
+"""Clones an index as the start of another one that contains the same files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["clone_index"]
 
 
 def clone_index(spec: LibrarySpec, other: LibrarySpec) -> bool:
-    """Give a place without an index that can be used what the index of another one holds.
+    """Copy the index of ``other`` to ``spec``, which has no usable index yet.
 
-    The roots of the other one come first among those of the place, so that each file has the same
-    key in both. What else belongs to the place, or does not, is for bringing the index up to date.
-    Files are linked where the file system can: segments are never changed. False where nothing was
-    done. Raises SkillIoError, also where another process changes the index (``index_busy``).
+    The roots of ``other`` must come first among the roots of ``spec``, so that each file has the
+    same key in both. A following update adds and removes the remaining files. Files are hard-linked
+    where the file system supports it, since segments are immutable. Returns False when nothing was
+    copied. Raises SkillIoError; its code is ``index_busy`` when another process writes the index.
     """
     if not _can_clone(spec.resolved(), other.resolved()):
         return False
@@ -40,7 +40,7 @@ def clone_index(spec: LibrarySpec, other: LibrarySpec) -> bool:
         try:
             for name in sorted(names):
                 _link_or_copy(os.path.join(source, name), os.path.join(folder, name))
-        except FileNotFoundError:  # merged away meanwhile
+        except FileNotFoundError:  # a writer merged the segment away
             return False
         except OSError as error:
             raise SkillIoError(f"cannot copy the index: {error.strerror}", path=folder) from None
@@ -49,7 +49,7 @@ def clone_index(spec: LibrarySpec, other: LibrarySpec) -> bool:
 
 
 def _has_settings(folder: str, settings: Mapping[str, str]) -> bool:
-    """True for a folder with an index made with these settings."""
+    """True when the folder contains an index with these settings."""
     try:
         own = read_manifest(folder)
     except IndexDamaged:
@@ -66,7 +66,7 @@ def _can_clone(spec: LibrarySpec, other: LibrarySpec) -> bool:
 
 
 def _link_or_copy(source: str, target: str) -> None:
-    if os.path.lexists(target):  # left over: a name stands for the content
+    if os.path.lexists(target):  # the name contains the content hash
         os.unlink(target)
     try:
         os.link(source, target)

@@ -1,4 +1,4 @@
-"""From skills to indexed documents: analysis, weights, marks and the vector of each."""
+"""Builds index documents from skills: term impacts, facet terms and the vector."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ VECTOR_FIELDS = (
     ("headings", 0.35),
     ("prose", 0.35),
 )
-"""What each field counts in a skill's vector; its direction counts, not its length."""
+"""Weight of each field in a skill's vector. Each field contributes a unit vector."""
 
 
 def vector_fields(analysed: FieldCounts) -> list[tuple[float, Iterable[tuple[str, float]]]]:
-    """Return the fields that make a skill's vector, each with its weight."""
+    """Return the term counts of the fields of a skill's vector, each with its weight."""
     return [(weight, getattr(analysed, field).items()) for field, weight in VECTOR_FIELDS]
 
 
 class IndexedText(NamedTuple):
-    """What an index holds of a skill's texts, and what its marks are made of."""
+    """The indexed form of a skill's texts, and the input of its facet terms."""
 
     terms: tuple[str, ...]
     impacts: array[float]
@@ -49,13 +49,13 @@ class IndexedText(NamedTuple):
     name: Collection[str]
     """Terms of the name."""
     avoid: Collection[str]
-    """Terms of what the skill says it is not for."""
+    """Terms of the passages that say what the skill is not for."""
     length: int
-    """Terms of the body, prose and code."""
+    """Number of terms of the body, prose and code."""
 
 
 def index_texts(texts: tuple[str, ...], table: TokenTable) -> IndexedText:
-    """Return what an index holds of the texts of :func:`~.bm25f.field_texts`."""
+    """Return the indexed form of the texts of :func:`~.bm25f.field_texts`."""
     if KERNEL is not None:
         terms, impacts_, vector, lengths, name, avoid = kernel_terms().weigh(
             texts, _FIELD_WEIGHTS, K1, B, _VECTOR_WEIGHTS, table.sections
@@ -85,14 +85,14 @@ _VECTOR_WEIGHTS = tuple(
 def build_document(
     skill: Skill, table: TokenTable, *, excluded: bool = False, record: bytes = b""
 ) -> IndexedDocument:
-    """Return the skill as an index holds it. ``excluded`` keeps it from being an answer."""
+    """Return the document of a skill. ``excluded`` keeps it out of search results."""
     weighed = index_texts(field_texts(skill), table)
     more = facet_terms(skill, weighed.name, weighed.avoid, weighed.length)
     return IndexedDocument(
         document_key(skill),
         record,
         EXCLUDED if excluded else 0,
-        (*weighed.terms, *more),  # no mark is a term
+        (*weighed.terms, *more),  # facet terms never collide with analysed terms
         weighed.impacts + array("f", more.values()),
         weighed.vector,
     )
@@ -101,6 +101,6 @@ def build_document(
 def build_documents(
     skills: Iterable[Skill], table: TokenTable, excluded: frozenset[int] = frozenset()
 ) -> Iterator[IndexedDocument]:
-    """Yield the skills as documents; ``excluded`` holds places of skills that are no answers."""
+    """Yield the documents of skills. ``excluded`` holds positions of skills kept out of results."""
     for place, skill in enumerate(skills):
         yield build_document(skill, table, excluded=place in excluded)

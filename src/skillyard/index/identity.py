@@ -1,4 +1,4 @@
-"""What identifies a document in an index, and what an index was made with."""
+"""Document keys, and the settings that decide whether an index can be used."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 __all__ = ["document_key", "index_settings"]
 
 WEIGHTING_VERSION = 6
-"""Grows whenever the same terms would get other impacts, other marks or other vectors."""
+"""Version of impacts, facet terms and vectors. A change forces a rebuild."""
 
 
 def document_key(skill: Skill) -> str:
-    """Return what identifies the skill in one index: its path, or its id when built in code."""
+    """Return the key of a skill in an index: its path, or its id when it was built in code."""
     return skill.path or skill.id
 
 
 def index_settings(table: TokenTable) -> dict[str, str]:
-    """Return what an index was made with: one made with anything else is made anew."""
+    """Return the settings of an index. An index with other settings is rebuilt."""
     return {
         "analyzer": str(ANALYZER_VERSION),
         "weighing": str(WEIGHTING_VERSION),

@@ -1,4 +1,4 @@
-"""Verifying an index: every checksum, and that its parts say the same thing."""
+"""Verification of an index: checksums, and consistency between its sections."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["verify"]
 
 
 def verify(folder: str) -> list[Diagnostic]:
-    """Return what is wrong with the index in ``folder``: nothing for a sound one.
+    """Return the faults of the index in ``folder``; an intact index has none.
 
-    Every byte is checked, and postings, forward lists, vocabulary and keys are compared. Raises
-    SkillIoError when it cannot be read.
+    Checks every checksum, and compares postings with forward lists, the vocabulary and the keys.
+    Raises SkillIoError when the index cannot be read.
     """
     try:
         searcher = open_index(folder)
@@ -31,7 +31,7 @@ def verify(folder: str) -> list[Diagnostic]:
             for number in segment.live():
                 key = segment.key(number)
                 if key in keys:
-                    raise segment.damaged("a document stands in it twice")
+                    raise segment.damaged("a document is contained twice")
                 keys.add(key)
         for name in searcher.manifest.sides:
             searcher.side_file(name)
@@ -54,7 +54,7 @@ def _unreferenced_files(folder: str, parts: object, sides: object) -> list[Diagn
 
 
 def _check_segment(segment: SegmentReader) -> None:
-    """Raise IndexDamaged unless all sections of the segment agree."""
+    """Raise IndexDamaged unless all sections of the segment are consistent."""
     for name in SECTIONS:
         segment.section(name)
     for number in range(segment.terms):
@@ -65,13 +65,13 @@ def _check_segment(segment: SegmentReader) -> None:
         if segment.number(key) != number:
             raise segment.damaged("a key cannot be found")
         if segment.view("ties", number, number + 1)[0] != tie_key(key)[0]:
-            raise segment.damaged("a tie does not follow from its key")
+            raise segment.damaged("a tie-break value does not match its key")
         segment.record(number)
     _check_postings(segment)
 
 
 def _check_postings(segment: SegmentReader) -> None:
-    """Compare the postings with the forward lists, each the other way round."""
+    """Check that postings and forward lists contain the same entries."""
     places = array("I", segment.section("posting_starts")[: segment.terms])
     for number in range(segment.documents):
         if segment.flags(number) & EXCLUDED:

@@ -1,6 +1,6 @@
-"""The searcher over segments that asks the C kernel: the same answers, sooner.
+"""The segment searcher that calls the C kernel. It returns the same results as the Python one.
 
-Python checks what is read for the first time; everything else of a question happens in one call.
+Python verifies checksums on first use. The rest of a query is one call into the kernel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 __all__ = ["KernelSearcher"]
 
 MAX_CACHED_TERMS = 100_000
-"""Terms whose place is kept, a few megabytes."""
+"""Terms whose positions are cached: a few megabytes."""
 _SPAN = Struct("qqq")
 _ABSENT_SPAN = _SPAN.pack(-1, 0, 0)
 
@@ -56,13 +56,13 @@ class KernelSearcher(SegmentSearcher):
 
     def existing_terms(self, terms: Sequence[str]) -> list[str]:
         """Return those of the terms that live documents hold, in their order."""
-        numbers = list(map(self._frequencies.get, terms))  # most were looked up before
+        numbers = list(map(self._frequencies.get, terms))  # most are cached
         if None in numbers:
             return super().existing_terms(terms)
         return [term for term, number in zip(terms, numbers, strict=True) if number]
 
     def _span(self, term: str) -> bytes:
-        """Return where a term stands in each segment, its postings checked once and for all."""
+        """Return the packed posting range of a term in each segment, after verifying the postings."""
         packed = b"".join(
             [
                 _SPAN.pack(number, *segment.check_postings(number)) if number >= 0 else _ABSENT_SPAN
@@ -145,6 +145,6 @@ class KernelSearcher(SegmentSearcher):
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
         """Return the dot products of the documents named."""
-        if not self._vectors_checked:  # a few vectors need not cost a look at all
+        if not self._vectors_checked:  # do not verify all vectors for a few of them
             return super().dots(query, ordinals)
         return self._engine.dots(query, list(ordinals))  # type: ignore[no-any-return]

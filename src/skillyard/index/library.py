@@ -1,4 +1,4 @@
-"""A library: skills together with the index that finds them."""
+"""A library: skills together with the index that searches them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Library"]
 
 
 class Library(ABC):
-    """What a bound scorer asks of the place where skills and their index are kept."""
+    """The skills and the index that a bound scorer uses."""
 
     searcher: Searcher
     table: TokenTable
@@ -25,17 +25,17 @@ class Library(ABC):
         """Return the skill of an ordinal."""
 
     def full_skill(self, ordinal: int) -> Skill:
-        """Return the skill of an ordinal with its instructions, where they are elsewhere."""
+        """Return the skill of an ordinal with its body loaded."""
         return self.skill(ordinal)
 
     def ordinal(self, skill: Skill) -> int | None:
-        """Return the ordinal of a skill, or None when the index does not hold it."""
+        """Return the ordinal of a skill, or None when the index does not contain it."""
         return self.searcher.ordinal(document_key(skill))
 
     @abstractmethod
     def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield the skills that only an explicit call chooses."""
+        """Yield (ordinal, skill) of the skills that are selected only when called by name."""
 
     @abstractmethod
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
-        """Return by ordinal the file patterns of the skills that declare some."""
+        """Return the file patterns of skills by ordinal; skills without patterns are left out."""

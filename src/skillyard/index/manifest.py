@@ -1,7 +1,7 @@
-"""The manifest: which segments make up the index now. Replacing this file is the one switch.
+"""The manifest lists the segments of the current generation. Replacing it is the commit.
 
-The file holds a JSON header, small segments whole (so that a small change is one file written,
-synced and renamed), and a CRC-32 over everything before it.
+The file contains a JSON header, small segments inline (so that a small commit writes, syncs and
+renames one file), and a CRC-32 over everything before it.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ class SegmentEntry(NamedTuple):
     """One segment of the index."""
 
     file: str
-    """Name of its file; empty when it lies in the manifest."""
+    """File name; empty for a segment inside the manifest."""
     offset: int
-    """Where it starts in the manifest; 0 for a file."""
+    """Offset in the manifest; 0 for a file."""
     size: int
     dead: frozenset[int]
-    """Documents that were deleted or replaced since it was written."""
+    """Numbers of documents deleted or replaced since the segment was written."""
 
 
 class SideFile(NamedTuple):
-    """A file that the layer above keeps with a generation."""
+    """A file that the caller stores with a generation."""
 
     file: str
     size: int
@@ -67,11 +67,11 @@ class Manifest(NamedTuple):
     parts: tuple[SegmentEntry, ...]
     sides: Mapping[str, SideFile]
     notes: Mapping[str, str] = MappingProxyType({})
-    """A few short texts that the layer above keeps with a generation."""
+    """Short texts that the caller stores with a generation."""
 
 
 def render_manifest(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
-    """Return the bytes of a manifest; ``inline`` maps places of parts to their segments."""
+    """Return the bytes of a manifest. ``inline`` maps positions in ``parts`` to segment bytes."""
     blobs: list[bytes] = []
     place = 0
     parts = []
@@ -103,7 +103,7 @@ def render_manifest(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
 
 
 def _encode_dead(numbers: frozenset[int]) -> Any:
-    """Return a few numbers as a list and many as a bitmap."""
+    """Return up to 64 numbers as a list, more as a base64 bitmap."""
     if len(numbers) <= 64:
         return sorted(numbers)
     from binascii import b2a_base64
@@ -128,7 +128,7 @@ def parse_manifest(data: memoryview, path: str) -> Manifest:
     try:
         magic, size = _HEAD.unpack_from(data)
         if magic != MAGIC:
-            raise IndexDamaged("this is no index of this version", path=path, hint=REBUILD)
+            raise IndexDamaged("this is not an index of this version", path=path, hint=REBUILD)
         if _CHECK.unpack_from(data, len(data) - _CHECK.size)[0] != crc32(data[: -_CHECK.size]):
             raise IndexDamaged("the manifest does not match its checksum", path=path, hint=REBUILD)
         shape = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
@@ -164,7 +164,7 @@ def read_manifest(folder: str) -> tuple[Manifest, bytes] | None:
 
 
 def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> None:
-    """Write a file whole or not at all: beside it, synced, renamed. Raises SkillIoError."""
+    """Write a file atomically: temporary file, fsync, rename. Raises SkillIoError."""
     path = os.path.join(folder, name)
     beside = f"{path}.{os.getpid()}.tmp"
     try:
@@ -187,13 +187,13 @@ def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> Non
 
 
 def map_file(path: str) -> mmap | bytes | None:
-    """Return a file mapped into memory; None when it is not there. Raises SkillIoError."""
+    """Return a memory-mapped file; None when it does not exist. Raises SkillIoError."""
     try:
         with open(path, "rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 return b""
             if path.endswith(NAME) and not MAPPED_FILES_CAN_BE_REPLACED:
-                return file.read()  # its next generation takes its place while this one is open
+                return file.read()  # a mapped file cannot be replaced there
             return mmap(file.fileno(), 0, access=ACCESS_READ)
     except (FileNotFoundError, NotADirectoryError):
         return None

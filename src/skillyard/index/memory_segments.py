@@ -1,4 +1,4 @@
-"""Segments that are never written: for many skills that have no index on disk."""
+"""Segments in memory, for large catalogs without an index on disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["build_memory_segments"]
 
 
 def build_memory_segments(documents: Iterable[IndexedDocument], dimensions: int) -> SegmentSearcher:
-    """Return a searcher over the documents, whose keys must differ.
+    """Return a searcher over the documents. Their keys must be unique.
 
     The n-th document has the n-th ordinal of :meth:`SegmentSearcher.ordinals`.
     """

@@ -4,8 +4,8 @@
     sections little endian, each starting at a multiple of 8
     pages    CRC-32 of every page from the end of the header to here, and one over themselves
 
-A reader checks a page the first time it uses a byte of it, so opening costs nothing and damage
-anywhere is met before it can become an answer.
+A reader verifies a page when it first uses a byte of it. Opening is cheap, and damage is detected
+before it can affect a result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAGIC = b"SKYSEG\x00\x02"
 PAGE = 1 << 12
 HEADER_SIZE = 1 << 10
 MAX_DOCUMENTS = 1 << 16
-"""Documents of one segment: their numbers fit 16 bits, and one segment's sums stay in cache."""
+"""Documents per segment: their numbers fit 16 bits, and the score accumulators fit the cache."""
 
 SECTIONS = (
     "term_slots",  # u32: hash table over CRC-32 of the term, term number + 1, 0 is empty
@@ -61,19 +61,19 @@ LITTLE_ENDIAN = sys.byteorder == "little"
 
 
 class Header(NamedTuple):
-    """What stands in the first page."""
+    """The fields of the header."""
 
     documents: int
     terms: int
     dimensions: int
     pages: int
-    """Offset of the page checksums, which end the file."""
+    """Offset of the page checksums at the end of the file."""
     places: tuple[tuple[int, int], ...]
     """(offset, length) of each section, in the order of :data:`SECTIONS`."""
 
 
 def pack_header(header: Header) -> bytes:
-    """Return the header as it stands in a file."""
+    """Return the bytes of a header."""
     fixed = _FIXED.pack(MAGIC, header.documents, header.terms, header.dimensions, 0, header.pages)
     body = fixed + b"".join(_PLACE.pack(*place) for place in header.places)
     body = body.ljust(HEADER_SIZE - _CHECK.size, b"\0")
@@ -81,7 +81,7 @@ def pack_header(header: Header) -> bytes:
 
 
 def unpack_header(data: memoryview) -> Header | None:
-    """Return the header of a segment, or None when it is not one, damaged or cut off."""
+    """Return the header of a segment, or None when it is missing, damaged or truncated."""
     if len(data) < HEADER_SIZE or not LITTLE_ENDIAN:
         return None
     body = data[: HEADER_SIZE - _CHECK.size]

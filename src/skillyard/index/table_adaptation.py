@@ -1,7 +1,7 @@
-"""A table with the library's own words: what public skills do not say gets a direction too.
+"""Adapts the token table to a library: adds rows for terms that the bundled table does not contain.
 
-A term that the bundled table does not know (a product, a team's jargon) is given the mean
-direction of the skills that use it, less the mean direction of all skills. No labels, no model.
+The vector of a new term (a product name, a team's jargon) is the mean vector of the skills that
+use it, minus the mean vector of all skills. No labels and no model are needed.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from skillyard.skill import Skill
 __all__ = ["adapt_table"]
 
 MIN_SKILLS = 2
-"""Skills that must use a term: one says too little of it."""
+"""Skills that must use a term before it gets a row; one skill is too little evidence."""
 MAX_TERMS = 20_000
-"""Terms that are added: those that most skills use."""
+"""Terms added at most: those used by the most skills."""
 MAX_TRACKED_TERMS = 60_000
-"""Terms that are followed at a time; beyond it those met once are forgotten."""
+"""Terms tracked at a time. Beyond it, terms seen in one skill are dropped."""
 MAX_TERM_CHARS = 24
 _BIAS = 128
 
 
 def adapt_table(table: TokenTable, skills: Iterable[Skill]) -> TokenTable:
-    """Return a table that also knows the words of these skills; the same one where none is new."""
+    """Return the table with rows for the new terms of these skills; ``table`` itself without any."""
     seen = _DirectionSums(table)
     for skill in skills:
         seen.add(count_fields(skill))
@@ -49,7 +49,7 @@ def _unknown_terms(counts: FieldCounts, table: TokenTable) -> set[str]:
 
 
 class _DirectionSums:
-    """Sums of skills' directions: for each new term, and for all."""
+    """Sums of skill vectors: one for each new term, and one for all skills."""
 
     def __init__(self, base: TokenTable) -> None:
         self.base = base
@@ -58,7 +58,7 @@ class _DirectionSums:
         self.sums: dict[str, tuple[int, int]] = {}
 
     def add(self, counts: FieldCounts) -> None:
-        """Take one skill."""
+        """Add one skill, given by its term counts."""
         vector = self.base.vector(vector_fields(counts))
         if not vector:
             return
@@ -114,7 +114,7 @@ class _DirectionSums:
 
 
 def _lanes(vector: bytes) -> int:
-    """Return the vector as one whole number: each component plus 128 in 32 bits of its own."""
+    """Return the vector packed into one integer: each component plus 128 in a 32-bit lane."""
     spread = bytearray(4 * len(vector))
     spread[::4] = bytes((value + _BIAS) & 255 for value in vector)
     return int.from_bytes(spread, "little")
@@ -126,7 +126,7 @@ def _means(total: int, number: int, dimensions: int) -> list[float]:
 
 
 def _lengths(table: TokenTable) -> tuple[list[float], float]:
-    """Return the mean length of rows by rarity step, and how much more they weigh in requests."""
+    """Return the mean row norm for each rarity step, and the ratio of query to document weights."""
     sums = [[0.0, 0] for _ in range(256)]
     weights = query_weights = 0
     for row, vector in dict(table.items()).values():

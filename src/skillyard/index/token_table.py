@@ -250,15 +250,15 @@ def shift_vector(
     stored vector. With it come ``|S|`` and the length of the whole; None where either is 0.
     """
     if KERNEL is not None:
-        vectors = [vector for vector, _ in neighbours]
+        vectors = [neighbour for neighbour, _ in neighbours]
         weights = [weight for _, weight in neighbours]
         shifted: tuple[bytes, float, float] | None = KERNEL.moved(
             vector, own_weight, vectors, weights, neighbour_weight, FIXED_POINT, UNIT
         )
         return shifted
     together = [0.0] * len(vector)
-    for vector, weight in neighbours:
-        values = memoryview(vector).cast("b")
+    for neighbour, weight in neighbours:
+        values = memoryview(neighbour).cast("b")
         together = [old + weight * value for old, value in zip(together, values, strict=True)]
     length = _norm(together)
     if not length:
