@@ -1,11 +1,11 @@
-"""BM25F with the field weights folded in: what each term of a skill weighs, whatever the query.
+"""BM25F impacts: the query-independent weight of each term of a skill.
 
 Source: Robertson, Zaragoza & Taylor, "Simple BM25 extension to multiple weighted fields", CIKM
 2004: term frequencies are normalised by field length, weighted by field, summed, and saturated
 once. Here ``impact = x / (k1 + x)`` with ``x = Σ_f w_f · tf_f / (1 - b + b · len_f / average_f)``.
 
-The average lengths are constants, not those of the library at hand, so that what a skill weighs
-depends on the skill alone: an index can change one document and leave the others as they are.
+The average lengths are constants instead of those of the library, so the impacts of a skill depend
+on that skill alone, and an index can replace one document without changing the others.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ __all__ = [
 
 
 class Field(NamedTuple):
-    """One field of a skill and what it counts for."""
+    """One field of a skill with its weight."""
 
     name: str
     weight: float
     average: float
-    """Mean terms of the field over a pool of 10,476 public skills."""
+    """Mean length in terms over a pool of 10,476 public skills."""
 
 
 FIELDS = (
@@ -49,18 +49,18 @@ FIELDS = (
     Field("prose", 0.3, 768.0),
     Field("code", 0.1, 324.0),
 )
-"""Weights found on the development queries, and confirmed on queries that were not looked at."""
+"""Weights tuned on the development queries and confirmed on held-out queries."""
 
 K1 = 2.5
-"""Saturation: half the full weight is reached at ``x = K1``."""
+"""Saturation: the impact is 1/2 at ``x = K1``."""
 B = 0.95
-"""How much a field's length counts, 0..1."""
+"""Strength of length normalisation, 0..1."""
 
 Counts = dict[str, int]
 
 
 class FieldCounts(NamedTuple):
-    """The terms of a skill by field, with how often each stands there."""
+    """The terms of a skill by field, with their frequencies."""
 
     name: Counts
     description: Counts
@@ -69,7 +69,7 @@ class FieldCounts(NamedTuple):
     prose: Counts
     code: Counts
     avoid: Counts
-    """What the skill says it is not for; weighs nothing in the sum."""
+    """What the skill says it is not for; not part of the score."""
 
 
 def field_texts(skill: Skill) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def field_texts(skill: Skill) -> tuple[str, ...]:
 
 
 def _names(skill: Skill) -> str:
-    """Return the name and, where they say something else, the title and the folder's name."""
+    """Return the name, and the title and folder name when they differ from it."""
     names = [skill.name]
     for other in (skill.title or "", skill.slug.rsplit("/", 1)[-1].partition("~")[0]):
         if other and other.lower() not in (name.lower() for name in names):
@@ -99,19 +99,19 @@ def _names(skill: Skill) -> str:
 
 
 def count_fields(skill: Skill) -> FieldCounts:
-    """Return the skill's terms by field."""
+    """Return the term counts of a skill by field."""
     return count_texts(field_texts(skill))
 
 
 def count_texts(texts: tuple[str, ...]) -> FieldCounts:
-    """Return the terms of the texts of :func:`field_texts`."""
+    """Return the term counts of the texts of :func:`field_texts`."""
     return FieldCounts(*map(term_counts, texts))
 
 
 def _occurrence_weights(analysed: FieldCounts) -> list[tuple[Counts, float]]:
-    """Return each field's counts with the weight of one occurrence in it."""
+    """Return the counts of each field with the weight of one occurrence."""
     weights = []
-    for field, counts in zip(FIELDS, analysed, strict=False):  # ``avoid`` is no field of the sum
+    for field, counts in zip(FIELDS, analysed, strict=False):  # ``avoid`` is not scored
         if counts:
             length = sum(counts.values())
             weights.append((counts, field.weight / (1 - B + B * length / field.average)))
@@ -121,7 +121,7 @@ def _occurrence_weights(analysed: FieldCounts) -> list[tuple[Counts, float]]:
 def term_impacts(analysed: FieldCounts) -> dict[str, float]:
     """Return each term's impact in (0, 1), exact as a 32-bit float.
 
-    Terms stand in the order in which they are first met, field by field.
+    Terms are in order of first occurrence, field by field.
     """
     sums: dict[str, float] = {}
     for counts, weight in _occurrence_weights(analysed):
@@ -131,7 +131,7 @@ def term_impacts(analysed: FieldCounts) -> dict[str, float]:
 
 
 def field_shares(analysed: FieldCounts, term: str) -> dict[str, float]:
-    """Return which share of the term's impact each field gives, 0..1; they add up to 1."""
+    """Return the share of each field in a term's impact, 0..1; the shares sum to 1."""
     parts = {
         field.name: field.weight * counts[term] / (1 - B + B * sum(counts.values()) / field.average)
         for field, counts in zip(FIELDS, analysed, strict=False)

@@ -1,7 +1,7 @@
-"""Marks: facts of a skill that are looked up like terms, but are no words of its text.
+"""Facet terms: properties of a skill that are indexed as terms.
 
-A mark is a term that starts with a control character, which no analysed text can hold. So tags,
-trigger phrases, names, popularity and what a skill is not for need no file of their own.
+A facet term starts with a control character, so it never equals an analysed term. Tags, trigger
+phrases, names, popularity and exclusions are stored in the ordinary postings this way.
 """
 
 from __future__ import annotations
@@ -36,52 +36,52 @@ __all__ = [
 ]
 
 PHRASE = "\x01"
-"""Followed by the words of a name, a trigger phrase or a keyword of two words and more."""
+"""Prefix of a name, trigger phrase or keyword of two or more words."""
 NAME = "\x02"
-"""Followed by the first word of a name or slug, case folded: what ``@name`` starts with."""
+"""Prefix of the first word of a name or slug, case folded, as in ``@name``."""
 TAG = "\x03"
-"""Followed by a whole tag in lower case."""
+"""Prefix of a tag in lower case."""
 PRIOR = "\x04"
-"""Its impact grows with installs and with being curated."""
+"""The impact is the popularity of the skill: installs and curation."""
 EXACT_NAME = "\x06"
-"""Followed by the terms of a name, in alphabetical order."""
+"""Prefix of all terms of a name in alphabetical order."""
 NAME_TERM = "\x07"
-"""Followed by a term of the name."""
+"""Prefix of one term of the name."""
 AVOID = "\x05"
-"""Followed by a term of what the skill says it is not for."""
+"""Prefix of a term from the passages that say what the skill is not for."""
 
 LENGTH = "\x10"
-"""Its impact is the logarithm of how much longer the body is than :data:`SHORT_BODY_TERMS`, beside that of
-:data:`MAX_BODY_TERMS`; a shorter one has no such mark."""
+"""The impact is the body length on a logarithmic scale from :data:`SHORT_BODY_TERMS` (0) to
+:data:`MAX_BODY_TERMS` (1). Shorter bodies do not have this term."""
 
 PHRASE_START = "\x08"
-"""Followed by the first two words of a phrase that is longer."""
+"""Prefix of the first two words of a phrase of three or more words."""
 
 SHORT_BODY_TERMS = 200
-"""Terms of a body, prose and code, up to which its length makes no difference."""
+"""Body lengths up to this number of terms count as short."""
 MAX_BODY_TERMS = 1_000_000
-"""Terms from which a longer body makes no difference."""
+"""Body lengths above this number of terms count as this long."""
 MAX_PHRASE_WORDS = 6
-"""Words of a phrase that are looked up."""
+"""Longer phrases are not indexed."""
 MAX_INSTALLS = 1_000_000
 FULL_IMPACT = 0.999
-"""The impact of a mark that is simply there."""
+"""The impact of a facet term without a value of its own."""
 CURATED = 0.2
-"""What being curated adds to the prior, beside installs; both stay below 1."""
+"""Share of curation in the popularity; installs have the rest."""
 
 _WORD = re.compile(r"\w+")
 
 
 def phrase_words(text: str) -> tuple[str, ...]:
-    """Return the words of a phrase as phrases are compared: folded, punctuation left out."""
+    """Return the words of a text for comparing phrases: case folded, without punctuation."""
     return tuple(_WORD.findall(text.casefold().replace("_", " ")))
 
 
 def find_phrases(words: Sequence[str], known: Callable[[list[str]], list[str]]) -> list[str]:
-    """Return the names and phrases of the library that stand among the words, each once.
+    """Return the names and phrases of the library that occur in the words, each once.
 
-    ``known`` returns those of some marks that any skill has: runs of more than two words are only
-    looked at where a phrase starts.
+    ``known`` returns those of the given terms that are in the index. Runs of more than two words
+    are only looked up where a longer phrase starts.
     """
     pairs = list(map(" ".join, pairwise(words)))
     begun = frozenset(known([PHRASE_START + pair for pair in dict.fromkeys(pairs)]))
@@ -97,14 +97,14 @@ def find_phrases(words: Sequence[str], known: Callable[[list[str]], list[str]]) 
 
 
 def tag_term(tag: str) -> str:
-    """Return the mark of a tag; ASCII case is ignored, as everywhere with tags."""
+    """Return the facet term of a tag. ASCII case is ignored."""
     if tag.isascii():
         return TAG + tag.lower()
     return TAG + "".join(char.lower() if char.isascii() else char for char in tag)
 
 
 def exact_name_term(text: str) -> str:
-    """Return the mark of a name, or of a request that is nothing but a name."""
+    """Return the facet term of a whole name, or of a request that consists of a name."""
     return EXACT_NAME + " ".join(sorted(set(STANDARD.terms(_without_joiners(text)))))
 
 
@@ -115,10 +115,10 @@ def _without_joiners(name: str) -> str:
 def facet_terms(
     skill: Skill, name_terms: Collection[str], avoid_terms: Iterable[str], body_terms: int
 ) -> dict[str, float]:
-    """Return the skill's marks with their impacts, each exact as a 32-bit float.
+    """Return the facet terms of a skill with their impacts, exact as 32-bit floats.
 
-    ``avoid_terms`` are those of what the skill says it is not for; ``body_terms`` is how many its
-    body has, prose and code.
+    ``avoid_terms`` are the terms of what the skill is not for; ``body_terms`` is the number of
+    terms of its body, prose and code.
     """
     impacts: dict[str, float] = {}
     present = _to_float32(FULL_IMPACT)
@@ -155,7 +155,7 @@ def facet_terms(
 
 
 def _length_share(terms: int) -> float:
-    """Return where the body's length stands between :data:`SHORT_BODY_TERMS` and :data:`MAX_BODY_TERMS`, 0..1."""
+    """Return the body length between short (0) and maximal (1), on a logarithmic scale."""
     return (
         FULL_IMPACT
         * log(min(max(terms, SHORT_BODY_TERMS), MAX_BODY_TERMS) / SHORT_BODY_TERMS)
@@ -164,7 +164,7 @@ def _length_share(terms: int) -> float:
 
 
 def _popularity(skill: Skill) -> float:
-    """Return popularity and curation in 0..1: the logarithm of installs, of a million at most."""
+    """Return the popularity, 0..1: log-scaled installs (at most a million) and curation."""
     installs = log1p(max(0, min(skill.install_count, MAX_INSTALLS))) / log1p(MAX_INSTALLS)
     return (1 - CURATED) * installs * FULL_IMPACT + CURATED * skill.curated * FULL_IMPACT
 

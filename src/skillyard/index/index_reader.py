@@ -1,4 +1,4 @@
-"""Opening an index on disk."""
+"""Opens an index on disk."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from skillyard.index.segment_searcher import SegmentSearcher
 __all__ = ["make_searcher", "open_index"]
 
 MAX_ATTEMPTS = 8
-"""How often a manifest is read again when a writer took its files away meanwhile."""
+"""Attempts to open a generation while a writer keeps replacing it."""
 
 
 def open_index(folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
-    """Open the current generation of the index in ``folder``; None when there is none.
+    """Open the current generation of the index in ``folder``. Returns None when there is none.
 
-    Of an earlier generation, ``before``, what was checked is not checked again. Raises
-    IndexDamaged, and SkillIoError when it cannot be read. A later change is not seen: see
-    :meth:`SegmentSearcher.stale`.
+    Segments shared with ``before``, an earlier generation, are not verified again. The searcher
+    does not see later commits; see :meth:`SegmentSearcher.stale`. Raises IndexDamaged, and
+    SkillIoError when the index cannot be read.
     """
     missing = ""
     for _ in range(MAX_ATTEMPTS):
@@ -30,7 +30,7 @@ def open_index(folder: str, before: SegmentSearcher | None = None) -> SegmentSea
         manifest = parse_manifest(memoryview(data), os.path.join(folder, NAME))
         try:
             return make_searcher(folder, manifest, memoryview(data), before)
-        except FileNotFoundError as error:  # a writer merged: the new manifest says where to
+        except FileNotFoundError as error:  # a merge removed the segment; read the new manifest
             missing = str(error.filename)
     raise IndexDamaged("a segment is missing", path=missing, hint=REBUILD)
 
@@ -38,7 +38,7 @@ def open_index(folder: str, before: SegmentSearcher | None = None) -> SegmentSea
 def make_searcher(
     folder: str, manifest: Manifest, data: memoryview, before: SegmentSearcher | None = None
 ) -> SegmentSearcher:
-    """Return the searcher over a generation: through the kernel where there is one."""
+    """Return the searcher of a generation; it uses the kernel when that is available."""
     if KERNEL is None:
         return SegmentSearcher(folder, manifest, data, before)
     from skillyard.index.kernel_searcher import KernelSearcher

@@ -1,4 +1,4 @@
-"""Changing an index: documents in and out, then one switch to the next generation."""
+"""Writes an index: adds and deletes documents, and commits them as the next generation."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ __all__ = ["IndexWriter", "lock_index"]
 
 LOCK = "lock"
 INLINE_BYTES = 192 * 1024
-"""Small segments up to this size together lie in the manifest: a change is then one file."""
+"""Total size of the small segments stored in the manifest. A small commit then writes one file."""
 MAX_SMALL_SEGMENTS = 8
-"""Small segments from which they are merged into one."""
+"""More small segments than this are merged."""
 SMALL_SEGMENT_DOCUMENTS = 8_192
 """Live documents below which a segment counts as small."""
 MAX_DEAD_FRACTION = 4
-"""A segment is written anew when one in this many of its documents is dead."""
+"""A segment is rewritten when more than one in this many of its documents is deleted."""
 
 
 class IndexWriter:
-    """The one writer of an index. A context manager; without :meth:`commit` nothing changes.
+    """The single writer of an index. Use it as a context manager; only :meth:`commit` changes disk.
 
-    ``settings`` say what the documents were made with; an index of other settings, of other
-    dimensions, or one that is damaged, is replaced as a whole at the commit. Raises SkillIoError
-    when the folder cannot be written or, after ``wait_s`` seconds, when another writer has it.
-    ``max_rewritten`` is how many live documents a commit may copy to keep the segments few.
+    ``settings`` describe how the documents were made. An index with other settings or dimensions,
+    and a damaged one, is replaced as a whole by the commit; ``fresh`` always replaces it.
+    ``max_rewritten`` limits how many live documents a commit may copy for merging. Raises
+    SkillIoError when the folder cannot be written, or when another writer still holds the lock
+    after ``wait_s`` seconds.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class IndexWriter:
         self.folder = folder
         self._max_rewritten = max_rewritten
         self.overdue = False
-        """True after a commit that left segments as they are, as merging them takes long."""
+        """True when the last commit skipped a merge because of ``max_rewritten``."""
         self._dimensions = dimensions
         self._settings = dict(settings or {})
         self._lock = lock_index(folder, wait_s)
@@ -72,7 +73,7 @@ class IndexWriter:
             self._lock.close()
             raise
         self._is_stale = False
-        """True after a commit, until the new generation is needed to go on."""
+        """True after a commit, until the new generation is opened."""
         self._generation = self._last_generation()
         self._dead = {n: set(s.dead) for n, s in enumerate(self._segments)}
         self._builder = SegmentWriter(dimensions)
@@ -88,7 +89,7 @@ class IndexWriter:
         return self._base.segments if self._base is not None else []
 
     def _open(self) -> SegmentSearcher | None:
-        """Return the current generation, or None when it cannot be built upon."""
+        """Return the current generation, or None when it cannot be extended."""
         try:
             current = read_manifest(self.folder)
             if current is None:
@@ -121,11 +122,11 @@ class IndexWriter:
         self.close()
 
     def close(self) -> None:
-        """Give the lock back; what was not committed is forgotten."""
+        """Release the lock. Uncommitted changes are discarded."""
         self._lock.close()
 
     def keys(self) -> Iterator[str]:
-        """Yield the keys of the documents that the next commit keeps from before."""
+        """Yield the keys of the committed documents that are not deleted."""
         self._reopen()
         for place, segment in enumerate(self._segments):
             for number in range(segment.documents):
@@ -133,20 +134,20 @@ class IndexWriter:
                     yield segment.key(number)
 
     def add(self, document: IndexedDocument) -> None:
-        """Add a document; it replaces one of the same key."""
+        """Add a document. It replaces a document with the same key."""
         self.delete(document.key)
         self._pending[document.key] = document
         if len(self._pending) >= 1_024:
             self._flush_pending()
 
     def delete(self, key: str) -> bool:
-        """Take a document out; False when there is none of that key."""
+        """Delete a document. Returns False when there is none with that key."""
         self._reopen()
         if self._pending.pop(key, None) is not None:
             return True
         place = self._flushed_keys.pop(key, None)
         if place is not None:
-            if place[0] == len(self._flushed):  # it lies in the builder: that one is closed first
+            if place[0] == len(self._flushed):  # still in the open segment
                 self._close_builder()
             self._flushed_dead[place[0]].add(place[1])
             return True
@@ -158,15 +159,15 @@ class IndexWriter:
         return False
 
     def side_file(self, name: str, data: bytes) -> None:
-        """Keep ``data`` with the next generation under ``name``."""
+        """Store ``data`` under ``name`` with the next generation."""
         self._sides[name] = data
 
     def note(self, name: str, text: str) -> None:
-        """Keep a short text with the next generation under ``name``, in its manifest."""
+        """Store a short text under ``name`` in the manifest of the next generation."""
         self._notes[name] = text
 
     def _flush_pending(self) -> None:
-        """Move what waits into the builder, in the order of the keys' arrival."""
+        """Move the pending documents into the open segment, in the order they were added."""
         for key, document in self._pending.items():
             if self._builder.full:
                 self._close_builder()
@@ -180,7 +181,7 @@ class IndexWriter:
         self._builder = SegmentWriter(self._dimensions)
 
     def commit(self) -> int:
-        """Make everything visible at once and return the new generation. Raises SkillIoError."""
+        """Publish all changes atomically. Returns the new generation. Raises SkillIoError."""
         self._reopen()
         self._flush_pending()
         if len(self._builder):
@@ -213,7 +214,7 @@ class IndexWriter:
         return self._generation
 
     def _merge(self) -> None:
-        """Rewrite segments that are mostly dead, and small ones when they are many."""
+        """Merge segments with many deleted documents, and small ones when there are many."""
         rewritten = self._mergeable()
         live = sum(map(self._live, rewritten))
         self.overdue = self._max_rewritten is not None and live > self._max_rewritten
@@ -221,7 +222,6 @@ class IndexWriter:
             rewritten = self._inline() if self._inline_overflow() else set()
         if not rewritten:
             return
-        # What was flushed and is small goes with them, so that merging does not leave many again.
         builder = SegmentWriter(self._dimensions)
         merged: list[bytes] = []
         for document in self._survivors(sorted(rewritten)):
@@ -237,10 +237,10 @@ class IndexWriter:
         self._flushed_dead += [set() for _ in merged]
 
     def _mergeable(self) -> set[int]:
-        """Return the segments that should be written anew, by their place.
+        """Return the positions of the segments to merge.
 
-        Of the small ones the smallest go first, and larger ones only with company of their size:
-        so a document is copied about once each time its segment doubles.
+        Small segments are merged smallest first, and a larger one only together with others of
+        similar total size. A document is then copied about once per doubling of its segment.
         """
         dead = self._dead
         worn = {
@@ -266,11 +266,11 @@ class IndexWriter:
         return worn
 
     def _inline(self) -> set[int]:
-        """Return the segments that lie in the manifest, by their place."""
+        """Return the positions of the segments stored in the manifest."""
         return {n for n, s in enumerate(self._segments) if s.path.endswith(NAME)}
 
     def _inline_overflow(self) -> bool:
-        """True when the small segments do not fit into the manifest any more."""
+        """True when the small segments no longer fit into the manifest."""
         inline = sum(self._segments[n].size for n in self._inline())
         inline += sum(len(data) for data in self._flushed if len(data) < INLINE_BYTES)
         return inline > INLINE_BYTES
@@ -286,7 +286,7 @@ class IndexWriter:
                     yield segment.document(place)
 
     def _parts(self) -> tuple[list[SegmentEntry], dict[int, bytes], dict[str, bytes]]:
-        """Return the parts of the next generation, which lie in the manifest, and new files."""
+        """Return the next generation's segments, inline segments by position, and new files."""
         parts: list[SegmentEntry] = []
         inline: dict[int, bytes] = {}
         files: dict[str, bytes] = {}
@@ -321,16 +321,16 @@ class IndexWriter:
         return sides
 
     def _remove_unreferenced(self, referenced: set[str]) -> None:
-        """Remove what no generation needs; a reader that holds a file goes on reading it."""
+        """Remove files that no generation references. Readers keep the files they have open."""
         for name in os.listdir(self.folder):
             if name.endswith((".seg", ".side", ".tmp")) and name not in referenced:
                 try:
                     os.unlink(os.path.join(self.folder, name))
                 except OSError:
-                    pass  # the next writer tries again
+                    pass  # the next commit tries again
 
     def _reopen(self) -> None:
-        """Stand on the generation of the last commit, so that the writer may go on."""
+        """Open the generation of the last commit, so that the writer can continue."""
         if self._is_stale:
             self._is_stale = False
             self._base = self._open()
@@ -338,7 +338,7 @@ class IndexWriter:
 
 
 def lock_index(folder: str, wait_s: float) -> HeldLock:
-    """Return the writer's lock, held. Raises SkillIoError."""
+    """Acquire and return the writer lock. Raises SkillIoError."""
     path = os.path.join(folder, LOCK)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -355,7 +355,7 @@ def lock_index(folder: str, wait_s: float) -> HeldLock:
 
 
 def _has_content(path: str, data: bytes) -> bool:
-    """True when the file is there already with this content (its name tells, its bytes decide)."""
+    """True when the file already has this content."""
     try:
         with open(path, "rb") as file:
             return file.read() == data

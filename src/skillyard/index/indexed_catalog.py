@@ -1,4 +1,4 @@
-"""A catalog over an index on disk: skills are read from their files when they are looked at."""
+"""A catalog over an index on disk. It reads a skill's file when its body is first accessed."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ __all__ = [
 ]
 
 MAX_READ_DIRECTLY = 64
-"""Files that :func:`load_catalog` reads each time: an index of so few would save no time."""
+"""Libraries up to this number of files are read without an index, which would save no time."""
 WAIT_S = 30.0
-"""Seconds to wait for another process that is bringing the same index up to date."""
+"""Seconds to wait for another process that is updating the same index."""
 POLL_S = 0.25
-"""Seconds between two looks at what the other process has made by then."""
+"""Seconds between two checks of the other process's progress."""
 BUILDING = "index_building"
-"""Code of the diagnostic that says that answers come from a part of the library."""
+"""Code of the diagnostic for answers from a partly built index."""
 
 _LAZY_FIELDS = (
     "_skills",
@@ -71,10 +71,10 @@ _LAZY_FIELDS = (
 
 
 class _FullCatalog:
-    """The catalog with every skill read, for the first who needs it.
+    """The catalog with every skill loaded, on first use.
 
-    The catalog and its library both hold it, and the library does not hold the catalog: without a
-    cycle, what nobody asks any more closes its files at once.
+    Both the catalog and its library refer to it, and the library does not refer to the catalog.
+    Without a reference cycle the index files close as soon as the catalog is dropped.
     """
 
     __slots__ = ("before", "read", "spec")
@@ -82,12 +82,12 @@ class _FullCatalog:
     def __init__(self, spec: LibrarySpec, before: Catalog | None = None) -> None:
         self.spec = spec
         self.before = before
-        """What was read of an earlier state of the files."""
+        """An earlier catalog of the same files, whose unchanged skills are reused."""
         self.read: Catalog | None = None
-        """None as long as nobody needed it."""
+        """The loaded catalog; None before first use."""
 
     def get(self, before: Catalog | None = None) -> Catalog:
-        """Return it; of what was read ``before`` only the files that changed are read again."""
+        """Return the full catalog. Unchanged skills of ``before`` are not read again."""
         roots, scopes, limits, admission = self.spec
         before, self.before = before or self.before, None
         if self.read is None and before is not None and admission is None:
@@ -98,7 +98,7 @@ class _FullCatalog:
 
 
 class IndexedCatalog(Catalog):
-    """The catalog of some roots, answered from their index; everything else loads when asked."""
+    """The catalog of some roots over their index. Other data loads on first use."""
 
     __slots__ = ("_full", "_spec", "library", "summary")
 
@@ -109,18 +109,18 @@ class IndexedCatalog(Catalog):
         summary: LibrarySummary,
         table: TokenTable,
     ) -> None:
-        # The base is not initialised: what it would hold is loaded by the first who needs it.
+        # Catalog.__init__ is not called: __getattr__ loads its fields on first use.
         self._spec = spec
         self._roots, self._scopes, self._limits, _ = spec
-        spelling = PathMapping(spec)
-        self._reported = spelling.reported(summary.reported)
+        path_mapping = PathMapping(spec)
+        self._reported = path_mapping.reported(summary.reported)
         if summary.known < summary.files:
             self._reported = Reported((*self._reported.listed, _building_diagnostic(spec, summary)))
         self._counts = summary.counts
         self.bound = {}
         self._full = _FullCatalog(spec)
         self.summary = summary
-        self.library = FileLibrary(self._full, summary, searcher, table, spelling)
+        self.library = FileLibrary(self._full, summary, searcher, table, path_mapping)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _LAZY_FIELDS:
@@ -131,9 +131,9 @@ class IndexedCatalog(Catalog):
         return getattr(self, name)
 
     def full_catalog(self, before: Catalog | None = None) -> Catalog:
-        """Return the catalog with every skill read.
+        """Return the catalog with every skill loaded.
 
-        ``before`` is a catalog of the same roots from earlier: only what changed since is read.
+        ``before`` is an earlier catalog of the same roots; only changed files are read again.
         """
         full = self._full.get(before)
         self._reported = full.reported
@@ -141,9 +141,9 @@ class IndexedCatalog(Catalog):
         return full
 
     def is_current(self) -> bool:
-        """True when the files say what the index says, and no newer index is there.
+        """Return True when the index matches the files and no newer generation exists.
 
-        Every file is looked at, whatever the size of the library. Raises InvalidSkillsRoot.
+        All files are scanned. Raises InvalidSkillsRoot.
         """
         searcher = self.library.searcher
         return not searcher.stale() and is_fresh(
@@ -152,16 +152,16 @@ class IndexedCatalog(Catalog):
 
     @property
     def building(self) -> Progress | None:
-        """How far the index is, where it is still being made: answers come from that part of it."""
+        """The progress of the first build while it runs; None for a complete index."""
         if self.summary.known == self.summary.files:
             return None
         return Progress(self.summary.known, self.summary.files)
 
     def reload(self, progress: Reading | None = None) -> CatalogDiff:
-        """Look at every file, bring the index up to date, and return the difference.
+        """Scan all files, update the index, and return the difference to this catalog.
 
-        Of a removed skill there is what answers show; the rest went with its file. Raises
-        InvalidSkillsRoot when a root is gone, SkillIoError, IndexDamaged.
+        Removed skills have only the fields of their card. Raises InvalidSkillsRoot when a root is
+        gone, SkillIoError, IndexDamaged.
         """
         if self.is_current():
             return CatalogDiff((), (), (), self)
@@ -170,11 +170,11 @@ class IndexedCatalog(Catalog):
         return difference_of(self._cards(), after._cards(), after)
 
     def glance(self) -> CatalogDiff:
-        """Do as :meth:`reload`: a look at every file is short where nothing is read."""
+        """Do the same as :meth:`reload`, which only scans when nothing changed."""
         return self.reload()
 
     def _cards(self) -> list[Skill]:
-        """Return every skill as the index has it, sorted."""
+        """Return the card of every skill, sorted."""
         library = self.library
         cards = [library.skill(ordinal) for ordinal in library.searcher.ordinals()]
         return sorted(cards, key=lambda skill: skill.key)
@@ -188,7 +188,7 @@ class IndexedCatalog(Catalog):
         return tuple(self.library.skill(ordinal) for ordinal in ordinals if ordinal is not None)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Travel as the roots: whoever unpickles it opens the same index, up to date."""
+        """Pickle the roots. Unpickling opens the same index and updates it."""
         return open_library_index, (self._spec,)
 
     def __len__(self) -> int:
@@ -203,14 +203,14 @@ def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnost
         BUILDING,
         "warning",
         spec.roots[0] if spec.roots else ".",
-        f"the index is still being made: answers come from {summary.known:,} of"
+        f"the index is still being built: answers come from {summary.known:,} of"
         f" {summary.files:,} files",
-        "ask again in a while",
+        "try again later",
     )
 
 
 class FileLibrary(Library):
-    """The skills of an indexed catalog, one file at a time."""
+    """The skills of an indexed catalog. Each is read from its file on demand."""
 
     searcher: SegmentSearcher
 
@@ -220,52 +220,52 @@ class FileLibrary(Library):
         summary: LibrarySummary,
         searcher: SegmentSearcher,
         table: TokenTable,
-        spelling: PathMapping,
+        path_mapping: PathMapping,
     ) -> None:
         self._full = full
-        self._spelling = spelling
+        self._path_mapping = path_mapping
         self._summary = summary
         self.searcher = searcher
         self.table = table
         self._cache: dict[int, Skill] = {}
         self._ordinals: dict[str, int] = {}
-        """Of the skills kept, by path; written before the skill is given out."""
+        """Ordinals of the cached skills by path, set before the skill is returned."""
 
     @property
     def skills(self) -> Sequence[Skill]:  # type: ignore[override]
-        """Every skill, which reads every file."""
+        """All skills. This reads every file."""
         return self._full.get().skills
 
     def skill(self, ordinal: int) -> Skill:
-        """Return the skill of an ordinal, read as far as it is looked at. Raises IndexDamaged."""
+        """Return the skill of an ordinal, loaded on demand. Raises IndexDamaged."""
         skill = self._cache.get(ordinal)
         if skill is None:
             skill = self._one(ordinal)
             self._ordinals[skill.path] = ordinal
-            skill = self._cache.setdefault(ordinal, skill)  # one object, whichever thread was first
+            skill = self._cache.setdefault(ordinal, skill)  # all threads get the same object
         return skill
 
     def card(self, ordinal: int) -> Skill:
-        """Return what the index itself says of a skill. Raises IndexDamaged."""
+        """Return the card of a skill from its index record. Raises IndexDamaged."""
         try:
             return decode_card(
-                self.searcher.record(ordinal), self._spelling, self._full.spec.limits
+                self.searcher.record(ordinal), self._path_mapping, self._full.spec.limits
             )
         except (ValueError, TypeError, KeyError):
             raise self._unreadable() from None
 
     def _one(self, ordinal: int) -> Skill:
         card = self.card(ordinal)
-        if self._full.read is not None:  # one object for each skill, whoever asks
+        if self._full.read is not None:  # the same object as in the full catalog
             entry = self._full.read._entries.get(card.path)
             if entry is not None and entry.skill is not None:
                 return entry.skill
         return card
 
     def full_skill(self, ordinal: int) -> Skill:
-        """Return the skill of an ordinal with its instructions, read from its file.
+        """Return the skill of an ordinal with its body, read from its file.
 
-        Raises IndexDamaged when the file has changed so that it is no skill any more.
+        Raises IndexDamaged when the file is no longer a valid skill.
         """
         skill = self.skill(ordinal)
         try:
@@ -280,25 +280,25 @@ class FileLibrary(Library):
         return IndexDamaged("a record cannot be read", path=self.searcher.folder)
 
     def ordinal(self, skill: Skill) -> int | None:
-        """Return the ordinal of a skill, by its file."""
+        """Return the ordinal of a skill, identified by its path."""
         known = self._ordinals.get(skill.path)
         if known is not None:
             return known
-        for key in self._spelling.keys(skill.path):
+        for key in self._path_mapping.keys(skill.path):
             ordinal = self.searcher.ordinal(key)
             if ordinal is not None and self.skill(ordinal).path == skill.path:
                 return ordinal
         return None
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield the skills that only an explicit call chooses."""
+        """Yield (ordinal, skill) of the skills that are selected only when called by name."""
         for key in self._summary.hidden:
             ordinal = self.searcher.ordinal(key)
             if ordinal is not None:
                 yield ordinal, self.skill(ordinal)
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
-        """Return by ordinal the file patterns of the skills that declare some."""
+        """Return the file patterns of skills by ordinal; skills without patterns are left out."""
         by_ordinal = {}
         for key, patterns in self._summary.patterns.items():
             ordinal = self.searcher.ordinal(key)
@@ -317,16 +317,16 @@ def load_catalog(
 ) -> Catalog:
     """Load every skill below the roots (default: the current folder).
 
-    ``scopes=("user",)`` adds the user's agent folders, after the roots. One bad file never stops
-    the others: it becomes a diagnostic. ``progress`` is called with (files done, files in all)
-    from time to time.
+    ``scopes=("user",)`` adds the user's agent folders after the roots. A file that cannot be read
+    becomes a diagnostic and does not affect the others. ``progress`` is called repeatedly with
+    (files done, files in all).
 
-    A library of more than 64 files is opened over the index that the command line uses too, which
-    lies in the user's cache folder and is made or brought up to date first; what a skill holds
-    beyond its card is then read from its file when it is looked at. ``index=False``, or
-    ``SKILLYARD_INDEX=off``, reads every file now and keeps nothing. The answers are the same.
+    A library of more than 64 files uses the same index as the command line. The index is in the
+    user's cache folder, and is built or updated first. Fields beyond the card are then read from
+    the skill's file on first access. ``index=False`` or ``SKILLYARD_INDEX=off`` reads every file
+    now and writes no index. The results are the same.
 
-    Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for an unknown scope.
+    Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
     """
     paths, named = named_roots(roots, scopes)
     spec = LibrarySpec(paths, named, limits)
@@ -343,12 +343,12 @@ def load_catalog(
 
 
 def indexing_is_off() -> bool:
-    """Return True where the user wants no index."""
+    """Return True when the environment variable ``SKILLYARD_INDEX`` disables the index."""
     return os.environ.get("SKILLYARD_INDEX", "").lower() in ("off", "0", "no")
 
 
 def _is_large(folder: str) -> bool:
-    """True where an index is kept that :func:`load_catalog` uses: then no walk has to count."""
+    """Return True when an index of a large library exists, so the files need not be counted."""
     try:
         searcher = open_index(folder)
         data = None if searcher is None else searcher.side_file("summary")
@@ -365,13 +365,12 @@ def open_catalog(
     force_scan: bool = False,
     in_parts: bool = True,
 ) -> Catalog:
-    """Return the catalog of the roots over its index, which is made or brought up to date first.
+    """Return the catalog of the roots over its index, which is built or updated first.
 
-    ``force_scan`` looks at every file, also of a large library that was looked at a moment ago.
-    ``in_parts`` takes a part of an index that another process is making; see
-    :attr:`IndexedCatalog.building`. Where no index can be kept (``SKILLYARD_INDEX=off``, a folder
-    that cannot be written) it is the catalog of :func:`read_catalog`: the same answers, worked out
-    each time. Raises InvalidSkillsRoot, InvalidInput.
+    ``force_scan`` scans the files even when a large library was scanned recently. ``in_parts``
+    accepts an index that another process is still building; see :attr:`IndexedCatalog.building`.
+    Without an index (``SKILLYARD_INDEX=off``, or a folder that cannot be written) the result is
+    that of :func:`read_catalog`. Raises InvalidSkillsRoot, InvalidInput.
     """
     paths, named = named_roots(roots, scopes)
     if indexing_is_off():
@@ -390,7 +389,7 @@ def open_library_index(
     force_scan: bool = False,
     in_parts: bool = True,
 ) -> IndexedCatalog:
-    """Return the catalog over the index of a place, made or brought up to date first.
+    """Return the catalog over the index of a library, which is built or updated first.
 
     Raises InvalidSkillsRoot, SkillIoError, IndexDamaged.
     """
@@ -436,9 +435,10 @@ def _open_current_or_none(
 def open_current(
     spec: LibrarySpec, folder: str, *, trusted: bool = False, force_scan: bool = False
 ) -> IndexedCatalog | None:
-    """Return the catalog over the index, or None when there is none that is up to date.
+    """Return the catalog over the index, or None when the index is missing or stale.
 
-    ``trusted`` believes the index; ``force_scan`` looks at every file; see :func:`.library_spec.is_fresh`.
+    ``trusted`` skips the check for changed files; ``force_scan`` scans all files, see
+    :func:`.library_spec.is_fresh`.
     """
     searcher = open_index(folder)
     if searcher is None:

@@ -46,7 +46,7 @@ class KernelSearcher(SegmentSearcher):
         return self._kernel_engine
 
     def frequency(self, term: str) -> int:
-        """Return how many live documents hold the term."""
+        """Return the number of live documents that contain the term."""
         count = self._frequencies.get(term)
         if count is None:
             count = super().frequency(term)
@@ -55,14 +55,14 @@ class KernelSearcher(SegmentSearcher):
         return count
 
     def existing_terms(self, terms: Sequence[str]) -> list[str]:
-        """Return those of the terms that live documents hold, in their order."""
+        """Return the terms that occur in live documents, in their order."""
         numbers = list(map(self._frequencies.get, terms))  # most are cached
         if None in numbers:
             return super().existing_terms(terms)
         return [term for term, number in zip(terms, numbers, strict=True) if number]
 
     def _span(self, term: str) -> bytes:
-        """Return the packed posting range of a term in each segment, after verifying the postings."""
+        """Return the packed posting range of a term in each segment; the postings are verified."""
         packed = b"".join(
             [
                 _SPAN.pack(number, *segment.check_postings(number)) if number >= 0 else _ABSENT_SPAN
@@ -79,7 +79,7 @@ class KernelSearcher(SegmentSearcher):
         return spans, [weight for _, weight in weights]
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
-        """Return the document's impact of each term, 0.0 where it is absent."""
+        """Return the document's impact of each term; 0.0 when it is absent."""
         if len(terms) > MAX_TERMS:
             return super().impacts(ordinal, terms)
         cached = self._spans
@@ -101,7 +101,7 @@ class KernelSearcher(SegmentSearcher):
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
+        """Return up to ``limit`` (ordinal, exact BM25F score) of the candidates, best first."""
         if allowed is not None or not weights:
             return super().lexical(weights, limit, allowed)
         spans = self._span_query(heaviest_terms(weights))
@@ -112,11 +112,11 @@ class KernelSearcher(SegmentSearcher):
             self._check_forward_lists(unchecked)
 
     def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return the exact scores of the documents named."""
+        """Return the exact BM25F scores of the given documents."""
         return self._of_each(self._engine.exact, weights, ordinals)
 
     def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return what the terms weigh, added up, that each of the documents named holds."""
+        """Return, for each given document, the summed weight of the terms that it contains."""
         return self._of_each(self._engine.held, weights, ordinals)
 
     def _of_each(self, score: Any, weights: Weights, ordinals: Sequence[int]) -> list[float]:
@@ -144,7 +144,7 @@ class KernelSearcher(SegmentSearcher):
         return self._engine.nearest(query, limit)  # type: ignore[no-any-return]
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
-        """Return the dot products of the documents named."""
+        """Return the dot products of the given documents with the query vector."""
         if not self._vectors_checked:  # do not verify all vectors for a few of them
             return super().dots(query, ordinals)
         return self._engine.dots(query, list(ordinals))  # type: ignore[no-any-return]

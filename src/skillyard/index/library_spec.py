@@ -1,4 +1,4 @@
-"""Where the index of a library lies, and whether it still says what the files say."""
+"""The specification of an indexed library: roots, index folder and freshness."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ if TYPE_CHECKING:
     from skillyard.limits import Limits
 
     class Admission(Protocol):
-        """Decides which files of a library are taken.
+        """Decides which files of a library are indexed.
 
-        This is before names are settled and words are counted, so that what is left out changes
-        nothing for the others.
+        It runs before name collisions and term statistics, so rejected files do not affect others.
         """
 
         @property
         def key(self) -> str:
-            """What tells the index of this library from that of all files."""
+            """Distinguishes this index from the index of all files."""
 
         def admitted(self, files: Scan) -> Scan:
-            """Return the scan without what does not belong; diagnostics say why."""
+            """Return the scan without the rejected files; diagnostics give the reasons."""
 
         def resolved(self) -> Admission:
-            """Return the same for roots that are named where they lead."""
+            """Return the same admission for resolved root paths."""
 
 
 __all__ = [
@@ -49,27 +48,27 @@ __all__ = [
 ]
 
 ADAPTED = "adapted"
-"""The setting of an index whose table knows the library's own words."""
+"""The setting of an index with a token table adapted to the library."""
 VERSION = "5"
-"""Grows when records, state or summary change their shape."""
+"""Version of the formats of records, state and summary."""
 
 RUNTIME_FOLDER = ".skills"
-"""As in ``discovery.layout``, which an answer from an index does not load."""
+"""The same value as in ``discovery.layout``, which a query does not import."""
 
 MAX_ALWAYS_SCANNED = 2_000
-"""Skills up to which every question looks at all files first: a walk of milliseconds."""
+"""Libraries up to this number of skills are scanned before each query: a few milliseconds."""
 FRESH_S = 30.0
-"""Seconds for which a larger library is taken to be as it was when it was last looked at."""
+"""Seconds for which a larger library counts as unchanged after a scan."""
 
 
 class LibrarySpec(NamedTuple):
-    """A library to be indexed: its roots as they were given."""
+    """The roots of a library as the caller gave them, and how they are read."""
 
     roots: tuple[str, ...]
     scopes: tuple[str, ...]
     limits: Limits
     admission: Admission | None = None
-    """What of the files that are found belongs to the library; None for all of them."""
+    """Filters the files of the library; None accepts all."""
 
     def scan(self) -> Scan:
         """Walk the roots. Raises InvalidSkillsRoot."""
@@ -80,7 +79,7 @@ class LibrarySpec(NamedTuple):
         return files if self.admission is None else self.admission.admitted(files)
 
     def scan_resolved(self) -> Scan:
-        """Walk the roots where they lead. Raises InvalidSkillsRoot, with the root as named."""
+        """Walk the resolved roots. Raises InvalidSkillsRoot, naming the root as it was given."""
         from skillyard.errors import InvalidSkillsRoot
 
         try:
@@ -90,10 +89,10 @@ class LibrarySpec(NamedTuple):
             raise
 
     def resolved(self) -> LibrarySpec:
-        """Return the library with its roots where they lead: what one index is made of.
+        """Return the library with resolved roots.
 
-        However a folder is named (``lib``, ``./lib``, by a link), it has one index;
-        :mod:`skillyard.index.path_mapping` gives the paths back as the roots were named.
+        All spellings of a folder (``lib``, ``./lib``, a link) share one index.
+        :mod:`skillyard.index.path_mapping` translates its paths back to the caller's spelling.
         """
         roots = tuple(map(real_root, self.roots))
         admission = None if self.admission is None else self.admission.resolved()
@@ -101,16 +100,16 @@ class LibrarySpec(NamedTuple):
 
 
 def real_root(root: str) -> str:
-    """Return where a root leads, as an index of it is made."""
+    """Return the resolved path of a root."""
     real = os.path.realpath(root)
     named = os.path.abspath(root)
-    # A link called .skills makes a store of runtime documents of whatever it leads to.
+    # The name .skills decides the layout, so a link of that name is not resolved to another name.
     runtime = os.path.basename(named).lower() == RUNTIME_FOLDER
     return named if runtime and os.path.basename(real).lower() != RUNTIME_FOLDER else real
 
 
 def index_folder(spec: LibrarySpec) -> str:
-    """Return the folder of the index of a library: one for the same real folders."""
+    """Return the folder of the index of a library; equal resolved roots share it."""
     real = spec.resolved()
     named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
     text = "\n".join([*named, *real.scopes, repr(tuple(real.limits))])
@@ -119,14 +118,14 @@ def index_folder(spec: LibrarySpec) -> str:
 
 
 def file_index_settings(table: TokenTable) -> dict[str, str]:
-    """Return what an index of files is made with; an adapted table says what it grew from."""
+    """Return the settings of an index of files; an adapted table also names its base table."""
     settings = {**index_settings(table), "keeping": VERSION}
     base = bundled_table()
     return settings if table.id == base.id else {**settings, ADAPTED: base.id}
 
 
 def table_for(searcher: SegmentSearcher) -> TokenTable:
-    """Return the table that an index was made with: its own, adapted one, or the bundled one.
+    """Return the token table of an index: its adapted table, or the bundled one.
 
     Raises IndexDamaged.
     """
@@ -138,7 +137,7 @@ def table_for(searcher: SegmentSearcher) -> TokenTable:
 
 
 def scan_fingerprint(files: Scan) -> str:
-    """Return a digest of everything that a walk has seen: paths, stamps, what it had to say."""
+    """Return a digest of a scan: paths, stamps and diagnostics."""
     seen = dumps([files.candidates, files.diagnostics], separators=(",", ":"))
     return sha256(seen.encode("ascii")).hex()
 
@@ -151,11 +150,11 @@ def is_fresh(
     force_scan: bool = False,
     touch: bool = True,
 ) -> bool:
-    """True when the index says what the files say, as far as has to be looked.
+    """Return True when the index matches the files.
 
-    Small libraries are walked each time, larger ones when :data:`FRESH_S` have passed, all of
-    them where ``force_scan`` is True. A file that was young when it was read is read again. ``touch``
-    records in the time of the manifest that the files were looked at.
+    Small libraries are scanned each time, larger ones after :data:`FRESH_S` seconds, and all of
+    them with ``force_scan``. The index is stale when a file was modified shortly before it was
+    read. ``touch`` records the time of the scan as the modification time of the manifest.
     """
     trusted = summary.documents > MAX_ALWAYS_SCANNED and not force_scan
     if trusted and _seconds_since_scan(searcher.folder) < FRESH_S:
@@ -167,7 +166,7 @@ def is_fresh(
 
 
 def _seconds_since_scan(folder: str) -> float:
-    """Return seconds since the files were last looked at; the manifest's time says when."""
+    """Return the seconds since the last scan, which is the modification time of the manifest."""
     try:
         age = time.time() - os.stat(os.path.join(folder, NAME)).st_mtime
     except OSError:
@@ -179,4 +178,4 @@ def _record_scan(folder: str) -> None:
     try:
         os.utime(os.path.join(folder, NAME))
     except OSError:
-        pass  # a cache that may only be read is looked at each time
+        pass  # a read-only cache is scanned each time

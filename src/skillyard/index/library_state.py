@@ -1,4 +1,4 @@
-"""What an index remembers of the files that it was made from: enough to see what changed."""
+"""The state of the indexed files, stored with the index to detect changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 class SkillFacts(NamedTuple):
-    """What the names of other skills decide on, without reading the file again."""
+    """The properties of a skill that decide name collisions, without reading its file."""
 
     name: str
     slug: str
@@ -32,7 +32,7 @@ class SkillFacts(NamedTuple):
     files: tuple[str, ...]
     """File patterns."""
     hash: str
-    """Of the whole content, 64 digits."""
+    """SHA-256 of the whole content in hexadecimal."""
 
     @classmethod
     def of(cls, skill: Skill) -> SkillFacts:
@@ -42,7 +42,7 @@ class SkillFacts(NamedTuple):
         )
 
     def placeholder(self, path: str) -> Skill:
-        """Return a skill that has these facts and no content."""
+        """Return a skill with these properties and without content."""
         return Skill(
             self.name,
             "",
@@ -58,11 +58,11 @@ class SkillFacts(NamedTuple):
 
 
 class FileState(NamedTuple):
-    """One file as it was when it was read."""
+    """One file as it was when it was indexed."""
 
     candidate: Candidate
     facts: SkillFacts | None
-    """None when it did not load."""
+    """None when the file failed to load."""
     diagnostics: tuple[Diagnostic, ...]
     is_final: bool
     flags: int
@@ -70,17 +70,17 @@ class FileState(NamedTuple):
 
 
 class LibraryState(NamedTuple):
-    """All files of a library, and what the walk itself had to say."""
+    """All files of a library, and the diagnostics of the scan."""
 
     files: dict[str, FileState]
     """By path."""
     scanned: tuple[Diagnostic, ...]
     finished: bool
-    """False while files are left that the index has never seen or not seen changed."""
+    """False while some files are not indexed in their current state."""
 
 
 def encode_state(state: LibraryState) -> bytes:
-    """Return the state as it is kept."""
+    """Return the state as bytes (JSON)."""
     shape = {
         "known": [
             [
@@ -129,6 +129,6 @@ def _decode_diagnostics(listed: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ..
 
 
 def placeholder_entry(known: FileState) -> Entry:
-    """Return the file as an entry whose skill is a stand-in."""
+    """Return the file as a catalog entry with a placeholder skill."""
     skill = None if known.facts is None else known.facts.placeholder(known.candidate.path)
     return Entry(known.candidate, skill, known.diagnostics, known.is_final)

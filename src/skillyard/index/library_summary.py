@@ -1,4 +1,4 @@
-"""What every answer needs of a library beside the index itself."""
+"""The summary of a library, stored with its index and read for every query."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ __all__ = ["LibrarySummary", "decode_summary", "encode_summary"]
 
 
 class LibrarySummary(NamedTuple):
-    """What every answer needs of the library beside the index itself."""
+    """Properties of a library that every query needs beside the index."""
 
     documents: int
-    """Files that loaded."""
+    """Number of files that loaded."""
     reported: Reported
     hidden: tuple[str, ...]
-    """Keys of skills that only an explicit call chooses."""
+    """Keys of skills that are selected only when called by name."""
     patterns: dict[str, tuple[str, ...]]
     """File patterns by key."""
     fingerprint: str
-    """What the walk saw; see :func:`skillyard.index.library_spec.scan_fingerprint`."""
+    """Digest of the scan; see :func:`skillyard.index.library_spec.scan_fingerprint`."""
     is_final: bool
-    """False when a file was so young when it was read that its stamp may not tell a change."""
+    """False when a file was modified shortly before it was read: its stamp may hide a change."""
     counts: SkillCounts
-    """How many skills those documents are."""
+    """Numbers of skills by kind."""
     copies: dict[str, tuple[str, ...]]
     """Keys of the copies of a skill, by its key."""
     files: int
-    """Files of the library that should be skills."""
+    """Number of candidate files in the library."""
     known: int
-    """How many of them the index knows: fewer while it is being made for the first time."""
+    """Number of candidate files indexed so far; fewer than ``files`` during the first build."""
 
 
 def encode_summary(summary: LibrarySummary) -> bytes:
-    """Return the summary as it is kept: a line of JSON, then the diagnostics as printed."""
+    """Return the summary as bytes: one line of JSON, then the diagnostics as printed."""
     shape = {
         "documents": summary.documents,
         "hidden": summary.hidden,

@@ -1,4 +1,4 @@
-"""A library whose index is made on the spot, in memory."""
+"""A library with an index in memory, built from a catalog or a list of skills."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["MemoryLibrary"]
 
 
 MAX_DICTIONARY_SKILLS = 1_000
-"""Skills from which making segments pays; below it plain dictionaries answer sooner."""
+"""Larger libraries use segments; up to this number of skills dictionaries are faster."""
 
 
 class MemoryLibrary(Library):
-    """A library whose index is made on the spot."""
+    """A library with an index built in memory."""
 
     def __init__(self, skills: Iterable[Skill], *, include_conventions: bool = False) -> None:
         shadowed = getattr(skills, "shadowed", {})
@@ -33,7 +33,7 @@ class MemoryLibrary(Library):
             or (skill.origin == Origin.CONVENTION and not include_conventions)
         )
         documents = build_documents(self.skills, self.table, out)
-        # Equal scores go by the key: as in an index on disk, and wherever the files lie.
+        # Keys break ties, so they must equal those of an index on disk.
         below: Callable[[Skill], str | None] = getattr(skills, "below", lambda _: None)
         keyed = (
             d._replace(key=below(self.skills[place]) or f"{d.key}\0{place}")
@@ -64,11 +64,11 @@ class MemoryLibrary(Library):
         return self._places.get(id(skill))
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield the skills that only an explicit call chooses."""
+        """Yield (ordinal, skill) of the skills that are selected only when called by name."""
         return self._hidden
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
-        """Return by ordinal the file patterns of the skills that declare some."""
+        """Return the file patterns of skills by ordinal; skills without patterns are left out."""
         return {
             ordinal: skill.triggers.files
             for ordinal, skill in zip(self._ordinals, self.skills, strict=True)

@@ -1,4 +1,4 @@
-"""An index in memory: for libraries that are read faster than a file is opened."""
+"""An index of plain dictionaries, for small libraries. It is also the oracle of the tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["MemorySearcher"]
 
 
 class MemorySearcher:
-    """The searcher over documents held as they are; ordinals are their places. Immutable."""
+    """The searcher over documents in memory. Ordinals are positions. Immutable."""
 
     __slots__ = (
         *("_documents", "_impacts", "_live", "_places", "_postings", "_ties", "_vectors"),
@@ -30,7 +30,7 @@ class MemorySearcher:
     )
 
     def __init__(self, documents: Iterable[IndexedDocument], dimensions: int = 0) -> None:
-        """Take the documents; a later one of the same key replaces the earlier."""
+        """Take the documents. A later document replaces an earlier one with the same key."""
         by_key = {document.key: document for document in documents}
         self._documents = list(by_key.values())
         self._places = {key: place for place, key in enumerate(by_key)}
@@ -45,7 +45,7 @@ class MemorySearcher:
         self._postings: dict[str, list[tuple[int, int]]] | None = None
 
     def _inverted(self) -> dict[str, list[tuple[int, int]]]:
-        """Return (ordinal, impact byte) by term, made when the second question comes."""
+        """Return the postings: (ordinal, impact byte) by term, built on first use."""
         if self._postings is None:
             postings: dict[str, list[tuple[int, int]]] = {}
             for place, impacts in enumerate(self._impacts):
@@ -59,7 +59,7 @@ class MemorySearcher:
         return tie_key(self._documents[ordinal].key)
 
     def frequency(self, term: str) -> int:
-        """Return how many live documents hold the term."""
+        """Return the number of live documents that contain the term."""
         if self._postings is not None:
             return len(self._postings.get(term, ()))
         return sum(
@@ -67,13 +67,13 @@ class MemorySearcher:
         )
 
     def existing_terms(self, terms: Sequence[str]) -> list[str]:
-        """Return those of the terms that live documents hold, in their order."""
+        """Return the terms that occur in live documents, in their order."""
         return [term for term in terms if self.frequency(term)]
 
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
+        """Return up to ``limit`` (ordinal, exact BM25F score) of the candidates, best first."""
         weights = heaviest_terms(weights)
         sums: dict[int, int] = {}
         postings = self._inverted()
@@ -88,7 +88,7 @@ class MemorySearcher:
         return [(ordinal, scores[ordinal]) for ordinal in self._best(scores.items(), limit)]
 
     def _best(self, scores: Iterable[tuple[int, float]], limit: int) -> list[int]:
-        """Return the ordinals with the highest scores, ties settled."""
+        """Return the ordinals with the highest scores; ties are broken by :func:`tie_key`."""
         pairs = list(scores)
         if len(pairs) > limit:
             floor = nsmallest(limit, (-score for _, score in pairs))[-1]
@@ -97,13 +97,13 @@ class MemorySearcher:
         return [ordinal for ordinal, _ in pairs[:limit]]
 
     def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return the exact scores of the documents named."""
+        """Return the exact BM25F scores of the given documents."""
         weights = heaviest_terms(weights)
         terms = [term for term, _ in weights]
         return [exact_score(weights, self.impacts(ordinal, terms)) for ordinal in ordinals]
 
     def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return what the terms weigh, added up, that each of the documents named holds."""
+        """Return, for each given document, the summed weight of the terms that it contains."""
         weights = heaviest_terms(weights)
         terms = [term for term, _ in weights]
         return [matched_weight(weights, self.impacts(ordinal, terms)) for ordinal in ordinals]
@@ -122,7 +122,7 @@ class MemorySearcher:
         return [(place, positive[place]) for place in self._best(positive.items(), limit)]
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
-        """Return the dot products of the documents named."""
+        """Return the dot products of the given documents with the query vector."""
         if self._vectors is None:
             self._vectors = [
                 memoryview(document.vector).cast("b") if document.vector else None
@@ -139,7 +139,7 @@ class MemorySearcher:
         return self._documents[ordinal].vector
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
-        """Return the document's impact of each term, 0.0 where it is absent."""
+        """Return the document's impact of each term; 0.0 when it is absent."""
         held = self._impacts[ordinal]
         return [held.get(term, 0.0) for term in terms]
 

@@ -1,4 +1,4 @@
-"""Paths of an index as its reader has named the roots: an index itself knows the real ones."""
+"""Translates the resolved paths of an index to the caller's spelling of the roots."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ __all__ = ["PathMapping"]
 
 
 class PathMapping:
-    """How the paths of one index read for somebody who named its roots in some way."""
+    """Maps paths of one index to the roots as the caller gave them."""
 
     __slots__ = ("_differs", "_prefixes", "_real", "_spec")
 
     def __init__(self, spec: LibrarySpec) -> None:
-        """Take the library with its roots as they were named."""
+        """Take the library with its roots as the caller gave them."""
         self._spec = spec
         self._real = tuple(map(_prefix, spec.resolved().roots))
         self._prefixes = tuple(map(_prefix, spec.roots))
         self._differs = self._prefixes != self._real
 
     def path(self, path: str, parts: Sequence[str], root: int) -> str:
-        """Return the path of a candidate of the index, of which it has these fields."""
+        """Return the path of an indexed candidate in the caller's spelling."""
         if not self._differs or root >= len(self._prefixes):
             return path
         return self._prefixes[root] + "/".join(parts)
 
     def keys(self, path: str) -> Iterator[str]:
-        """Yield the keys that the document of a path may have: one for each root above it."""
+        """Yield the possible document keys of a path: one for each root above it."""
         for number, prefix in enumerate(self._all_prefixes()):
             if path.startswith(prefix):
                 yield f"{number}/{path[len(prefix) :]}"
@@ -47,7 +47,7 @@ class PathMapping:
         return tuple(_prefix(root.path) for root in all_roots(self._spec.roots, ("user",)))
 
     def reported(self, reported: Reported) -> Reported:
-        """Return the diagnostics of the index with the paths as the roots were named."""
+        """Return the diagnostics of the index with translated paths."""
         if not self._differs:
             return reported
         text = reported.json
@@ -62,7 +62,7 @@ class PathMapping:
 
 
 def _prefix(root: str) -> str:
-    """Return what stands before the parts of a path below a root; see ``discovery.walk``."""
+    """Return the path prefix of a root; see ``discovery.walk``."""
     path = root.replace(os.sep, "/")
     if path == ".":
         return ""
@@ -74,13 +74,13 @@ def _escaped(text: str) -> str:
 
 
 _PATH_STARTS = ('"', " ", "'", "(", "`", "[")
-"""What stands before a path in the text of a diagnostic."""
+"""Characters that precede a path in the text of a diagnostic."""
 
 
 def _rename_root(text: str, real: str, named: str) -> str:
-    """Return JSON with one root named differently, where a path begins with it or is it."""
+    """Return JSON in which one root is replaced, alone and as the start of paths."""
     whole = f'"{real.rstrip("/")}"'
     text = text.replace(whole, f'"{named.rstrip("/") or "."}"')
-    for before in _PATH_STARTS:  # a pattern would do it in one pass, and `re` costs more to load
+    for before in _PATH_STARTS:  # plain replacement: importing `re` costs more
         text = text.replace(before + real, before + named)
     return text

@@ -1,4 +1,4 @@
-"""An index that holds its skills whole: it answers where their files are gone."""
+"""An index that stores complete skills. It does not need their files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from skillyard.skill import SKILL_FIELDS, Origin, Skill
 __all__ = ["SavedLibrary", "open_saved_library", "save_library"]
 
 VERSION = "1"
-"""Grows when records change their shape."""
+"""Version of the record format."""
 
 
 def save_library(skills: Iterable[Skill], folder: str) -> int:
-    """Make the index of the skills in ``folder``, whatever is there; return its generation.
+    """Write the index of the skills to ``folder``, replacing any index. Returns its generation.
 
     Raises SkillIoError when the folder cannot be written.
     """
@@ -39,7 +39,7 @@ def save_library(skills: Iterable[Skill], folder: str) -> int:
         for skill in skills:
             key = document_key(skill)
             seen[key] = seen.get(key, 0) + 1
-            if seen[key] > 1:  # two skills built in code may have one identity
+            if seen[key] > 1:  # skills built in code may share an id
                 key = f"{key}\0{seen[key]}"
             out = skill.hidden or skill in shadowed or skill.origin == Origin.CONVENTION
             document = build_document(skill, table, excluded=out, record=_encode_skill(skill))
@@ -54,7 +54,7 @@ def save_library(skills: Iterable[Skill], folder: str) -> int:
 
 
 def open_saved_library(folder: str) -> SavedLibrary:
-    """Open the index in ``folder``. Raises IndexDamaged, and SkillIoError where there is none."""
+    """Open the index in ``folder``. Raises IndexDamaged, and SkillIoError when there is none."""
     searcher = open_index(folder)
     if searcher is None:
         raise SkillIoError(
@@ -83,7 +83,7 @@ def _decode_skill(record: bytes) -> Skill:
 
 
 class SavedLibrary(Library):
-    """The skills of a saved index, each read when it is looked at."""
+    """The skills of a saved index, decoded on demand."""
 
     searcher: SegmentSearcher
 
@@ -101,7 +101,7 @@ class SavedLibrary(Library):
 
     @property
     def skills(self) -> Sequence[Skill]:  # type: ignore[override]
-        """Every skill of the index."""
+        """All skills of the index."""
         return tuple(self.skill(ordinal) for ordinal in self.searcher.ordinals())
 
     def skill(self, ordinal: int) -> Skill:
@@ -117,20 +117,20 @@ class SavedLibrary(Library):
         return skill
 
     def ordinal(self, skill: Skill) -> int | None:
-        """Return the ordinal of a skill, one of this library or an equal one."""
+        """Return the ordinal of a skill of this library, or of one with the same key."""
         for ordinal, cached in self._cache.items():
             if cached is skill:
                 return ordinal
         return self.searcher.ordinal(document_key(skill))
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield the skills that only an explicit call chooses."""
+        """Yield (ordinal, skill) of the skills that are selected only when called by name."""
         for key in self._hidden:
             ordinal = self.searcher.ordinal(key)
             if ordinal is not None and self.searcher.flags(ordinal) & EXCLUDED:
                 yield ordinal, self.skill(ordinal)
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
-        """Return by ordinal the file patterns of the skills that declare some."""
+        """Return the file patterns of skills by ordinal; skills without patterns are left out."""
         by_ordinal = {self.searcher.ordinal(key): listed for key, listed in self._patterns.items()}
         return {ordinal: listed for ordinal, listed in by_ordinal.items() if ordinal is not None}

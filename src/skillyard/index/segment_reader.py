@@ -1,4 +1,4 @@
-"""One segment, read in place: every byte is checked once before it is used."""
+"""Reads one segment in place. Each page is verified once before it is used."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ITEM_SIZES = {"I": 4, "Q": 8, "H": 2, "f": 4, "b": 1, "B": 1}
 
 
 class SegmentReader:
-    """A segment over a buffer (a mapped file, or bytes). Raises IndexDamaged wherever it is."""
+    """A segment over a buffer (a mapped file, or bytes). Any access may raise IndexDamaged."""
 
     is_damaged = False
-    """True once damage was met, whoever met it: whoever owns the index can make it anew."""
+    """True after damage was detected; the owner of the index can then rebuild it."""
 
     def __init__(self, data: memoryview, path: str) -> None:
         self.path = path
@@ -63,21 +63,21 @@ class SegmentReader:
         self._excluded_cache: frozenset[int] | None = None
         self._unsearchable_cache: list[int] | None = None
         self._tables: dict[str, tuple[object, ...]] = {}
-        """What the kernel is told of each hash table."""
+        """The kernel arguments of each hash table."""
 
     @property
     def size(self) -> int:
-        """Bytes of the file."""
+        """Size in bytes."""
         return len(self._data)
 
     @property
     def identity(self) -> int:
-        """The same for two values over one reading of one file."""
+        """Equal for two readers that share the same open file."""
         return id(self._checks)
 
     def with_dead(self, dead: frozenset[int]) -> SegmentReader:
-        """Return the same segment with other deleted documents; what was checked stays checked."""
-        from copy import copy  # an index that is opened once needs none of it
+        """Return the segment with other deleted documents. Verified pages stay verified."""
+        from copy import copy  # deferred: only reopening needs it
 
         other = copy(self)
         other.dead = dead
@@ -96,25 +96,25 @@ class SegmentReader:
             "record_offsets": self.documents + 1,
         }
         if any(len(self._views[name]) != count for name, count in expected.items()):
-            raise self.damaged("the sections do not fit each other")
+            raise self.damaged("the section sizes are inconsistent")
 
     def damaged(self, what: str) -> IndexDamaged:
-        """Return the error for this file, and remember it."""
+        """Return the error for this file, and set :attr:`is_damaged`."""
         self.is_damaged = True
         return IndexDamaged(f"the index is damaged: {what}", path=self.path, hint=REBUILD)
 
     def view(self, name: str, first: int, last: int) -> memoryview:
-        """Return items ``first`` to ``last`` of a section, their pages checked."""
+        """Return items ``first`` to ``last`` of a section, after verifying their pages."""
         whole = self._views[name]
         if not 0 <= first <= last <= len(whole):
-            raise self.damaged(f"an offset leads out of section {name}")
+            raise self.damaged(f"an offset is outside section {name}")
         if first < last:
             size, base = whole.itemsize, self._places[name][0] - HEADER_SIZE
             self._check((base + first * size) // PAGE, (base + last * size - 1) // PAGE)
         return whole[first:last]
 
     def _check(self, first: int, last: int) -> None:
-        """Check the pages ``first`` to ``last`` that were not looked at yet."""
+        """Verify the pages ``first`` to ``last`` that are not verified yet."""
         seen = self._checked_pages
         if seen.find(0, first, last + 1) < 0:
             return
@@ -132,11 +132,11 @@ class SegmentReader:
                 seen[page] = 1
 
     def _pages(self) -> tuple[object, ...]:
-        """Return what the kernel has to know of the pages."""
+        """Return the kernel arguments that describe the pages."""
         return self._data, self._checks, self._checked_pages, HEADER_SIZE, PAGE
 
     def _sections(self, *names: str) -> list[tuple[int, int]]:
-        """Return where sections start and how many items they hold, for the kernel."""
+        """Return (offset, item count) of sections, for the kernel."""
         return [(self._places[name][0], len(self._views[name])) for name in names]
 
     def _wrong_page(self, page: int) -> IndexDamaged:
@@ -147,7 +147,7 @@ class SegmentReader:
         return len(self._data) - 4 * len(self._checked_pages) - 4
 
     def section(self, name: str) -> memoryview:
-        """Return a whole section, checked."""
+        """Return a whole section, verified."""
         if name not in self._checked_sections:
             self.view(name, 0, len(self._views[name]))
             self._checked_sections.add(name)
@@ -166,10 +166,10 @@ class SegmentReader:
                 self._tables[slots] = table
             number: int = KERNEL.look_up_name(*table, name)
             if number > -2:
-                return number  # else what is damaged is met again below, and said
+                return number  # on damage the code below raises the error
         size = len(self._views[slots])
         if not size or size & (size - 1):
-            raise self.damaged(f"section {slots} is no hash table")
+            raise self.damaged(f"section {slots} is not a hash table")
         place = crc32(name) & (size - 1)
         for _ in range(size):
             number = self.view(slots, place, place + 1)[0]
@@ -192,18 +192,18 @@ class SegmentReader:
         return str(self.view("term_bytes", first, last), "utf-8", "surrogatepass")
 
     def number(self, key: str) -> int:
-        """Return the number of the document of that key, dead or not, or -1."""
+        """Return the number of the document with that key, deleted or not, or -1."""
         name = key.encode("utf-8", "surrogatepass")
         return self._lookup("key_slots", "key_offsets", "key_bytes", name)
 
     def postings(self, term: int) -> tuple[memoryview, memoryview]:
-        """Return (documents, impact bytes) of a term, dead documents included."""
+        """Return (documents, impact bytes) of a term, including deleted documents."""
         first, last = self._span("posting_starts", term)
         documents = self.view("posting_documents", first, last)
         return documents, self.view("posting_impacts", first, last)
 
     def posting_count(self, number: int) -> int:
-        """Return how many live documents hold the term of that number."""
+        """Return the number of live documents that contain the term of that number."""
         if not self.dead:
             first, last = self._span("posting_starts", number)
             return last - first
@@ -211,7 +211,7 @@ class SegmentReader:
         return len(documents) - len(self.dead.intersection(documents))
 
     def sums(self, terms: Sequence[tuple[int, int]]) -> list[int]:
-        """Return Σ weight · impact byte for every document; dead ones have 0."""
+        """Return Σ weight · impact byte for every document; 0 for deleted ones."""
         totals = [0] * self.documents
         for term, weight in terms:
             documents, impacts = self.postings(term)
@@ -219,7 +219,7 @@ class SegmentReader:
                 for document, impact in zip(documents, impacts, strict=True):
                     totals[document] += weight * impact
             except IndexError:
-                raise self.damaged("a posting names no document") from None
+                raise self.damaged("a posting refers to no document") from None
         for document in self.dead:
             totals[document] = 0
         return totals
@@ -231,9 +231,9 @@ class SegmentReader:
         allowed: frozenset[int] | None,
         slack: int = 0,
     ) -> list[tuple[int, int]]:
-        """Return (sum, document) of the best, and of all at most ``slack`` below the last of them.
+        """Return (sum, document) of the best, and of all within ``slack`` of the last of them.
 
-        No order is promised.
+        The result is unordered.
         """
         totals = self.sums(terms)
         if allowed is not None:
@@ -241,9 +241,9 @@ class SegmentReader:
         return _top_documents(totals, limit, slack)
 
     def for_kernel(self) -> tuple[object, ...]:
-        """Return what the kernel's engine takes of a segment: views whose pages it does not check.
+        """Return the segment's arguments of the kernel engine, which does not verify pages.
 
-        Deleted documents and those that are no answers come last.
+        The last two are the deleted documents and the unsearchable ones.
         """
         self.section("ties")
         sections = (
@@ -254,38 +254,38 @@ class SegmentReader:
         return (*views, self._checked_forward, sorted(self.dead), self._unsearchable())
 
     def check_postings(self, term: int) -> tuple[int, int]:
-        """Return where the postings of a term lie, once they are known to be sound."""
+        """Return the range of the postings of a term, after verifying them."""
         first, last = self._span("posting_starts", term)
         documents = self.view("posting_documents", first, last)
         self.view("posting_impacts", first, last)
         if first < last and _highest(documents) >= self.documents:
-            raise self.damaged("a posting names no document")
+            raise self.damaged("a posting refers to no document")
         return first, last
 
     def check_forward(self, number: int) -> None:
-        """Check the forward list of a document, and note that it was."""
+        """Verify the forward list of a document, and record that."""
         first, last = self._span("forward_starts", number)
         self.view("forward_terms", first, last)
         self.view("forward_impacts", first, last)
         self._checked_forward[number] = 1
 
     def check_forwards(self, numbers: list[int]) -> None:
-        """Check the forward lists of some documents, and note that they were."""
+        """Verify the forward lists of some documents, and record that."""
         if KERNEL is not None:
             sections = self._sections("forward_starts", "forward_terms", "forward_impacts")
             done = KERNEL.check_forward(*self._pages(), *sections, self._checked_forward, numbers)
-            numbers = numbers[done:]  # the first of them is damaged, if there is one
+            numbers = numbers[done:]  # the first remaining list is damaged
         for number in numbers:
             self.check_forward(number)
 
     def _unsearchable(self) -> list[int]:
-        """Return the documents that are no answers: deleted and excluded ones."""
+        """Return the deleted and excluded documents."""
         if self._unsearchable_cache is None:
             self._unsearchable_cache = sorted(self.dead | self._excluded())
         return self._unsearchable_cache
 
     def _excluded(self) -> frozenset[int]:
-        """Return the documents that are no answers, deleted or not."""
+        """Return the excluded documents, deleted or not."""
         if self._excluded_cache is None:
             flags = bytes(self.section("flags")).translate(_IS_EXCLUDED)
             numbers = []
@@ -299,7 +299,7 @@ class SegmentReader:
     def nearest(
         self, query: bytes, limit: int, allowed: frozenset[int] | None
     ) -> list[tuple[int, int]]:
-        """Return (dot product, document) of the best above 0, all that tie for the last."""
+        """Return (dot product, document) of the best above 0, with all ties for the last."""
         if len(query) != self.dimensions:
             raise ValueError("the query's vector has another size")
         from skillyard.index.vectors import dot_products  # not where the kernel answers
@@ -322,7 +322,7 @@ class SegmentReader:
         return sum(map(mul, memoryview(query).cast("b"), vector))
 
     def vector(self, number: int) -> bytes:
-        """Return one document's vector, in signed bytes; zeros where it has none."""
+        """Return one document's vector as signed bytes; zeros when it has none."""
         first = number * self.dimensions
         return bytes(self.view("vectors", first, first + self.dimensions))
 

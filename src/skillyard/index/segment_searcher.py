@@ -1,4 +1,4 @@
-"""An index on disk, opened for searching: one generation, for as long as it is held."""
+"""The searcher over the segments of one generation of an index."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ __all__ = ["MASK", "SHIFT", "SegmentSearcher"]
 
 SHIFT = 16
 MASK = (1 << SHIFT) - 1
-"""An ordinal is a segment's place, shifted, and a number in it."""
+"""An ordinal is ``segment position << SHIFT | document number``."""
 
 
 class SegmentSearcher:
-    """The searcher over the segments of one generation. An ordinal is (segment, number)."""
+    """Searches the segments of one generation. Immutable; later commits are not seen."""
 
     def __init__(
         self,
@@ -46,7 +46,9 @@ class SegmentSearcher:
     ) -> None:
         self.folder = folder
         self.manifest = manifest
-        known = before.by_file() if before is not None else {}  # a name tells the content
+        known = (
+            before.by_file() if before is not None else {}
+        )  # file names contain the content hash
         self.segments = [
             known[part.file].with_dead(part.dead)
             if part.file in known and known[part.file].size == part.size
@@ -61,7 +63,7 @@ class SegmentSearcher:
         path = os.path.join(self.folder, part.file or NAME)
         if part.file:
             if os.path.basename(part.file) != part.file:
-                raise IndexDamaged("a segment lies elsewhere", path=path, hint=REBUILD)
+                raise IndexDamaged("a segment has an invalid file name", path=path, hint=REBUILD)
             whole = map_file(path)
             if whole is None:
                 raise FileNotFoundError(2, "no such segment", path)
@@ -79,27 +81,27 @@ class SegmentSearcher:
         return segment
 
     def by_file(self) -> dict[str, SegmentReader]:
-        """Return the segments that lie in files of their own, by name."""
+        """Return the segments in files of their own, by file name."""
         pairs = zip(self.manifest.parts, self.segments, strict=True)
         return {part.file: segment for part, segment in pairs if part.file}
 
     @property
     def generation(self) -> int:
-        """The number of this generation; it grows by one with each commit."""
+        """The generation number. Each commit increments it."""
         return self.manifest.generation
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What the index was made with."""
+        """The settings of the index."""
         return self.manifest.settings
 
     @property
     def notes(self) -> Mapping[str, str]:
-        """Short texts that the layer above kept with this generation."""
+        """Short texts that the caller stored with this generation."""
         return self.manifest.notes
 
     def stale(self) -> bool:
-        """True when there is a newer generation, or none that can be read."""
+        """Return True when there is a newer generation, or none that can be read."""
         try:
             data = map_file(os.path.join(self.folder, NAME))
             if data is None:
@@ -121,7 +123,7 @@ class SegmentSearcher:
         return bytes(data)
 
     def _numbers(self, term: str) -> tuple[int, ...]:
-        """Return the term's number in each segment, -1 where it is unknown."""
+        """Return the term's number in each segment; -1 when a segment does not contain it."""
         numbers = self._terms.get(term)
         if numbers is None:
             numbers = tuple(segment.term(term) for segment in self.segments)
@@ -130,7 +132,7 @@ class SegmentSearcher:
         return numbers
 
     def frequency(self, term: str) -> int:
-        """Return how many live documents hold the term."""
+        """Return the number of live documents that contain the term."""
         return sum(
             [
                 segment.posting_count(number)
@@ -140,17 +142,17 @@ class SegmentSearcher:
         )
 
     def existing_terms(self, terms: Sequence[str]) -> list[str]:
-        """Return those of the terms that live documents hold, in their order."""
+        """Return the terms that occur in live documents, in their order."""
         return [term for term in terms if self.frequency(term)]
 
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
+        """Return up to ``limit`` (ordinal, exact BM25F score) of the candidates, best first."""
         weights = heaviest_terms(weights)
         integers = integer_weights(weights)
         candidates = max(min(limit, sum(s.documents for s in self.segments)), CANDIDATES)
-        narrow = 0 < limit < candidates  # only who may be among them has to be looked at again
+        narrow = 0 < limit < candidates  # exact scores decide only among the contenders
         count, slack = (limit, rounding_slack(weights)) if narrow else (candidates, 0)
         sums: list[tuple[int, int]] = []
         for place, segment in enumerate(self.segments):
@@ -172,7 +174,7 @@ class SegmentSearcher:
         return self._sorted(zip(exact, chosen, strict=True), limit)
 
     def _first(self, scored: list[tuple[int, int]], limit: int) -> list[int]:
-        """Return the ordinals of the best, ties settled, in no order."""
+        """Return the ordinals of the best, unordered; ties are broken by :func:`tie_key`."""
         if len(scored) <= limit:
             return [ordinal for _, ordinal in scored]
         scored.sort(reverse=True)
@@ -202,17 +204,17 @@ class SegmentSearcher:
         return ranked[:limit]
 
     def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return the exact scores of the documents named."""
+        """Return the exact BM25F scores of the given documents."""
         weights = heaviest_terms(weights)
         return [exact_score(weights, impacts) for impacts in self._impacts(weights, ordinals)]
 
     def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return what the terms weigh, added up, that each of the documents named holds."""
+        """Return, for each given document, the summed weight of the terms that it contains."""
         weights = heaviest_terms(weights)
         return [matched_weight(weights, impacts) for impacts in self._impacts(weights, ordinals)]
 
     def _impacts(self, weights: Weights, ordinals: Sequence[int]) -> Iterator[list[float]]:
-        """Yield the impacts of the terms in each of the documents named."""
+        """Yield the impacts of the terms in each given document."""
         numbers = [self._numbers(term) for term, _ in weights]
         by_segment = [[n[place] for n in numbers] for place in range(len(self.segments))]
         for ordinal in ordinals:
@@ -233,7 +235,7 @@ class SegmentSearcher:
         return [(ordinal, int(dot)) for ordinal, dot in ordered]
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
-        """Return the dot products of the documents named."""
+        """Return the dot products of the given documents with the query vector."""
         return [self.segments[o >> SHIFT].dot(query, o & MASK) for o in ordinals]
 
     def vector(self, ordinal: int) -> bytes:
@@ -242,7 +244,7 @@ class SegmentSearcher:
         return segment.vector(number)
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
-        """Return the document's impact of each term, 0.0 where it is absent."""
+        """Return the document's impact of each term; 0.0 when it is absent."""
         segment, number = self._at(ordinal)
         place = ordinal >> SHIFT
         return segment.impacts(number, [self._numbers(term)[place] for term in terms])
@@ -282,7 +284,7 @@ class SegmentSearcher:
 def _inside(
     allowed: Container[int] | None, place: int, segment: SegmentReader
 ) -> frozenset[int] | None:
-    """Return the allowed documents of one segment by their numbers in it."""
+    """Return the numbers of the allowed documents of one segment."""
     if allowed is None:
         return None
     base = place << SHIFT

@@ -1,4 +1,4 @@
-"""Making a segment: documents in, the bytes of one immutable file out."""
+"""Writes a segment: documents → the bytes of one immutable file."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = ["SegmentWriter", "hash_slots"]
 _Sections: TypeAlias = "dict[str, bytes | bytearray | array[int] | array[float]]"
 
 MAX_POSTINGS = 48_000_000
-"""Postings of one segment, about half a gigabyte with the forward lists."""
+"""Postings per segment: about half a gigabyte with the forward lists."""
 
 
 class _TermNumbers(dict[str, int]):
-    """Numbers by term; a new term gets the next one."""
+    """Term numbers. A new term gets the next number."""
 
     def __missing__(self, term: str) -> int:
         number = self[term] = len(self)
@@ -38,7 +38,7 @@ class _TermNumbers(dict[str, int]):
 
 
 class SegmentWriter:
-    """Collects documents, then gives the file. The documents' order decides the file's bytes."""
+    """Collects documents and builds the file. Its bytes depend on the order of the documents."""
 
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
@@ -60,17 +60,17 @@ class SegmentWriter:
 
     @property
     def full(self) -> bool:
-        """True when the next document belongs into another segment."""
+        """True when the next document belongs in another segment."""
         return len(self) >= MAX_DOCUMENTS or len(self._forward_terms) >= MAX_POSTINGS
 
     def add(self, document: IndexedDocument) -> None:
-        """Take one document. Raises InvalidInput for a vector of another size."""
+        """Add a document. Raises InvalidInput for a vector of another size."""
         if document.vector and len(document.vector) != self.dimensions:
             raise InvalidInput(
                 f"{document.key}: the vector has {len(document.vector)} dimensions,"
                 f" the index {self.dimensions}"
             )
-        # A term's number is its place of first sight until the vocabulary is sorted.
+        # Terms are numbered by first occurrence until the vocabulary is sorted.
         impacts = document.impacts
         if not isinstance(impacts, array):
             impacts = array("f", impacts if KERNEL is None else KERNEL.singles(impacts))
@@ -87,8 +87,8 @@ class SegmentWriter:
         self._vectors += document.vector or bytes(self.dimensions)
 
     def build(self) -> bytes:
-        """Return the bytes of the segment. The builder is spent: it gives its memory away."""
-        names = sorted(self._terms)  # by code point, which is the order of their bytes too
+        """Return the bytes of the segment, and reset the writer to free its memory."""
+        names = sorted(self._terms)  # code point order equals UTF-8 byte order
         renumbered = self._ranks(names)
         self._terms.clear()
         self._sort_forward(renumbered)
@@ -119,7 +119,7 @@ class SegmentWriter:
         return _assemble(sections, count, vocabulary, self.dimensions)
 
     def _ranks(self, names: list[str]) -> array[int]:
-        """Return the place of each name in the sorted list, by its number of first sight."""
+        """Return the sorted position of each term, by its number of first occurrence."""
         if KERNEL is not None:
             return array("I", KERNEL.ranks(self._terms, names))
         ranks = array("I", bytes(4 * len(names)))
@@ -128,7 +128,7 @@ class SegmentWriter:
         return ranks
 
     def _sort_forward(self, renumbered: array[int]) -> None:
-        """Give every forward list the final term numbers, ascending."""
+        """Renumber the terms of every forward list, and sort each list."""
         terms, impacts = self._forward_terms, self._forward_impacts
         if KERNEL is not None:
             KERNEL.arrange(self._starts, terms, impacts, renumbered)
@@ -141,7 +141,7 @@ class SegmentWriter:
             impacts[first:last] = array("f", [impact for _, impact in pairs])
 
     def _invert(self, terms: int) -> tuple[bytes, bytes, bytes]:
-        """Return (posting starts, documents, impact bytes): the forward lists the other way."""
+        """Return (posting starts, documents, impact bytes): the inverted forward lists."""
         excluded = bytes(flag & EXCLUDED for flag in self._flags)
         if KERNEL is not None:
             return KERNEL.invert(  # type: ignore[no-any-return]
@@ -179,7 +179,7 @@ def _offsets(items: Iterable[bytes], kind: str) -> bytes:
 
 
 def hash_slots(names: list[bytes]) -> bytes:
-    """Return an open-addressing hash table over CRC-32: number + 1 of each name, 0 is empty."""
+    """Return an open-addressing hash table keyed by CRC-32: name number + 1, 0 when empty."""
     if KERNEL is not None:
         return KERNEL.slots(names)  # type: ignore[no-any-return]
     size = 8
@@ -196,7 +196,7 @@ def hash_slots(names: list[bytes]) -> bytes:
 
 
 def _assemble(sections: _Sections, documents: int, terms: int, dimensions: int) -> bytes:
-    """Return the file. Each section is let go once it was copied: together they are large."""
+    """Return the bytes of the file. Each section is freed after it is copied."""
     places = []
     place = HEADER_SIZE
     for name in SECTIONS:

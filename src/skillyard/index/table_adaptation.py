@@ -28,7 +28,7 @@ _BIAS = 128
 
 
 def adapt_table(table: TokenTable, skills: Iterable[Skill]) -> TokenTable:
-    """Return the table with rows for the new terms of these skills; ``table`` itself without any."""
+    """Return the table with rows for the new terms of the skills, or ``table`` without any."""
     seen = _DirectionSums(table)
     for skill in skills:
         seen.add(count_fields(skill))

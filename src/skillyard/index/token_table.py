@@ -1,10 +1,10 @@
-"""The static token table: a small vector for each of some thirty thousand terms.
+"""The static token table: a vector for each of about thirty thousand terms.
 
-No model runs: the vector of a text is a weighted sum of its terms' rows. All sums are sums of
-whole numbers, so that every machine and every backend gives the same bytes.
+The vector of a text is a weighted sum of the rows of its terms; no model runs. All sums are
+integer sums, so every machine and implementation computes the same bytes.
 
-The file: magic, counts and a checksum; four columns of numbers, one for each row; the terms in
-byte order; the rows as signed bytes. How it is made stands in ``training/``.
+File format: magic, counts and checksum; four numeric columns, one value per row; the terms in
+byte order; the rows as signed bytes. ``training/`` describes how the table is made.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ MAGIC = b"SKYTAB02"
 _HEADER = struct.Struct("<8sIIII")  # magic, rows, dimensions, bytes of terms, CRC-32 of the rest
 
 MAX_TERMS = 4_096
-"""Terms of one text that are summed: with weights below 4,096 no 32-bit lane overflows."""
+"""Terms summed per text: with weights below 4,096 no 32-bit lane overflows."""
 MAX_WEIGHT = 4_095
 SHIFT = 6
-"""Bits dropped from a sum before it is squared, so that 64 bits hold the sum of squares."""
+"""Bits dropped from a sum before squaring, so that the sum of squares fits 64 bits."""
 UNIT = 363.0
-"""What one is in a stored vector: components of unit vectors stay below 0.35 but for outliers."""
+"""The length of a stored vector. Components of unit vectors are below 0.35, except outliers."""
 FIXED_POINT = float(1 << 20)
-"""Steps of one in which fields are added up."""
+"""Fixed-point scale in which fields are added."""
 EMPHASIS_STEPS = 64
-"""Steps of one in which a term's emphasis is stored."""
+"""Scale in which emphasis is stored."""
 RARITY_STEPS = 16
-"""Steps of one in which a term's rarity (a natural logarithm) is stored."""
+"""Scale in which rarity (a natural logarithm) is stored."""
 
 
 class Row(NamedTuple):
-    """What a table knows of one term, beside its vector."""
+    """The weights and statistics of one term."""
 
     weight: int
-    """What the row counts in a skill's vector, 1..65,535."""
+    """Weight in the vector of a skill, 1..65,535."""
     query_weight: int
-    """What it counts in a request's vector."""
+    """Weight in the vector of a request, 1..65,535."""
     emphasis: int
-    """How much the term says in a request, in 64ths: learned from requests; 64 is as its rarity."""
+    """Learned importance in requests relative to the rarity, in 64ths; 64 is neutral."""
     rarity: int
-    """Minus the logarithm of the share of public skills that hold the term, in 16ths."""
+    """Negative logarithm of the share of public skills with the term, in 16ths."""
 
 
 class TokenTable:
-    """Rows by term. Immutable; safe to share between threads."""
+    """Rows by term. Immutable and thread-safe."""
 
     __slots__ = (
         *("_emphasis", "_known", "_lanes", "_offsets", "_query_weights", "_rarity", "_rows"),
@@ -66,9 +66,9 @@ class TokenTable:
     )
 
     def __init__(self, data: Buffer, path: str = "", *, trusted: bool = False) -> None:
-        """Take the bytes of a table file. Raises IndexDamaged for anything else.
+        """Take the bytes of a table file. Raises IndexDamaged for other data.
 
-        ``trusted`` leaves out the checksum: for the file that was installed with the code.
+        ``trusted`` skips the checksum, for the file that is installed with the package.
         """
         try:
             magic, rows, self.dimensions, size, check = _HEADER.unpack_from(data)
@@ -84,7 +84,7 @@ class TokenTable:
         self.data = data
         self.id = f"{check:08x}-{rows}x{self.dimensions}"
         offset = _HEADER.size
-        whole = memoryview(data)  # nothing is copied: a question looks at a few rows
+        whole = memoryview(data)  # no copy: a query reads a few rows
         self._weights = whole[offset : offset + 2 * rows].cast("H")
         self._query_weights = whole[offset + 2 * rows : offset + 4 * rows].cast("H")
         self._emphasis = whole[offset + 4 * rows : offset + 5 * rows]
@@ -96,7 +96,7 @@ class TokenTable:
         self._rows = whole[offset + size :]
         self._known: dict[str, int] = {}
         self._lanes: dict[int, int] = {}
-        # What the kernel reads, one value for as long as the table lives: it remembers rows by it.
+        # The kernel caches rows by the identity of this tuple.
         self.sections = (
             *(self._rows, self._weights, self._offsets, self._terms),
             *(self.dimensions, SHIFT, FIXED_POINT, UNIT),
@@ -133,9 +133,9 @@ class TokenTable:
             yield self[place].decode(), (row, vector)
 
     def term_statistics(self, term: str) -> tuple[float, float]:
-        """Return (share of public skills that hold a term, what it says in a request).
+        """Return (share of public skills with the term, emphasis in requests).
 
-        The share is 0..1, and 0.0 for unknown terms; 1.0 says as much as the term's rarity does.
+        The share is 0..1, and 0.0 for unknown terms. An emphasis of 1.0 is neutral.
         """
         row = self._known.get(term)
         if row is None:
@@ -145,9 +145,9 @@ class TokenTable:
         return exp(-self._rarity[row] / RARITY_STEPS), self._emphasis[row] / EMPHASIS_STEPS
 
     def sums(self, counts: Iterable[tuple[str, float]], *, query: bool = False) -> list[int] | None:
-        """Return Σ weight · row over the terms, a whole number for each dimension; None for none.
+        """Return Σ weight · row over the terms, an integer per dimension; None without any row.
 
-        ``counts`` are terms with how often they stand.
+        ``counts`` are terms with their frequencies.
         """
         rows, weights = self._row_weights(counts, query)
         if not rows:
@@ -162,7 +162,7 @@ class TokenTable:
     def _row_weights(
         self, counts: Iterable[tuple[str, float]], query: bool
     ) -> tuple[list[int], list[int]]:
-        """Return (rows, their whole weights) of the terms that the table knows."""
+        """Return (row numbers, integer weights) of the terms that are in the table."""
         rows: list[int] = []
         weights: list[int] = []
         listed = self._query_weights if query else self._weights
@@ -179,7 +179,7 @@ class TokenTable:
         return rows, weights
 
     def _lane(self, row: int) -> int:
-        """Return the row as one whole number: each component plus 128 in 32 bits of its own."""
+        """Return the row packed into one integer: each component plus 128 in a 32-bit lane."""
         lane = self._lanes.get(row)
         if lane is None:
             start = row * self.dimensions
@@ -197,9 +197,9 @@ class TokenTable:
         *,
         query: bool = False,
     ) -> bytes:
-        """Return the unit vector of a text in signed bytes; empty when no term is known.
+        """Return the unit vector of a text as signed bytes; empty when no term has a row.
 
-        ``fields`` are (weight, terms): each field's sum counts by its direction, not its length.
+        ``fields`` are (weight, term counts). Each field contributes a unit vector times its weight.
         """
         if KERNEL is not None:
             listed = [(weight, *self._row_weights(counts, query)) for weight, counts in fields]
@@ -227,7 +227,7 @@ def _clamp_weight(weight: int) -> int:
 
 
 def unit_vector(mixed: Iterable[float]) -> bytes:
-    """Return the direction as a stored vector: components of about -1..1; nothing for zeros."""
+    """Return the normalised vector in the stored form; empty for a zero vector."""
     from array import array
 
     fine = [round(value * FIXED_POINT) for value in mixed]
@@ -244,10 +244,11 @@ def shift_vector(
     neighbours: Sequence[tuple[bytes, float]],
     neighbour_weight: float,
 ) -> tuple[bytes, float, float] | None:
-    """Return a direction moved towards a weighed sum of others, as a stored vector.
+    """Return a query vector moved towards its neighbours (Rocchio feedback), in the stored form.
 
-    That is ``own · asked + theirs · S / |S|``, S being Σ weight · vector over ``neighbours``, each a
-    stored vector. With it come ``|S|`` and the length of the whole; None where either is 0.
+    The result is ``own_weight · vector + neighbour_weight · S / |S|`` with S = Σ weight · vector
+    over ``neighbours``. Also returns ``|S|`` and the norm of the result before normalisation.
+    Returns None when either is 0.
     """
     if KERNEL is not None:
         vectors = [neighbour for neighbour, _ in neighbours]
@@ -280,7 +281,7 @@ def _norm(values: list[float]) -> float:
 def write_table(
     terms: Sequence[str], rows: Sequence[Row], vectors: bytes, dimensions: int
 ) -> bytes:
-    """Return the bytes of a table file; ``terms`` must stand in byte order, each once."""
+    """Return the bytes of a table file. ``terms`` must be unique and in byte order."""
     from array import array
 
     encoded = [term.encode("utf-8") for term in terms]
@@ -303,7 +304,7 @@ _bundled: TokenTable | None = None
 
 
 def bundled_table() -> TokenTable:
-    """Return the table that comes with the package, read once."""
+    """Return the table that is installed with the package, mapped once."""
     global _bundled  # noqa: PLW0603 - eight megabytes that every caller shares
     if _bundled is None:
         path = os.path.join(os.path.dirname(__file__), "data", "table.bin")

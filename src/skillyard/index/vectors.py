@@ -1,8 +1,8 @@
-"""Dot products of many stored vectors with one, without a loop over their components.
+"""Dot products of many stored vectors with one query vector, by big-integer arithmetic.
 
-The components of one dimension of all documents are laid side by side in one long whole number,
-32 bits each, so that multiplying it by the query's component and adding it to a running sum does
-all documents at once. Components are stored plus 128, and what that adds is taken off at the end.
+One long integer holds the components of one dimension of all documents, in 32-bit lanes. One
+multiplication by the query component then covers all documents. Components are stored plus 128;
+that bias is subtracted at the end.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from operator import mul
 __all__ = ["dot_products"]
 
 MAX_SEQUENTIAL = 64
-"""Documents up to which looking at one after the other is no slower."""
+"""Up to this number of documents a plain loop is as fast."""
 BLOCK_DOCUMENTS = 8_192
-"""Documents of one long number: it stays in the processor's cache."""
+"""Documents per long integer, so that it fits the processor cache."""
 
 _BIASED = bytes((code + 128) & 255 for code in range(256))
 
