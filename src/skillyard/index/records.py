@@ -42,8 +42,8 @@ def encode_record(candidate: Candidate, skill: Skill) -> bytes:
 def decode_card(record: bytes, path_mapping: PathMapping, limits: Limits) -> SkillCard:
     """Return the skill of a record; its other fields load on demand.
 
-    ``path_mapping`` maps the path to the caller's spelling of the roots. Raises ValueError, TypeError,
-    KeyError for a damaged record.
+    ``path_mapping`` maps the path to the caller's spelling of the roots. A damaged record raises
+    ValueError, TypeError or KeyError.
     """
     card, (path, parts, _, _, _, _, root, references, _) = json.loads(record)
     for name in _LISTS:

@@ -46,9 +46,8 @@ class SegmentSearcher:
     ) -> None:
         self.folder = folder
         self.manifest = manifest
-        known = (
-            before.by_file() if before is not None else {}
-        )  # file names contain the content hash
+        # File names contain the content hash, so equal names mean equal segments.
+        known = before.by_file() if before is not None else {}
         self.segments = [
             known[part.file].with_dead(part.dead)
             if part.file in known and known[part.file].size == part.size

@@ -115,7 +115,7 @@ class OrderedScores(Sequence[tuple[Skill, float]]):
     name and path, so only skills of equal scores need to be loaded to be put in order.
     """
 
-    __slots__ = ("_order", "_loaded", "_skill", "_values")
+    __slots__ = ("_loaded", "_order", "_skill", "_values")
 
     def __init__(self, scored: Iterable[tuple[int, float]], skill: Callable[[int], Skill]) -> None:
         self._order = sorted(scored, key=itemgetter(1), reverse=True)

@@ -1,9 +1,9 @@
-"""A third look at a long request: how much of it each of its best skills covers.
+"""Query coverage: for long requests, the share of the request that each of the best skills matches.
 
-A sum of impacts is led by the few words that a skill says often. Of a task prompt with a hundred
-terms a skill that fits holds many, each now and then; and so does any long text, whence its length
-counts against it. A linear model of two numbers, fitted by ``training/coverage.py``. Of shorter
-requests as many lost by it as gained, so they are left alone (``training/README.md``).
+BM25F scores are dominated by a few frequent words. A skill that fits a task prompt of a hundred
+terms matches many of them, but so does any long text. A linear model therefore combines the
+matched share with the body length as a penalty; ``training/coverage.py`` fits it. Shorter requests
+gained as often as they lost, so they are not changed (``training/README.md``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from skillyard.sums import stable_sum
 __all__ = ["score_coverage"]
 
 FULL_LOG_LENGTH = log(MAX_BODY_TERMS / SHORT_BODY_TERMS) / FULL_IMPACT
-"""The logarithm of a length that a full impact of its mark stands for."""
+"""log(length / short length) for a LENGTH impact of 1."""
 
 
 def score_coverage(
@@ -32,11 +32,11 @@ def score_coverage(
     searcher: Searcher,
     fusion: Fusion,
 ) -> dict[int, Coverage]:
-    """Return how much of the request each of the best skills covers, by ordinal.
+    """Return the coverage of the best skills by ordinal.
 
-    ``totals`` are the points so far. Nothing where the request is not long, or has no direction, or
-    is not in English (only English ones were learned from), or where it calls a skill by its name:
-    that one is wanted, whatever else is said. Nobody loses points: the least of the best gets none.
+    ``totals`` are the points so far. The result is empty unless the request is long, has a vector,
+    is in English (the language of the training data) and calls no skill by name. The points are at
+    least 0: they are relative to the lowest of the best skills.
     """
     if candidates.feedback is None or not analysed.is_english:
         return {}
@@ -53,5 +53,5 @@ def score_coverage(
         for share, length in zip(shares, lengths, strict=True)
     ]
     least = min(model_scores, default=0.0)
-    known = zip(ordinals, model_scores, shares, lengths, strict=True)
-    return {ordinal: Coverage(points - least, *seen) for ordinal, points, *seen in known}
+    rows = zip(ordinals, model_scores, shares, lengths, strict=True)
+    return {ordinal: Coverage(points - least, *values) for ordinal, points, *values in rows}

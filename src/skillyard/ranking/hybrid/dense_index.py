@@ -1,4 +1,4 @@
-"""What an embedder says of a library: a vector for each skill, and how near a request lies."""
+"""The dense index of a library: an embedder's vector of each skill, searched by cosine."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["DenseIndex", "embedded_text"]
 
 
 def embedded_text(skill: Skill) -> str:
-    """Return what of a skill is embedded: its name and its description."""
+    """Return the text of a skill that is embedded: name and description."""
     return f"{skill.name}. {skill.description}"
 
 
 class DenseIndex:
-    """The vectors of a library's skills by one embedder. Immutable; safe to share between threads.
+    """The vectors of a library's skills by one embedder. Immutable and thread-safe.
 
-    They are made when the scorer is bound, and kept in the cache folder for the next time.
+    The vectors are computed when the scorer is bound, and stored in the cache folder.
     """
 
     def __init__(self, embedder: Embedder, library: Library) -> None:
@@ -41,11 +41,14 @@ class DenseIndex:
         self.dimensions = max(map(len, vectors), default=0)
         documents = _documents(library, ordinals, vectors)
         self._searcher = build_memory_segments(documents, self.dimensions)
-        self._theirs = dict(zip(self._searcher.ordinals(), ordinals, strict=True))
-        self._ours = {theirs: ours for ours, theirs in self._theirs.items()}
+        self._library_ordinals = dict(zip(self._searcher.ordinals(), ordinals, strict=True))
+        self._own_ordinals = {
+            library_ordinal: own_ordinal
+            for own_ordinal, library_ordinal in self._library_ordinals.items()
+        }
 
     def direction(self, text: str) -> bytes:
-        """Return the vector of a request; empty where it has none. Raises EmbedderFailed."""
+        """Return the vector of a request; empty when it has none. Raises EmbedderFailed."""
         from skillyard.embedding.protocol import embed_checked, unit_bytes
         from skillyard.errors import EmbedderFailed, InvalidInput
 
@@ -66,21 +69,25 @@ class DenseIndex:
     def nearest(
         self, direction: bytes, limit: int, allowed: Container[int] | None
     ) -> list[tuple[int, float]]:
-        """Return up to ``limit`` (the library's ordinal, cosine) above zero, best first."""
+        """Return up to ``limit`` (library ordinal, cosine) with a positive cosine, best first."""
         if not direction:
             return []
         inside = None
         if allowed is not None:
-            inside = frozenset(ours for ours, theirs in self._theirs.items() if theirs in allowed)
+            inside = frozenset(
+                own_ordinal
+                for own_ordinal, library_ordinal in self._library_ordinals.items()
+                if library_ordinal in allowed
+            )
         near = self._searcher.semantic(direction, limit, inside)
-        return [(self._theirs[ours], dot / UNIT_DOT) for ours, dot in near]
+        return [(self._library_ordinals[own_ordinal], dot / UNIT_DOT) for own_ordinal, dot in near]
 
     def cosines(self, direction: bytes, ordinals: Sequence[int]) -> dict[int, float]:
-        """Return the cosine of each skill named, by the library's ordinal."""
+        """Return the cosines of the given skills by library ordinal."""
         if not direction:
             return {}
-        known = [ordinal for ordinal in ordinals if ordinal in self._ours]
-        dots = self._searcher.dots(direction, [self._ours[ordinal] for ordinal in known])
+        known = [ordinal for ordinal in ordinals if ordinal in self._own_ordinals]
+        dots = self._searcher.dots(direction, [self._own_ordinals[ordinal] for ordinal in known])
         return {ordinal: dot / UNIT_DOT for ordinal, dot in zip(known, dots, strict=True)}
 
 

@@ -1,4 +1,4 @@
-"""Why a skill got its probability: every term, field, neighbour, prior and rule by its share."""
+"""The explanation tree of a ``hybrid`` score, down to terms, fields, neighbours and rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def explain(
     evidence: Evidence,
     own: Points,
 ) -> Explanation:
-    """Return the tree: the probability over the points, the points by kind, terms and fields."""
+    """Return the tree: probability, points by kind of evidence, terms and fields."""
     if ordinal < 0:
         return Explanation("hybrid", 0.0, (), "leaf", "the index does not hold this skill")
     parts = [
@@ -62,7 +62,7 @@ def _place(scored: ScoredHybrid, own: Points) -> str:
 
 
 def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
-    """Return what the log-odds of the best skill are made of, and what being behind it costs."""
+    """Return the log-odds by feature, and the loss for the distance to the best skill."""
     calibration = bound.scorer.calibration
     if scored.features is None or scored.best is None:
         return Explanation("log-odds", 0.0, (), "leaf", "nothing speaks for any skill")
@@ -187,7 +187,7 @@ def _meaning(
 def _neighbours(
     feedback: Feedback | None, bound: BoundHybrid, ordinal: int
 ) -> list[tuple[str, float, float]]:
-    """Return (name, cosine, what it counts) of each of the best skills that are followed."""
+    """Return (name, cosine, weight) of each skill used for feedback."""
     if feedback is None:
         return []
     library = bound.library
@@ -201,10 +201,10 @@ def _neighbours(
 def _nearness(
     scored: ScoredHybrid, bound: BoundHybrid, ordinal: int
 ) -> list[tuple[str, float, float]]:
-    """Return (term, its cosine, what it adds to the request's cosine) for each term heard.
+    """Return (term, cosine, contribution to the query's cosine) for each term of the vector.
 
-    The request's direction is the sum of its terms' rows, so its cosine is the sum of theirs, each
-    by its length in that sum.
+    The query vector is the sum of its terms' rows, so its cosine is the sum of their cosines, each
+    weighted by its length in that sum.
     """
     table, searcher = bound.library.table, bound.library.searcher
     whole = table.sums(scored.analysed.vector_terms, query=True)

@@ -1,9 +1,9 @@
-"""What the probability is worked out from: facts about the best skill, the request, the library.
+"""The features of the calibration: properties of the best skill, the request and the library.
 
-Fused points order skills but say nothing of whether the best one is any good: they are stretched
-for each request. So the level comes from facts that are not stretched: how much of the request
-the best skill holds, in one place and in all; how far that goes beyond what any skill would hold
-by chance, and beyond what the others hold; how near it lies; what it lacks.
+Fused points order the skills of one request. They are rescaled for each request, so they do not
+say whether the best skill fits. The probability therefore uses absolute features: how much of the
+request the best skill matches, how far that is above chance and above the other candidates, its
+cosine, and what it does not match.
 """
 
 from __future__ import annotations
@@ -23,36 +23,35 @@ __all__ = ["Features", "QueryFeatures", "query_features", "skill_features"]
 
 
 RARE_TERM_RARITY = 5.8
-"""The rarity of a term that three skills in a thousand hold: a skill that lacks what is rarer than
-that may be about something else."""
+"""Rarity of a term that three skills in a thousand contain. An unmatched term above it suggests
+another subject."""
 MAX_NAMES_PER_THOUSAND = 2.0
-"""Names in a thousand: a term that stands in more is usual, and no more is learned from them."""
+"""Cap for how many names in a thousand contain a term."""
 PASSAGE_TERMS = 10
-"""Terms of a passage: as many as a sentence or two have."""
+"""Length of a passage in terms: one or two sentences."""
 MEAN_IMPACT = 0.45
-"""The impact of a term in a skill that holds it, as a rule."""
+"""Mean impact of a term in a skill that contains it."""
 MEAN_SQUARED_IMPACT = 0.20
-"""The mean square of that impact."""
+"""Mean square of that impact."""
 MIN_VARIANCE = 0.05
-"""What is added to the variance of the score by chance, so that it is never zero."""
+"""Added to the variance of the chance score, so that it is never zero."""
 MIN_SHARE = 0.0001
-"""The least share of skills that a term is taken to stand in."""
+"""Lower bound for the share of skills that contain a term."""
 
 MEAN_LOG_LENGTH = 2.7
-"""The logarithm of fourteen terms and one: a request of middling length."""
+"""log(1 + 14 terms): a request of average length."""
 MEAN_LOG_SIZE = 5.7
-"""The logarithm of three hundred skills: a library of middling size."""
+"""log(300 skills): a library of average size."""
 LOG_SIZE_RANGE = (0.69, 9.26)
-"""The logarithms of the smallest and the largest library that was learned from. What is smaller or
-larger counts as these."""
+"""log(1 + size) of the smallest and largest training library. Other sizes are clamped."""
 SHORT_LOG_LENGTH = 1.7
-"""The logarithm of four and a half terms and one: what is shorter says little by its figures."""
+"""log(1 + 4.5 terms): below it, features of a request carry little information."""
 LONG_LOG_LENGTH = 3.0
-"""The logarithm of nineteen terms and one: what is longer mentions more than it is about."""
+"""log(1 + 19 terms): above it, a request mentions more than its subject."""
 
 
 def query_features(analysed: AnalysedQuery, searcher: Searcher) -> QueryFeatures:
-    """Return what is known of the request and the library, whatever was found."""
+    """Return the features of the request and the library, which do not depend on candidates."""
     length = log(1.0 + len(analysed.terms))
     least, most = LOG_SIZE_RANGE
     size = (min(max(log(1.0 + searcher.size), least), most) - MEAN_LOG_SIZE) / 2.0
@@ -74,87 +73,93 @@ def skill_features(
     searcher: Searcher,
     table: TokenTable,
 ) -> Features:
-    """Return the facts about the best skill."""
+    """Return the features of the best skill."""
     terms = analysed.terms
     texts = [term.text for term in terms]
     impacts = searcher.impacts(best, [*texts, *(NAME_TERM + text for text in texts)])
     number = len(terms)
-    given: dict[str, tuple[float, float]] = {}  # by term: what it gives, what it could give
-    missing = []
-    total = named = plain = heaviest = every = emphasised = own = expected = usual = 0.0
+    matches: dict[str, tuple[float, float]] = {}  # by term: (score, weight)
+    unmatched = []
+    total = unmatched_names = plain = heaviest = matched = emphasised = name_weight = expected = (
+        name_frequency
+    ) = 0.0
     variance = MIN_VARIANCE
-    whole = float(searcher.size + BACKGROUND)
+    pool_size = float(searcher.size + BACKGROUND)
     for term, impact, name in zip(terms, impacts, impacts[number:], strict=False):
         text, weight, rarity, frequency, _, emphasis, public, names, _ = term
         total += weight
         emphasised += weight * emphasis
-        held = (frequency + BACKGROUND * public) / whole
-        held = MIN_SHARE if held < MIN_SHARE else min(held, 1.0)
-        expected += weight * held
-        variance += MEAN_SQUARED_IMPACT * weight * weight * held * (1.0 - held)
+        share_of_skills = (frequency + BACKGROUND * public) / pool_size
+        share_of_skills = MIN_SHARE if share_of_skills < MIN_SHARE else min(share_of_skills, 1.0)
+        expected += weight * share_of_skills
+        variance += (
+            MEAN_SQUARED_IMPACT * weight * weight * share_of_skills * (1.0 - share_of_skills)
+        )
         if names:
-            usual += weight * log(1.0 + min(MAX_NAMES_PER_THOUSAND, 1_000.0 * names / whole))
+            name_frequency += weight * log(
+                1.0 + min(MAX_NAMES_PER_THOUSAND, 1_000.0 * names / pool_size)
+            )
             if name:
-                own += weight
+                name_weight += weight
         if impact:
-            gives = weight * impact
+            score = weight * impact
             plain += rarity * impact
-            every += gives
-            if gives > heaviest:
-                heaviest = gives
-            given[text] = (gives, weight)
+            matched += score
+            if score > heaviest:
+                heaviest = score
+            matches[text] = (score, weight)
         else:
-            missing.append(term)
-            given[text] = (0.0, weight)
+            unmatched.append(term)
+            matches[text] = (0.0, weight)
             if text in analysed.named:
-                named += weight
+                unmatched_names += weight
     share = 1.0 / total if total else 0.0
-    spread = sqrt(variance)
-    plainly = missing if analysed.is_english else ()
-    passage, passage_share = _best_passage(analysed, given)
-    near = candidates.query_cosines.get(best, 0.0)
+    deviation = sqrt(variance)
+    rare_candidates = unmatched if analysed.is_english else ()
+    passage, passage_share = _best_passage(analysed, matches)
+    cosine = candidates.query_cosines.get(best, 0.0)
     return Features(
         plain=log(1.0 + plain),
-        rest=log(1.0 + max(0.0, every - heaviest)),
+        rest=log(1.0 + max(0.0, matched - heaviest)),
         passage=log(1.0 + passage),
         passage_share=passage_share,
-        beyond=(evidence.words - MEAN_IMPACT * expected) / spread,
-        lead=(evidence.words - _best_other(candidates.word_scores, best)) / spread,
-        meaning=near,
-        ahead=near - _best_other(candidates.query_cosines, best),
-        unmatched_cosine=_unmatched_cosine(best, missing, analysed, searcher, table),
-        own_name=own * share,
-        in_names=0.0 if analysed.is_small_talk else usual * share,
-        named_missing=named * share,
-        out_of_vocabulary=max([0.0, *(term.rarity - RARE_TERM_RARITY for term in plainly)]),
+        beyond=(evidence.words - MEAN_IMPACT * expected) / deviation,
+        lead=(evidence.words - _best_other(candidates.word_scores, best)) / deviation,
+        meaning=cosine,
+        ahead=cosine - _best_other(candidates.query_cosines, best),
+        unmatched_cosine=_unmatched_cosine(best, unmatched, analysed, searcher, table),
+        own_name=name_weight * share,
+        in_names=0.0 if analysed.is_small_talk else name_frequency * share,
+        named_missing=unmatched_names * share,
+        out_of_vocabulary=max([0.0, *(term.rarity - RARE_TERM_RARITY for term in rare_candidates)]),
         emphasis=emphasised * share,
     )
 
 
 def _best_other(scores: Mapping[int, float], best: int) -> float:
-    """Return the best score that any other has; 0 where there is no other."""
+    """Return the highest score of another candidate; 0.0 without one."""
     return max([score for ordinal, score in scores.items() if ordinal != best], default=0.0)
 
 
 def _best_passage(
-    analysed: AnalysedQuery, given: Mapping[str, tuple[float, float]]
+    analysed: AnalysedQuery, matches: Mapping[str, tuple[float, float]]
 ) -> tuple[float, float]:
-    """Return the most that a run of terms gives, and the most of one's weight that is held.
+    """Return the highest score of a passage, and the highest matched share of a passage's weight.
 
-    Terms run in the order in which they first stand in the request.
+    A passage is a run of terms in the order of their first occurrence in the request.
     """
-    run = [pair for text, _ in analysed.vector_terms if (pair := given.get(text)) is not None]
+    run = [pair for text, _ in analysed.vector_terms if (pair := matches.get(text)) is not None]
     if not run:
         return 0.0, 0.0
-    long = min(PASSAGE_TERMS, len(run))
-    gives = [0.0, *accumulate([value for value, _ in run])]
-    could = [0.0, *accumulate([weight for _, weight in run])]
-    held = [0.0, *accumulate([weight if value else 0.0 for value, weight in run])]
-    most = max([last - first for first, last in zip(gives, gives[long:], strict=False)])
+    length = min(PASSAGE_TERMS, len(run))
+    scores = [0.0, *accumulate([value for value, _ in run])]
+    weights = [0.0, *accumulate([weight for _, weight in run])]
+    matched = [0.0, *accumulate([weight if value else 0.0 for value, weight in run])]
+    most = max([last - first for first, last in zip(scores, scores[length:], strict=False)])
     share = max(
         [
-            (held[at + long] - held[at]) / (could[at + long] - could[at])
-            for at in range(len(run) - long + 1)
+            (matched[at + length] - matched[at]) / (weights[at + length] - weights[at])
+            for at in range(len(run) - length + 1)
         ]
     )
     return max(0.0, most), min(1.0, share)
@@ -162,13 +167,13 @@ def _best_passage(
 
 def _unmatched_cosine(
     best: int,
-    missing: Sequence[Term],
+    unmatched: Sequence[Term],
     analysed: AnalysedQuery,
     searcher: Searcher,
     table: TokenTable,
 ) -> float:
-    """Return the cosine of the skill and what the request says beside it; 0 for nothing."""
-    texts = {term.text for term in missing}
-    vector_terms = [pair for pair in analysed.vector_terms if pair[0] in texts]
-    vector = table.vector([(1.0, vector_terms)], query=True) if vector_terms else b""
+    """Return the cosine of the skill with the unmatched terms of the request; 0.0 without any."""
+    texts = {term.text for term in unmatched}
+    unmatched_terms = [pair for pair in analysed.vector_terms if pair[0] in texts]
+    vector = table.vector([(1.0, unmatched_terms)], query=True) if unmatched_terms else b""
     return searcher.dots(vector, [best])[0] / UNIT_DOT if vector else 0.0

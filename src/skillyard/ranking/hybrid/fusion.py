@@ -1,4 +1,4 @@
-"""From evidence to points: what orders the candidates of one request."""
+"""Score fusion: from evidence to points, which order the candidates of one request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Points", "fuse", "fuse_totals", "fusion_weights", "rescale", "top_by
 
 
 class Points(NamedTuple):
-    """What each kind of evidence gives; their sum, in this order, orders the skills."""
+    """The points of each kind of evidence. Skills are ordered by their sum."""
 
     words: float
     meaning: float
@@ -28,7 +28,7 @@ class Points(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The sum, added one by one in the order of the fields."""
+        """The sum, added in the order of the fields."""
         total = 0.0
         for value in self:
             total += value
@@ -36,7 +36,7 @@ class Points(NamedTuple):
 
 
 def rescale(score: float, span: tuple[float, float]) -> float:
-    """Return where ``score`` stands between the least and the best that count, 0..1."""
+    """Return the score rescaled from (best, least) to 0..1."""
     best, least = span
     if score <= least or best <= least:
         return 0.0
@@ -48,8 +48,7 @@ def fuse(
 ) -> Points:
     """Return the points of one candidate.
 
-    ``has_no_vector`` is True where the request has no direction (no word that the table knows): then words
-    count alone.
+    ``has_no_vector`` is True when the request has no vector; then words have the whole weight.
     """
     words, meaning, embedder = fusion_weights(candidates, fusion, has_no_vector=has_no_vector)
     return Points(
@@ -68,7 +67,7 @@ def fuse(
 def fusion_weights(
     candidates: CandidateSet, fusion: Fusion, *, has_no_vector: bool
 ) -> tuple[float, float, float]:
-    """Return what words, meaning and an embedder count; an embedder leaves the others the rest."""
+    """Return the weights of words, meaning and embedder. An embedder reduces the other two."""
     words, meaning = (1.0, 0.0) if has_no_vector else (fusion.words, fusion.meaning)
     if not candidates.embedder_cosines:
         return words, meaning, 0.0
@@ -79,7 +78,7 @@ def fusion_weights(
 def fuse_totals(
     candidates: CandidateSet, fusion: Fusion, *, has_no_vector: bool
 ) -> dict[int, float]:
-    """Return :attr:`Points.total` of every candidate, by ordinal: the same, worked out at once."""
+    """Return :attr:`Points.total` of all candidates by ordinal, without a Points value for each."""
     words, meaning, embedder = fusion_weights(candidates, fusion, has_no_vector=has_no_vector)
     most_words, no_words = candidates.word_range
     most_meaning, no_meaning = candidates.cosine_range
@@ -94,7 +93,7 @@ def fuse_totals(
         totals = dict.fromkeys(candidates.cosines, 0.0)
     if words_room:
         for ordinal, score in candidates.word_scores.items():
-            if score > no_words:  # two are added: which comes first makes no difference
+            if score > no_words:  # a sum of two does not depend on their order
                 totals[ordinal] += words * ((score - no_words) / words_room)
     if embedder:
         for ordinal, cosine in candidates.embedder_cosines.items():
@@ -109,12 +108,12 @@ def fuse_totals(
 def top_by_points(
     totals: Mapping[int, float], searcher: Searcher, number: int
 ) -> list[tuple[int, float]]:
-    """Return the (ordinal, points) of the best skills; equal ones by the index's own order."""
+    """Return the best ``number`` (ordinal, points), best first; ties by :func:`tie_key`."""
     if number < 1 or not totals:
         return []
     least = sorted(totals.values(), reverse=True)[:number][-1]
     close = [pair for pair in totals.items() if pair[1] >= least]
-    if len({fuse for _, fuse in close}) < len(close):  # digests take time: only where needed
+    if len({fuse for _, fuse in close}) < len(close):  # digests are slow, so only for ties
         close.sort(key=lambda pair: tie_key(searcher.key(pair[0])))
     close.sort(key=lambda pair: -pair[1])
     return close[:number]

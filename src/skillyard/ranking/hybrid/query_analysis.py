@@ -1,4 +1,4 @@
-"""What a request asks for: its terms with their weights, its direction, the things it names."""
+"""Analyses a request: weighted terms, query vector, names and phrases."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from skillyard.ranking.query import Query
 __all__ = ["AnalysedQuery", "Term", "Vocabulary", "analyse_query", "written_forms"]
 
 MAX_CHARACTERS = 20_000
-"""Of a longer request the two ends are read: what is wanted stands at its start or its end."""
+"""Of a longer request only the start and the end are read; they state the task."""
 MAX_TERMS = 100
-"""Terms of a request that count: the weightiest. A task prompt of two hundred words has about that
-many, and those that are usual tell what kind of work it is (``training/README.md``)."""
+"""Terms of a request that are used: the heaviest. A task prompt of two hundred words has about as
+many (``training/README.md``)."""
 TRANSLATED_WEIGHT = 0.6
-"""What a term from the word list counts, beside one that was written."""
+"""Weight of a translated term relative to a written one."""
 BACKGROUND = 1_000
-"""Public skills that stand behind the library's own, so that rarity means something in a small
-library too: document frequencies are those of the library plus this many typical skills."""
+"""Pseudo-count for document frequencies: the library plus this many typical public skills. It makes
+rarity meaningful in small libraries."""
 MAX_CACHED_TERMS = 20_000
-"""Terms of which a library remembers what it says of them, some five megabytes."""
+"""Terms cached per library: about five megabytes."""
 MAX_WORDS = 120
-"""Words of a request in which names and phrases are looked up."""
+"""Names and phrases are looked up in this many words of a request."""
 ENGLISH = "en"
-"""What a request is in when nothing tells otherwise."""
+"""The language of a request unless another one is detected."""
 MOSTLY_LATIN = 0.5
-"""Below this share of Latin letters the text's own words say nothing to an English table."""
+"""Below this share of Latin letters only ASCII terms are looked up in the token table."""
 
 
 _SMALL_TALK = """
@@ -48,7 +48,7 @@ yes
 
 @cache
 def small_talk_terms() -> frozenset[str]:
-    """Return the words that a conversation is kept going with: alone they ask for no skill."""
+    """Return the terms of small talk. A request of these alone asks for no skill."""
     return frozenset(STANDARD.terms(_SMALL_TALK))
 
 
@@ -56,38 +56,38 @@ _UNSTEMMED = Analyzer(STANDARD.tokenizer, STANDARD.filters[:-1])
 
 
 class Term(NamedTuple):
-    """One term of a request, and what the library and public skills say of it."""
+    """One term of a request with its statistics."""
 
     text: str
     weight: float
-    """What a full impact of it is worth: frequency · rarity · emphasis."""
+    """Query weight: (1 + log(frequency)) · rarity · emphasis."""
     rarity: float
-    """How rare it is in the library and in public skills, a natural logarithm."""
+    """Inverse document frequency over the library and public skills (natural logarithm)."""
     frequency: int
-    """Skills of the library that hold it."""
+    """Number of skills of the library that contain it."""
     written: bool = True
-    """False when it came from the word list of other languages."""
+    """False for a term that was translated with the word list."""
     emphasis: float = 1.0
-    """How much it says in requests, whatever its rarity (:meth:`Table.term_statistics`)."""
+    """Learned importance in requests (:meth:`TokenTable.term_statistics`)."""
     share: float = 0.0
-    """Share of public skills that hold it, 0..1."""
+    """Share of public skills that contain it, 0..1."""
     names: int = 0
-    """Skills of the library whose name holds it."""
+    """Number of skills of the library with the term in their name."""
     avoided: int = 0
-    """Skills of the library that say they are not for it."""
+    """Number of skills of the library that exclude it."""
 
     def counted(self, number: float) -> Term:
-        """Return the same term where it stands ``number`` times, 1 at least."""
+        """Return the term with the weight for ``number`` occurrences, at least 1."""
         weight = (1.0 + log(number)) * self.rarity * self.emphasis
         return Term(self.text, weight, *self[2:])
 
     def translated(self) -> Term:
-        """Return the same term as one that the word list gave."""
+        """Return the term with the weight of a translated term."""
         return self._replace(weight=self.weight * TRANSLATED_WEIGHT, written=False)
 
 
 class Vocabulary:
-    """What one library and its table say of terms: looked up once. Safe to share by threads."""
+    """Cached term statistics of one library and its token table. Thread-safe."""
 
     __slots__ = ("_known", "searcher", "table")
 
@@ -97,7 +97,7 @@ class Vocabulary:
         self._known: dict[str, Term] = {}
 
     def term(self, text: str) -> Term:
-        """Return a term that stands once."""
+        """Return the term with the weight for one occurrence."""
         term = self._known.get(text)
         if term is None:
             term = self._look_up(text)
@@ -116,35 +116,34 @@ class Vocabulary:
 
 
 class AnalysedQuery(NamedTuple):
-    """A request as the index is asked it."""
+    """An analysed request."""
 
     terms: tuple[Term, ...]
-    """Those that count, weightiest first."""
+    """The terms for BM25F, heaviest first."""
     vector_terms: tuple[tuple[str, float], ...]
-    """The terms that give it a direction, with how often they stand."""
+    """The terms of the query vector with their frequencies."""
     vector: bytes
-    """Its direction; empty where the table knows no word of it."""
+    """The query vector; empty when no term is in the token table."""
     named: frozenset[str]
-    """Terms of what looks like a name: capitals inside a sentence, acronyms, words with digits."""
+    """Terms of probable names: capitals inside a sentence, acronyms, words with digits."""
     words: tuple[str, ...]
-    """Its words, in which names and trigger phrases are looked up."""
+    """The words in which names and trigger phrases are looked up."""
     is_english: bool = True
-    """False when it is in a language that the word list covers: then words that no skill holds say
-    nothing about what it asks for."""
+    """False for another language of the word list. Its unmatched words are not evidence."""
 
     @property
     def is_small_talk(self) -> bool:
-        """True when it holds nothing but words that a conversation is kept going with."""
+        """True when all terms are small talk."""
         return small_talk_terms().issuperset([term.text for term in self.terms])
 
     @property
     def weights(self) -> list[tuple[str, float]]:
-        """The terms as the searcher takes them."""
+        """The terms as (text, weight), for the searcher."""
         return [(term.text, term.weight) for term in self.terms]
 
 
 def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
-    """Return what the query asks of the library."""
+    """Return the analysed query, with weights from the statistics of the library."""
     text = _both_ends(query.text)
     reading = read_request(text)
     counts: dict[str, float] = {
@@ -158,10 +157,10 @@ def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
     ]
     terms += [known(term).translated() for term in foreign_terms]
     terms = sorted([term for term in terms if term.weight > 0], key=itemgetter(0))
-    terms.sort(key=itemgetter(1), reverse=True)  # weightiest first, equal ones by their text
+    terms.sort(key=itemgetter(1), reverse=True)  # heaviest first; ties by text
     terms = terms[:MAX_TERMS]
-    spoken = counts if reading.latin >= MOSTLY_LATIN else _ascii_terms(counts)
-    vector_terms = tuple({**spoken, **foreign_terms}.items())
+    written = counts if reading.latin >= MOSTLY_LATIN else _ascii_terms(counts)
+    vector_terms = tuple({**written, **foreign_terms}.items())
     vector = vocabulary.table.vector([(1.0, vector_terms)], query=True) if vector_terms else b""
     words = phrase_words(text)[:MAX_WORDS]
     return AnalysedQuery(
@@ -170,7 +169,7 @@ def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
 
 
 def written_forms(text: str) -> dict[str, str]:
-    """Return the terms of a request as it spells them, in small letters: ``imag`` as ``image``."""
+    """Return the written form of each stemmed term in lower case: ``image`` for ``imag``."""
     forms: dict[str, str] = {}
     for word in _UNSTEMMED.terms(_both_ends(text)):
         for term in stem([word]):
@@ -193,10 +192,10 @@ _TRIM = ".,;:!?()[]{}\"'`*<>«»“”‘’"
 
 
 def _name_terms(text: str) -> frozenset[str]:
-    """Return the terms of what looks like the name of a thing.
+    """Return the terms of probable names.
 
-    A capital counts when it does not start a sentence; so do acronyms, inner capitals, and words
-    that mix letters and digits. In a request written in capitals throughout nothing is a name.
+    A name has a capital that does not start a sentence, inner capitals, or letters and digits; or
+    it is an acronym. A request written mostly in capitals has no names.
     """
     terms: set[str] = set()
     start = True

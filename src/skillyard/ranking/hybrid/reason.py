@@ -1,4 +1,4 @@
-"""The grounds of a score in one line."""
+"""The reason of a score in one line."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
 __all__ = ["reason"]
 
 MAX_NAMED_TERMS = 6
-"""Terms named in one line."""
+"""Terms listed in a reason."""
 MIN_NAMED_COSINE = 0.2
-"""A cosine from which the meaning is worth a word in one line."""
+"""Smallest cosine that a reason mentions."""
 
 
 def reason(
@@ -23,9 +23,9 @@ def reason(
     ordinal: int,
     spelled: Mapping[str, str],
 ) -> str:
-    """Return the grounds of a score in one line: words, phrases, meaning, files.
+    """Return the reason in one line: matched words, phrases, meaning, files.
 
-    ``spelled`` has the terms as the request spells them.
+    ``spelled`` maps terms to their written forms in the request.
     """
     if ordinal < 0:
         return ""

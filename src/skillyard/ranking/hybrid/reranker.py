@@ -1,7 +1,7 @@
-"""The reranker protocol: a second opinion on the best candidates of ``hybrid``.
+"""The reranker protocol: adjusts the points of the best candidates of ``hybrid``.
 
-None is built in. What was tried on match features alone lost on requests that it had not seen
-(training/README.md); a model that reads request and skill together may well pay, and goes in here.
+There is no built-in reranker. Models on match features alone lost on held-out requests
+(training/README.md). The protocol is for models that read the request together with the skill.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["MAX_RERANKED", "Candidate", "Reranker", "rerank_scores", "resolve_re
 
 ENTRY_POINT_GROUP = "skillyard.rerankers"
 MAX_RERANKED = 50
-"""Candidates that are looked at: the best by points."""
+"""Candidates that are reranked: the best by points."""
 
 
 class Candidate(NamedTuple):
-    """One candidate as the first stage left it."""
+    """One candidate of the first stage."""
 
     skill: Skill
     points: float
@@ -33,12 +33,12 @@ class Candidate(NamedTuple):
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Looks at the best candidates of one request again."""
+    """Scores the best candidates of one request."""
 
     def rerank(self, query: Query, candidates: Sequence[Candidate]) -> Sequence[float]:
-        """Return one number for each candidate, in their order, -1 to 1: what is added to it.
+        """Return one number for each candidate in their order, -1..1, to be added to its points.
 
-        The same query and candidates must give the same numbers.
+        The numbers are weighted by ``Fusion.rerank``. The result must be deterministic.
         """
         ...
 
@@ -60,7 +60,7 @@ def resolve_reranker(reranker: str | Reranker | Any) -> Reranker:
 
 
 def rerank_scores(reranker: Reranker, query: Query, candidates: Sequence[Candidate]) -> list[float]:
-    """Return what the reranker says, checked and held to -1..1. Raises InvalidInput."""
+    """Return the reranker's numbers, checked and clamped to -1..1. Raises InvalidInput."""
     scores = [float(value) for value in reranker.rerank(query, candidates)]
     if len(scores) != len(candidates) or not all(map(isfinite, scores)):
         raise InvalidInput(

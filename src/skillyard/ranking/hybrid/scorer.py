@@ -1,4 +1,4 @@
-"""The ``hybrid`` scorer: words and meaning, mixed, with a probability on top."""
+"""The ``hybrid`` scorer: fused BM25F and vector scores, calibrated to a probability."""
 
 from __future__ import annotations
 
@@ -57,23 +57,22 @@ if TYPE_CHECKING:
 __all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
 
 WRONG_COST = 2.0
-"""A wrong skill costs twice as much as a missed one: it is read, and followed, in vain."""
+"""Cost of a wrong skill relative to a missed one: it is read and followed in vain."""
 FLOOR = floor_of(WRONG_COST)
-"""Two chances in three: below, a skill is not chosen."""
+"""2/3: skills below this probability are not selected."""
 MAYBE = maybe_of(WRONG_COST)
-"""One chance in four: from there a skill is worth a question, where none is chosen."""
+"""1/4: from this probability a skill is worth a question when none is selected."""
 MENU_MARGIN = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Hybrid:
-    """Fielded BM25F and a static token table, fused on scores and calibrated. Scale 0..1.
+    """BM25F and static token vectors, fused and calibrated. Scale 0..1.
 
-    The score is the probability that the skill fits, as seen on requests with and without a
-    fitting skill. ``include_conventions`` makes candidates of AGENTS.md and kin; a ``reranker``
-    (see :mod:`.reranker`) looks at the best candidates again. An ``embedder`` (a name, or see
-    :mod:`skillyard.embedding.protocol`) adds its cosine to the points; the probability is worked
-    out from the built-in evidence as before.
+    The score is the probability that the skill fits. ``include_conventions`` also ranks convention
+    documents such as AGENTS.md. A ``reranker`` (:mod:`.reranker`) adjusts the points of the best
+    candidates. An ``embedder`` (a name, or :mod:`skillyard.embedding.protocol`) adds its cosine to
+    the points; the probability still uses the built-in evidence.
     """
 
     fusion: Fusion = FUSION
@@ -94,7 +93,7 @@ class Hybrid:
             set_field(self, "embedder", _resolve_embedder(self.embedder))
 
     def with_embedder(self, embedder: str | Embedder) -> Hybrid:
-        """Return the same scorer with an embedder: what the name ``hybrid+NAME`` stands for.
+        """Return the scorer with an embedder, as the name ``hybrid+NAME`` does.
 
         Raises UnknownName, EmbedderFailed.
         """
@@ -103,11 +102,11 @@ class Hybrid:
         )
 
     def bind(self, skills: Iterable[Skill]) -> BoundHybrid:
-        """Use the index that the skills bring with them, or make one in memory."""
+        """Use the index of the catalog, or build one in memory."""
         library = getattr(skills, "library", None)
         if library is not None and not self.include_conventions:
             return BoundHybrid(self, library)
-        from skillyard.index.memory_library import MemoryLibrary  # it loads what building needs
+        from skillyard.index.memory_library import MemoryLibrary  # deferred: loads the writers
 
         return BoundHybrid(
             self, MemoryLibrary(skills, include_conventions=self.include_conventions)
@@ -134,12 +133,12 @@ def _signals(own: Points) -> dict[str, float]:
 
 
 def _has_no_vector(analysed: AnalysedQuery, candidates: CandidateSet) -> bool:
-    """True where the request has no direction, or none that any skill lies in."""
+    """Return True when the request has no vector, or no skill has a positive cosine with it."""
     return not analysed.vector or candidates.cosine_range[0] <= 0.0
 
 
 class BoundHybrid:
-    """``hybrid`` over one library. Immutable; safe to share between threads."""
+    """``hybrid`` over one library. Immutable and thread-safe."""
 
     def __init__(self, scorer: Hybrid, library: Library) -> None:
         self.scorer = scorer
@@ -154,11 +153,11 @@ class BoundHybrid:
 
     @property
     def skills(self) -> Sequence[Skill]:
-        """The skills it was bound to, in catalog order."""
+        """The skills of the library, in catalog order."""
         return self.library.skills
 
     def prepare(self, query: Query) -> ScoredHybrid:
-        """Ask the index once; the rest follows from what it found."""
+        """Retrieve and score the candidates of the query."""
         library = self.library
         analysed = analyse_query(query, self.vocabulary)
         files = self._files(query)
@@ -174,7 +173,7 @@ class BoundHybrid:
         return ScoredHybrid(self, query, analysed, candidates, totals)
 
     def _called(self, text: str) -> list[int]:
-        """Return the ordinals that the text calls by ``@name`` or ``/name``, hidden ones too."""
+        """Return the ordinals called by ``@name`` or ``/name`` in the text, also hidden ones."""
         words = called_words(text)
         if not words:
             return []
@@ -183,7 +182,7 @@ class BoundHybrid:
         return [o for o, s in (*named, *library.hidden()) if invokes(text, s, words)]
 
     def _files(self, query: Query) -> dict[int, float]:
-        """Return by ordinal the weight of the best pattern that matches a file of the query."""
+        """Return, by ordinal, the weight of the best pattern that matches a file of the query."""
         patterns = self.library.patterns() if query.files else {}
         if not patterns:
             return {}
@@ -197,7 +196,7 @@ class BoundHybrid:
 
 
 class ScoredHybrid(Scored):
-    """The scores of one query."""
+    """The ``hybrid`` scores of one query."""
 
     exhaustive = True
     is_preordered = True
@@ -220,12 +219,12 @@ class ScoredHybrid(Scored):
 
     @property
     def blank(self) -> bool:
-        """True when the query holds nothing to look for."""
+        """True when the query has neither terms nor files."""
         return not self.analysed.terms and not self.query.files
 
     @property
     def considered(self) -> int:
-        """How many skills were looked at: all of the index."""
+        """Number of skills considered: all skills of the index."""
         return self._bound.library.searcher.size
 
     @cached_property
@@ -260,7 +259,7 @@ class ScoredHybrid(Scored):
 
     @cached_property
     def best(self) -> int | None:
-        """The ordinal of the best candidate by points; ties by words, meaning, the index's own."""
+        """The ordinal of the best candidate by points; ties by BM25F score, cosine, tie key."""
         searcher, candidates = self._bound.library.searcher, self.candidates
         most = max(self.totals.values(), default=0.0)
         tied = [ordinal for ordinal, total in self.totals.items() if total == most]
@@ -293,7 +292,7 @@ class ScoredHybrid(Scored):
 
     @cached_property
     def _top(self) -> tuple[float, float, float]:
-        """The best skill's (points, log-odds), and what a point behind it costs."""
+        """(points, log-odds) of the best skill, and the log-odds lost per point behind it."""
         calibration = self._bound.scorer.calibration
         if self.best is None or self.features is None:
             return 0.0, 0.0, calibration.gap
@@ -310,46 +309,46 @@ class ScoredHybrid(Scored):
 
     @property
     def log_odds(self) -> float:
-        """The log-odds that the best skill fits; 0.0 where there is none."""
+        """The log-odds that the best skill fits; 0.0 without candidates."""
         return self._top[1]
 
     def score_of(self, total: float) -> float:
-        """Return the probability of a skill with that many points; 0.0 without any."""
+        """Return the probability of a skill with that many points; 0.0 for none."""
         if total <= 0:
             return 0.0
         best, log_odds, gap = self._top
-        if total >= best:  # a skill that is no candidate may have more
+        if total >= best:  # a skill outside the candidate set may have more
             return probability(log_odds)
         return probability(log_odds - gap * (best - total))
 
     def scores(self) -> Sequence[tuple[Skill, float]]:
-        """Return the candidates that anything speaks for, best first; skills load when looked at.
+        """Return the candidates with positive points, best first. Skills are loaded on access.
 
-        Equal scores are ordered by name and path. Where only tags are asked for, all that have
-        them are there, with a score of zero.
+        Equal scores are ordered by name and path. A query with tags only returns all skills that
+        have the tags, with a score of 0.
         """
-        scored = probabilities(self.totals.items(), *self._top)  # score_of each, at once
+        scored = probabilities(self.totals.items(), *self._top)  # equals score_of() for each
         if self.blank:
             scored += [(o, 0.0) for o, total in self.totals.items() if total <= 0]
         return OrderedScores(scored, self._bound.library.skill)
 
     def signals(self, skill: Skill) -> Mapping[str, float]:
-        """Return the points by kind, those that are not zero."""
+        """Return the non-zero points by kind of evidence."""
         return _signals(self._points_of(skill))
 
     def reason(self, skill: Skill) -> str:
-        """Return the words that match, and how near the meaning is."""
+        """Return the matched words, phrases and cosine in one line."""
         ordinal, evidence = self.evidence_of(skill)
         searcher = self._bound.library.searcher
         return reason(self.analysed, evidence, searcher, ordinal, self._spelled)
 
     @cached_property
     def _spelled(self) -> dict[str, str]:
-        """The terms of the request as it spells them."""
+        """The written forms of the request's terms."""
         return written_forms(self.query.text)
 
     def explain(self, skill: Skill) -> Explanation:
-        """Return the tree behind the score: the probability, the points, terms and fields."""
+        """Return the explanation tree: probability, points, terms and fields."""
         from skillyard.ranking.hybrid.explanation import explain
 
         ordinal, evidence = self.evidence_of(skill)
@@ -357,7 +356,7 @@ class ScoredHybrid(Scored):
         return explain(self, self._bound, skill, ordinal, evidence, own)
 
     def _evidence(self, ordinal: int) -> Evidence:
-        """Return the evidence of a candidate, its words scored where they do not count."""
+        """Return the evidence of a candidate; an unranked one gets its BM25F score for display."""
         words = self.candidates.word_scores.get(ordinal)
         if words is None:
             searcher = self._bound.library.searcher
@@ -365,7 +364,7 @@ class ScoredHybrid(Scored):
         return self.candidates.evidence(ordinal, words)
 
     def evidence_of(self, skill: Skill) -> tuple[int, Evidence]:
-        """Return the ordinal and the evidence of any skill of the library."""
+        """Return (ordinal, evidence) of any skill of the library; the ordinal is -1 for others."""
         library = self._bound.library
         ordinal = library.ordinal(skill)
         if ordinal is None:
