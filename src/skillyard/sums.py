@@ -1,6 +1,6 @@
-"""Sums of floats that are the same on every Python.
+"""Sums of floats that are equal on every version of Python.
 
-From CPython 3.12 on ``sum`` compensates for rounding, so the last digits differ from 3.11's.
+``sum`` of CPython 3.12 and later compensates for rounding, so its last digits differ from 3.11.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ __all__ = ["stable_sum"]
 
 
 def stable_sum(values: Iterable[float]) -> float:
-    """Return the values added one by one, in their order; 0.0 for none."""
+    """Return the sum of the values, added in order without compensation; 0.0 for none."""
     total = 0.0
     for value in values:
         total += value

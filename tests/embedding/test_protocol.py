@@ -100,7 +100,7 @@ def test_unit_vectors_are_as_long_as_a_byte_reaches(values: list[float]) -> None
 
 @for_each("values", [[nan], [1.0, inf], [-inf, 0.0]])
 def test_a_vector_of_no_numbers_is_refused(values: list[float]) -> None:
-    with pytest.raises(InvalidInput, match="no finite number"):
+    with pytest.raises(InvalidInput, match="not a finite number"):
         unit_bytes(values)
 
 

@@ -1,4 +1,4 @@
-"""A body's parts: its headings, its prose, its code, and what it says it is *not* for."""
+"""Splits a body into headings, prose, code, and the sections on when *not* to use the skill."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Body", "split_body", "split_description"]
 
 
 class Body(NamedTuple):
-    """The text of one body by kind, lines joined again by line feeds."""
+    """The text of one body by kind; lines are joined by line feeds."""
 
     headings: str
     prose: str
@@ -29,23 +29,23 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _FENCE_OR_HEADING = re.compile(r"\n(?:(#{1,6})(?=[ \t])|[^\S\n]*+(```|~~~))")
-"""The start of a heading, or of a line that opens or closes a fence."""
+"""The start of a heading, or of a line that opens or closes a code fence."""
 _SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)")
 
 
 def split_body(text: str) -> Body:
-    """Return the parts of a Markdown body. Fences may be left open; nothing is refused.
+    """Return the parts of a Markdown body. Any text is accepted; fences may stay open.
 
-    Only the lines that start a fence or a heading are looked at; what lies between is taken whole.
+    Only lines that start a fence or a heading are parsed. The text between them is copied.
     """
     headings: list[str] = []
     prose: list[str] = []
     code: list[str] = []
     avoid: list[str] = []
     fence = ""
-    avoid_level = 0  # the level of the heading under which everything is out of scope
+    avoid_level = 0  # level of the enclosing "not for" heading, 0 outside
     text = f"\n{text}"
-    taken = 1  # where the first line starts that lies in no part yet
+    taken = 1  # start of the first line that is not assigned yet
     for mark_or_heading in _FENCE_OR_HEADING.finditer(text):
         start = mark_or_heading.start() + 1
         mark = mark_or_heading[2]
@@ -73,7 +73,7 @@ def split_body(text: str) -> Body:
 
 
 def _is_avoid_heading(title: str) -> bool:
-    """True for headings such as "When not to use" and "Out of scope"; "Do not panic" is prose."""
+    """Return True for headings such as "When not to use" and "Out of scope"."""
     if not _AVOID_HEADING.match(title.strip(" *_:>-")):
         return False
     words = title.lower()
@@ -81,9 +81,9 @@ def _is_avoid_heading(title: str) -> bool:
 
 
 def split_description(text: str) -> tuple[str, str]:
-    """Return (what it is for, what it is not for): a description may say both.
+    """Return (what the skill is for, what it is not for).
 
-    The second part runs from a phrase such as "Do not use for" to the end of its sentence.
+    The second part extends from a phrase such as "Do not use for" to the end of its sentence.
     """
     positive: list[str] = []
     avoid: list[str] = []

@@ -1,4 +1,4 @@
-"""Scripts: where one ends and the next begins, and which are written without blanks."""
+"""Scripts: splits words by script, and knows which scripts are written without blanks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIRST = [start for start, _ in _STARTS]
 _CLASS = [name for _, name in _STARTS]
 
 _UNSPACED = frozenset({"han", "kana", "hangul", "thai", "khmer", "myanmar"})
-"""Written without blanks, or (Hangul) with endings that stick to the word."""
+"""Written without blanks, or (Hangul) with attached endings."""
 _DIGITS = frozenset("0123456789")
 
 
@@ -37,12 +37,12 @@ def _class(char: str) -> str:
 
 
 def is_unspaced(char: str) -> bool:
-    """True for a character of a script whose words have no border."""
+    """Return True for a character of a script without word boundaries."""
     return _class(char) in _UNSPACED
 
 
 def script_runs(word: str) -> list[tuple[str, bool]]:
-    """Return the runs of one script with whether it is dense; digits join what they follow.
+    """Return (run of one script, whether it is unspaced); digits belong to the preceding run.
 
     Han and kana are one script here: Japanese words mix them.
     """
@@ -53,7 +53,7 @@ def script_runs(word: str) -> list[tuple[str, bool]]:
             continue
         kind = _class(char)
         kind = "han" if kind == "kana" else kind
-        if kind == "other":  # combining marks and the like stay where they are
+        if kind == "other":  # combining marks belong to the preceding character
             kind = current or kind
         if current and kind != current:
             runs.append((word[start:place], current in _UNSPACED))

@@ -8,14 +8,14 @@ from typing import Any
 __all__ = ["stem", "stem_word"]
 
 MIN_STEMMED_CHARS = 4
-"""Characters from which a word is stemmed: shorter ones are acronyms as often as plurals."""
+"""Shorter words are not stemmed: they are acronyms as often as plurals."""
 
 _lock = allocate_lock()
 _stemmer: Any = None
 
 
 def stem(tokens: list[str]) -> list[str]:
-    """Return the stems of ASCII words; words of other alphabets stay as they are."""
+    """Return the tokens with ASCII words stemmed."""
     return [
         stem_word(t) if len(t) >= MIN_STEMMED_CHARS and t.isascii() and t.isalpha() else t
         for t in tokens

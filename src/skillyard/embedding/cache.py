@@ -1,7 +1,6 @@
-"""Vectors that were made once: kept in the cache folder, by embedder and by what was read.
+"""A cache of vectors in the cache folder: one SQLite file for each embedder, keyed by text.
 
-A small SQLite file for each embedder, safe for many processes. It can be deleted at any time;
-damage costs the time of making the vectors again.
+It is safe for concurrent processes, and can be deleted at any time. A damaged file is recreated.
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from skillyard.errors import EmbedderFailed, InvalidInput
 __all__ = ["VectorCache", "embed_cached"]
 
 BATCH_TEXTS = 256
-"""Texts that are embedded before what was made is kept: what a stopped run loses."""
+"""Texts embedded between two writes to the cache."""
 MAX_QUERY_KEYS = 500
-"""Keys of one query."""
+"""Keys per SQL query."""
 LOCK_TIMEOUT_S = 10.0
 
 
 class VectorCache:
-    """Vectors by text, for one embedder, in one folder. Never raises for the sake of the cache."""
+    """The vectors of one embedder in one folder. Errors of the cache are never raised."""
 
     def __init__(self, folder: str, embedder: str) -> None:
         name = sha256(embedder.encode("utf-8", "surrogatepass")).hex()[:24]
         self.path = os.path.join(folder, f"{name}.sqlite")
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Return the vectors that are kept."""
+        """Return the cached vectors of the keys."""
         vectors: dict[bytes, bytes] = {}
         listed = list(keys)
         with suppress(sqlite3.Error, OSError):
@@ -52,18 +51,18 @@ class VectorCache:
         return vectors
 
     def clear(self) -> None:
-        """Forget every vector."""
+        """Delete all vectors."""
         with suppress(OSError):
             os.unlink(self.path)
 
     def put(self, vectors: Mapping[bytes, bytes]) -> None:
-        """Keep vectors. A cache that cannot be written is left as it is."""
+        """Store vectors. A cache that cannot be written stays unchanged."""
         try:
             self._write(vectors)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 return  # locked, read-only, full
-            with suppress(OSError, sqlite3.Error):  # no database any more: made anew
+            with suppress(OSError, sqlite3.Error):  # damaged: recreate it
                 os.unlink(self.path)
                 self._write(vectors)
         except OSError:
@@ -91,16 +90,16 @@ class VectorCache:
 def embed_cached(
     embedder: Embedder, texts: Sequence[str], cache: VectorCache | None = None
 ) -> list[bytes]:
-    """Return the unit vector of each text as signed bytes, made only where none is kept.
+    """Return the unit vector of each text as signed bytes. Missing vectors are computed and stored.
 
-    Empty where the embedder finds no direction. Raises EmbedderFailed.
+    The vector is empty when the embedder returns a zero vector. Raises EmbedderFailed.
     """
     keys = [sha256(text.encode("utf-8", "surrogatepass")) for text in texts]
     text_by_key = dict(zip(keys, texts, strict=True))
     known = {} if cache is None else cache.get(text_by_key)
     try:
         _embed_missing(embedder, text_by_key, known, cache)
-    except _LengthMismatch:  # the model behind the name is not what it was
+    except _LengthMismatch:  # the model behind the name has changed
         if not known or cache is None:
             raise
         cache.clear()
@@ -119,7 +118,7 @@ def _embed_missing(
     known: dict[bytes, bytes],
     cache: VectorCache | None,
 ) -> None:
-    """Add to ``known`` what is missing. Raises EmbedderFailed."""
+    """Compute the missing vectors and add them to ``known``. Raises EmbedderFailed."""
     missing = [pair for pair in text_by_key.items() if pair[0] not in known]
     sizes = {len(vector) for vector in known.values() if vector}
     for start in range(0, len(missing), BATCH_TEXTS):

@@ -1,7 +1,7 @@
 """``http``: any server with an OpenAI-like ``/embeddings`` route. Needs ``skillyard[remote]``.
 
-Only the address that was given is asked: redirects are not followed, and the key is sent nowhere
-else and written nowhere.
+Requests go to the configured address only. Redirects are not followed, and the key is neither sent
+elsewhere nor stored.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ MODEL = "SKILLYARD_EMBEDDINGS_MODEL"
 KEY = "SKILLYARD_EMBEDDINGS_KEY"
 
 BATCH_TEXTS = 64
-"""Texts of one request."""
+"""Texts per request."""
 MAX_ATTEMPTS = 3
 RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Answers after which the same request may succeed."""
+"""Status codes after which a retry may succeed."""
 MAX_RETRY_AFTER_S = 20.0
-"""What a server's Retry-After is followed up to."""
+"""Longest Retry-After that is respected."""
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 """Bytes: 64 vectors of 4,096 numbers take about six million."""
 
 
 class HttpEmbedder:
-    """Asks ``POST {url}`` with ``{"model", "input": [text, …]}`` and reads ``data[].embedding``."""
+    """Sends ``POST {url}`` with ``{"model", "input": [text, …]}``, reads ``data[].embedding``."""
 
     def __init__(
         self,
@@ -49,16 +49,16 @@ class HttpEmbedder:
     ) -> None:
         """Raises InvalidInput for anything but an http(s) address, EmbedderFailed without httpx2.
 
-        ``url`` is the whole address, such as ``https://host/v1/embeddings``. ``sleep`` is what
-        waits between two tries.
+        ``url`` is the whole address, such as ``https://host/v1/embeddings``. ``sleep`` is called
+        between retries.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InvalidInput(f"{url!r} is no http or https address of an embeddings route")
+            raise InvalidInput(f"{url!r} is not an http or https address of an embeddings route")
         if parts.username or parts.password:
             raise InvalidInput(f"give the key in {KEY}, not in the address")
         if not model:
-            raise InvalidInput("name the model that the endpoint shall use")
+            raise InvalidInput("name the model of the endpoint")
         if find_spec("httpx2") is None:
             raise EmbedderFailed("http", "not installed: httpx2", hint=install_command("remote"))
         self.url = url
@@ -69,7 +69,7 @@ class HttpEmbedder:
 
     @property
     def id(self) -> str:
-        """The address and the model: another server's vectors are others."""
+        """The address and the model, which identify the vectors."""
         return f"{self.url}#{self.model}"
 
     def __eq__(self, other: object) -> bool:
@@ -86,7 +86,7 @@ class HttpEmbedder:
         return f"<HttpEmbedder {self.id}>"
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        """Return a vector for each text; requests and skills are asked for alike.
+        """Return a vector for each text. ``query`` makes no difference.
 
         Raises EmbedderFailed: no connection, an error status, or an answer of another shape.
         """
@@ -137,7 +137,7 @@ class HttpEmbedder:
         try:
             return 200, 0.0, json.loads(data)
         except (ValueError, RecursionError):
-            raise EmbedderFailed(self.id, "answered something that is no JSON") from None
+            raise EmbedderFailed(self.id, "answered with something that is not JSON") from None
 
     def _vectors(self, answer: Any, count: int) -> list[list[float]]:
         listed = answer.get("data") if isinstance(answer, dict) else None
@@ -167,7 +167,7 @@ def _seconds(text: str | None) -> float:
 
 
 def from_environment() -> HttpEmbedder:
-    """Return the endpoint that the environment names. Raises EmbedderFailed when it names none."""
+    """Return the endpoint that the environment configures. Raises EmbedderFailed without one."""
     url, model = os.environ.get(URL, ""), os.environ.get(MODEL, "")
     if not url or not model:
         raise EmbedderFailed("http", "no endpoint is named", hint=f"set {URL} and {MODEL}")

@@ -1,7 +1,8 @@
-"""Which skills hold which terms of a query, field by field.
+"""Counts the query terms that each skill contains, by field.
 
-Two ways to the same figures: :class:`DirectFields` asks the words of each skill, which are kept from one
-question to the next; :class:`InvertedFields` goes from words to skills, which pays for whole catalogs.
+:class:`DirectFields` looks into the cached words of each skill, which is fast for a few skills.
+:class:`InvertedFields` uses an inverted index, which is fast for whole catalogs. Both return the
+same counts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = ["DirectFields", "FieldHits", "InvertedFields"]
 
 
 class FieldHits(NamedTuple):
-    """How many terms each skill holds, by field; lists indexed by skill number."""
+    """Numbers of matched query terms by field; lists are indexed by skill number."""
 
     id: list[int]
     title: list[int]
@@ -37,9 +38,9 @@ class FieldHits(NamedTuple):
     description: list[int]
     body: list[int]
     touched: set[int]
-    """Skills that hold a term."""
+    """Skills that contain a query term."""
     matched: set[str]
-    """Words that a term matched; of the ids of touched skills every one."""
+    """Words matched by a query term, including all such words of the ids of touched skills."""
 
 
 def _no_hits(size: int) -> FieldHits:
@@ -48,7 +49,7 @@ def _no_hits(size: int) -> FieldHits:
 
 
 class DirectFields:
-    """A few skills, asked one by one."""
+    """The fields of a few skills, searched one by one."""
 
     def __init__(self, skills: Sequence[Skill], cache: FieldWordsCache = CACHE) -> None:
         self._words = cache.of(skills)
@@ -58,11 +59,11 @@ class DirectFields:
         return self._words[number].id_words
 
     def plain_id(self, number: int) -> str:
-        """Return a skill's id without its breaks."""
+        """Return a skill's id with separators as blanks."""
         return self._words[number].plain_id
 
     def hits(self, query_terms: list[str]) -> FieldHits:
-        """Return what the skills hold of the terms."""
+        """Return the matched terms of each skill by field."""
         hits = _no_hits(len(self._words))
         pairs = list(zip(query_terms, stems(query_terms), strict=True))
         for number, words in enumerate(self._words):
@@ -76,7 +77,7 @@ class DirectFields:
         return hits
 
     def _matched(self, hits: FieldHits, pairs: list[tuple[str, str]]) -> set[str]:
-        """Return the words of ids that a term matched."""
+        """Return the words of ids that a query term matched."""
         words = {w for n in hits.touched if hits.id[n] for w in self._words[n].id_words}
         known = {stem for _, stem in pairs}
         beginnings = tuple(term for term, _ in pairs if len(term) >= MIN_PREFIX)
@@ -102,7 +103,7 @@ def _count(hits: FieldHits, number: int, fields: int) -> None:
 
 
 class _WordIndex:
-    """The words of all fields: by stem, and in order for prefixes."""
+    """The words of all fields, by stem and in sorted order for prefixes."""
 
     __slots__ = ("_by_stem", "_ordered")
 
@@ -113,7 +114,7 @@ class _WordIndex:
             self._by_stem.setdefault(stem, []).append(word)
 
     def matching(self, term: str, stem: str) -> list[str]:
-        """Return the words that are the term: equal stems, or begun by it (4+ letters)."""
+        """Return the words with the same stem, or with the term as prefix (4+ letters)."""
         matches = dict.fromkeys(self._by_stem.get(stem, ()))
         if len(term) >= MIN_PREFIX:
             position = bisect_left(self._ordered, term)
@@ -128,7 +129,7 @@ Postings = dict[str, list[int]]
 
 
 class InvertedFields:
-    """Many skills, found by their words."""
+    """The fields of many skills, in an inverted index."""
 
     def __init__(self, skills: Sequence[Skill]) -> None:
         self._ids: list[tuple[tuple[str, ...], str]] = []
@@ -154,11 +155,11 @@ class InvertedFields:
         return self._ids[number][0]
 
     def plain_id(self, number: int) -> str:
-        """Return a skill's id without its breaks."""
+        """Return a skill's id with separators as blanks."""
         return self._ids[number][1]
 
     def hits(self, query_terms: list[str]) -> FieldHits:
-        """Return what the skills hold of the terms."""
+        """Return the matched terms of each skill by field."""
         hits = _no_hits(len(self._ids))
         for term, stem in zip(query_terms, stems(query_terms), strict=True):
             words = self._vocabulary.matching(term, stem)
@@ -182,7 +183,7 @@ class InvertedFields:
 
 
 def _union(postings: Postings, words: list[str]) -> Iterable[int]:
-    """Return the skills that hold one of the words, each once."""
+    """Return the skills that contain one of the words, each once."""
     rows = [row for word in words if (row := postings.get(word))]
     if len(rows) == 1:
         return rows[0]

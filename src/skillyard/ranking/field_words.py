@@ -1,7 +1,7 @@
-"""The words of one skill's fields, ready to be asked for terms, and kept for the next question.
+"""The words of a skill's fields, prepared for matching, and a cache of them.
 
-Splitting, folding and stemming a skill's texts costs a hundred times what asking them does, and a
-search ranks a handful of skills that the last one may have ranked too.
+Splitting, folding and stemming the texts costs a hundred times as much as matching, and successive
+searches often rank the same skills.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ __all__ = [
 
 BODY_CHARS = 2_000
 MIN_PREFIX = 4
-"""A query term of this many letters also matches the words that it begins."""
+"""A query term with at least this many letters also matches as a prefix."""
 ID, TITLE, DESCRIPTION, BODY = 1, 2, 4, 8
 """One bit for each field."""
 _ALL = ID | TITLE | DESCRIPTION | BODY
 _FIELDS = (ID, TITLE, DESCRIPTION, BODY)
 MAX_CACHE_BYTES = 64_000_000
-"""If no two skills had a word in common; of real ones some 1,500 fit, and take a third of it."""
+"""Upper bound for skills without common words. About 1,500 real skills fit, in a third of it."""
 _WORD_BYTES = 200
-"""A word, its stem and their places, where no other skill holds the same word."""
+"""Memory of a word with its stem and positions, when no other skill contains it."""
 
 # Scripts written without blanks: kana, Han, Thai, Lao, Myanmar, Khmer.
 _UNSPACED = (
@@ -108,13 +108,13 @@ def stems(words: list[str]) -> list[str]:
 
 
 class Texts(NamedTuple):
-    """What the scorer reads of a skill: equal texts have the same words."""
+    """The texts of a skill that the scorer reads; also the cache key."""
 
     id: str
     title: str
     description: str
     body: str
-    """As much of it as is read."""
+    """The first :data:`BODY_CHARS` characters."""
 
 
 def texts_of(skill: Skill) -> Texts:
@@ -128,7 +128,7 @@ def texts_of(skill: Skill) -> Texts:
 
 
 class FieldWords:
-    """The words of the four fields of one skill. Never changed once made."""
+    """The words of the four fields of one skill. Immutable."""
 
     __slots__ = ("_fields", "_stems", "_words", "id_words", "plain_id", "size")
 
@@ -147,10 +147,10 @@ class FieldWords:
         self.id_words = tuple(dict.fromkeys(terms(texts.id)))
         self.plain_id = plain_id(texts.id)
         self.size = sum(map(len, texts)) + sum(map(len, words)) + _WORD_BYTES * len(words)
-        """Bytes that it takes, its texts among them, at most."""
+        """Upper bound of its memory in bytes, with its texts."""
 
     def holding(self, term: str, stem: str) -> int:
-        """Return the fields with a word that is the term: equal stems, or begun by it."""
+        """Return the fields with a word of the same stem, or with the term as prefix."""
         fields = self._stems.get(stem, 0)
         if len(term) < MIN_PREFIX:
             return fields
@@ -163,7 +163,7 @@ class FieldWords:
 
 
 class FieldWordsCache:
-    """The words of the skills that were asked for last, within a bound. Safe for threads."""
+    """A thread-safe LRU cache of field words, bounded in bytes."""
 
     def __init__(self, max_bytes: int = MAX_CACHE_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -173,7 +173,7 @@ class FieldWordsCache:
 
     @property
     def size(self) -> int:
-        """Bytes of what is kept, at most."""
+        """Upper bound of the memory of the cached words in bytes."""
         return self._size
 
     def __len__(self) -> int:
@@ -200,4 +200,4 @@ class FieldWordsCache:
 
 
 CACHE = FieldWordsCache()
-"""By text, not by hash: a hash may be given to a skill by whoever makes it."""
+"""Keyed by text, not by hash, because a caller can set the hash of a skill to any value."""

@@ -25,7 +25,7 @@ TAGS_WEIGHT = 2.0
 BODY_WEIGHT = 1.0
 
 SMALL_CATALOG = 1_000
-"""Skills up to which the first query is answered without inverting everything."""
+"""Up to this number of skills, the first query does not build the full inverted index."""
 
 _FIELDS = ("name", "description", "tags", "body")
 
@@ -77,7 +77,7 @@ def _field_tokens(skill: Skill) -> dict[str, frozenset[str]]:
 
 
 class _Postings:
-    """Which skills hold which tokens, for all tokens or for those in ``only``."""
+    """The inverted index of the skills' tokens, or of the tokens in ``only``."""
 
     __slots__ = ("divisor", "elsewhere", "in_body")
 
@@ -113,8 +113,8 @@ class _Postings:
 class BoundOverlap:
     """Overlap over one snapshot.
 
-    The first query of a small catalog gets postings of its own tokens only: a command line asks
-    once, and inverting every body would cost it more than all the rest of the ranking.
+    The first query of a small catalog indexes only its own tokens, since a command line runs one
+    query and a full inverted index would cost more than the ranking.
     """
 
     def __init__(self, scorer: Overlap, skills: tuple[Skill, ...]) -> None:
@@ -131,7 +131,7 @@ class BoundOverlap:
         if postings is None:
             only = None if self._queried_once else frozenset(counts)
             postings = _Postings(self.scorer, self.skills, only)
-            # Threads may both get here: each builds the same.
+            # Concurrent threads build equal indexes.
             self._queried_once, self._whole = True, postings if only is None else None
         return ScoredOverlap(self, postings, counts)
 
@@ -150,7 +150,7 @@ class ScoredOverlap(Scored):
         return not self._counts
 
     def scores(self) -> list[tuple[Skill, float]]:
-        """Return the skills that hold at least one token of the query."""
+        """Return the skills that contain at least one token of the query."""
         bound, postings = self._bound, self._postings
         raw = [0.0] * len(bound.skills)
         body_weight = bound.scorer.body_weight
@@ -189,7 +189,7 @@ class ScoredOverlap(Scored):
         return Explanation("overlap", raw / divisor, tuple(parts), "sum", note)
 
     def _raw(self, number: int, body: frozenset[str]) -> float:
-        """Add up one skill's weights in the order of :meth:`scores`, to the last bit."""
+        """Sum one skill's weights in the order of :meth:`scores`, so that the results are equal."""
         raw = 0.0
         for token, count in self._counts.items():
             if token in body:

@@ -1,4 +1,4 @@
-"""An index by itself: made of a catalog, kept in a folder, searched without the files."""
+"""The public ``Index``: built from a catalog, stored in a folder, searched without skill files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ __all__ = ["Index"]
 
 @check_arguments
 class Index:
-    """The skills of a catalog, indexed in a folder for ``hybrid``; safe to share between threads.
+    """The skills of a catalog, indexed in a folder for ``hybrid``. Thread-safe.
 
-    ``Index.build(catalog, path)`` makes it and opens it, ``Index.open(path)`` opens what is there.
-    It holds the skills whole and does not follow their files: that is what the index of the
-    command line does.
+    ``Index.build(catalog, path)`` writes and opens it; ``Index.open(path)`` opens an existing one.
+    It stores complete skills and does not follow their files, unlike the index of the command line.
     """
 
     def __init__(self, library: SavedLibrary) -> None:
@@ -44,7 +43,7 @@ class Index:
     @classmethod
     @check_arguments
     def open(cls, path: str | os.PathLike[str]) -> Index:
-        """Open the index in the folder. Raises SkillIoError where there is none, IndexDamaged."""
+        """Open the index in the folder. Raises SkillIoError when there is none, IndexDamaged."""
         return cls(open_saved_library(os.fspath(path)))
 
     @check_arguments
@@ -61,11 +60,11 @@ class Index:
         return [Match(skill, score, level_of(levels, score), scored) for skill, score in pairs]
 
     def __len__(self) -> int:
-        """Return how many skills can be found."""
+        """Return the number of searchable skills."""
         return self.library.searcher.size
 
     def __iter__(self) -> Iterator[Skill]:
-        """Yield every skill, hidden ones too."""
+        """Yield every skill, including hidden ones."""
         return iter(self.library.skills)
 
     def __repr__(self) -> str:

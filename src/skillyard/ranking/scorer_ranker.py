@@ -1,4 +1,4 @@
-"""A scorer where Skyll's documented ``Ranker`` is wanted."""
+"""An adapter from a scorer to Skyll's documented ``Ranker``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["ScorerRanker"]
 
 @check_arguments
 class ScorerRanker:
-    """A scorer where a ``Ranker`` is wanted: returns the skills best first, scores set."""
+    """A ``Ranker`` over a scorer. It returns the skills best first, with their scores set."""
 
     def __init__(self, scorer: str | Scorer) -> None:
         check_scorer(scorer)

@@ -10,9 +10,9 @@ Distinct patterns are compiled once for all skills and filed under a key that a 
 answer to: a file name, the start or end of one, a folder. A path is compared only with what lies
 under its own keys, and files are bits of an integer, so that many files cost little more than one.
 
-What the comparisons of one lookup can cost is counted beforehand, in steps. The dearest patterns of
-a skill that would cost more than :data:`MAX_STEPS_PER_SKILL` are left out, and of all skills together
-those beyond :data:`MAX_STEPS`; the skills are named.
+The cost of a lookup is computed beforehand, in steps. The most expensive patterns of a skill that
+exceed :data:`MAX_STEPS_PER_SKILL` are skipped, and so are patterns that exceed :data:`MAX_STEPS` in
+total. The result names the affected skills.
 """
 
 from __future__ import annotations

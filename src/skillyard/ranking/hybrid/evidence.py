@@ -104,7 +104,7 @@ class CandidateSet(NamedTuple):
     """Coverage of a long request by the best skills, by ordinal."""
 
     def evidence(self, ordinal: int, score: float) -> Evidence:
-        """Return the evidence of a candidate; ``score`` is its BM25F score when it is not ranked."""
+        """Return the evidence of a candidate. ``score`` is the BM25F score of an unranked one."""
         extra = self.extra.get(ordinal, ExtraEvidence())
         cosine = self.embedder_cosines.get(ordinal, 0.0)
         ranked = ordinal in self.word_scores
