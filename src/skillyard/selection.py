@@ -56,9 +56,9 @@ class SelectionPolicy:
     fallback_tag: str | None = None
     """adk-skill, "Generalist Fallback": the tag of the skill to select when no skill passes."""
     wrong_cost: float | None = None
-    """The cost of a wrong skill when a missed skill costs 1 (``hybrid``: 2). It determines the lowest
-    score: a skill is selected from p = wrong_cost / (wrong_cost + 1), 2/3 by default, where the
-    expected costs (1 - p) · wrong_cost of selecting and p of not selecting are equal.
+    """The cost of a wrong skill when a missed skill costs 1 (``hybrid``: 2). It determines the
+    lowest score: a skill is selected from p = wrong_cost / (wrong_cost + 1), 2/3 by default, where
+    the expected costs (1 - p) · wrong_cost of selecting and p of not selecting are equal.
     ``Selection.maybe`` starts at wrong_cost / (wrong_cost + 6), 1/4 by default: a needless question
     costs a sixth of a wrong skill. Only for scorers whose score is a probability."""
 

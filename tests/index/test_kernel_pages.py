@@ -108,7 +108,7 @@ PAGES: tuple[Any, ...] = (bytes(20), array("I", [0, 0]), bytearray(2), 0, 4)
 )
 def test_pages_that_do_not_fit_their_file_are_refused(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(ValueError, match="page"):
-        KERNEL.wrong_page(*arguments)
+        KERNEL.find_damaged_page(*arguments)
 
 
 @for_each(
@@ -125,7 +125,7 @@ def test_pages_that_do_not_fit_their_file_are_refused(arguments: tuple[Any, ...]
 )
 def test_forward_lists_outside_the_file_are_refused(sections: Any, numbers: list[int]) -> None:
     with pytest.raises(ValueError, match=r"outside the file|no such document"):
-        KERNEL.check_forward(*PAGES, *sections, bytearray(1), numbers)
+        KERNEL.check_forward_lists(*PAGES, *sections, bytearray(1), numbers)
 
 
 TABLE: tuple[Any, ...] = (

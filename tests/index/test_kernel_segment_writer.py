@@ -28,13 +28,13 @@ def test_terms_are_numbered_as_they_come(documents: list[tuple[str, ...]]) -> No
     theirs = segment_writer._TermNumbers()
     for terms in documents:
         expected = array("I", [theirs[term] for term in terms]).tobytes()
-        assert KERNEL.numbered(ours, terms) == expected
+        assert KERNEL.number_terms(ours, terms) == expected
     assert ours == theirs
 
 
 @given(st.lists(st.floats() | st.integers(-(2**70), 2**70)).map(tuple))
 def test_numbers_become_singles(numbers: tuple[float, ...]) -> None:
-    assert KERNEL.singles(numbers) == array("f", numbers).tobytes()
+    assert KERNEL.to_float32(numbers) == array("f", numbers).tobytes()
 
 
 @given(st.lists(st.text(max_size=4), unique=True))
@@ -42,7 +42,7 @@ def test_ranks_and_slots_are_those_of_python(terms: list[str]) -> None:
     names = [term.encode("utf-8", "surrogatepass") for term in terms]
     numbers = {term: number for number, term in enumerate(terms)}
     order = sorted(terms)
-    ranks = array("I", KERNEL.ranks(numbers, order))
+    ranks = array("I", KERNEL.sorted_ranks(numbers, order))
     assert [order[rank] for rank in ranks] == terms
     slots = segment_writer.hash_slots(names)
     with pytest.MonkeyPatch.context() as patch:
@@ -62,13 +62,13 @@ def test_ranks_and_slots_are_those_of_python(terms: list[str]) -> None:
 )
 def test_names_that_were_not_numbered_are_refused(numbers: Any, names: Any) -> None:
     with pytest.raises((ValueError, TypeError, OverflowError)):
-        KERNEL.ranks(numbers, names)
+        KERNEL.sorted_ranks(numbers, names)
 
 
 @for_each("names", [("a",), ["a"], (b"a",), None])
 def test_only_a_list_of_bytes_has_slots(names: Any) -> None:
     with pytest.raises(TypeError):
-        KERNEL.slots(names)
+        KERNEL.hash_slots(names)
 
 
 _WORDS = [
@@ -170,11 +170,11 @@ _FEW = (("deploy", ""), ((1.0, 2.0),), 2.5, 0.95, ((0, 1.0),))
 )
 def test_what_cannot_be_weighed_is_refused(change: dict[int, Any]) -> None:
     arguments = [*_FEW, bundled_table().sections]
-    kernel_terms().weigh(*arguments)
+    kernel_terms().index_text(*arguments)
     for place, value in change.items():
         arguments[place] = value
     with pytest.raises((ValueError, TypeError)):
-        kernel_terms().weigh(*arguments)
+        kernel_terms().index_text(*arguments)
 
 
 def test_offsets_of_a_damaged_table_lead_nowhere() -> None:
@@ -182,7 +182,7 @@ def test_offsets_of_a_damaged_table_lead_nowhere() -> None:
         listed = memoryview(array("I", offsets).tobytes()).cast("I")
         weights = memoryview(array("H", [7]).tobytes()).cast("H")
         damaged = (bytes(4), weights, listed, b"deploy", 4, 6, 1.0, 1.0)
-        assert kernel_terms().weigh(*_FEW, damaged)[2] == b""
+        assert kernel_terms().index_text(*_FEW, damaged)[2] == b""
 
 
 class Term(str):
@@ -192,13 +192,13 @@ class Term(str):
 @for_each(
     ("name", "arguments"),
     [
-        ("numbered", ({}, ["a"])),
-        ("numbered", ([], ("a",))),
-        ("numbered", ({}, ("a", 1))),
-        ("numbered", ({}, (Term("a"),))),
-        ("numbered", ({"a": "b"}, ("a",))),
-        ("singles", ([1.0],)),
-        ("singles", ((1.0, "2"),)),
+        ("number_terms", ({}, ["a"])),
+        ("number_terms", ([], ("a",))),
+        ("number_terms", ({}, ("a", 1))),
+        ("number_terms", ({}, (Term("a"),))),
+        ("number_terms", ({"a": "b"}, ("a",))),
+        ("to_float32", ([1.0],)),
+        ("to_float32", ((1.0, "2"),)),
     ],
 )
 def test_documents_of_another_kind_are_refused(name: str, arguments: tuple[Any, ...]) -> None:
@@ -209,4 +209,4 @@ def test_documents_of_another_kind_are_refused(name: str, arguments: tuple[Any, 
 @for_each("number", [-1, 2**32, 2**64])
 def test_a_number_that_no_term_can_have_is_refused(number: int) -> None:
     with pytest.raises(OverflowError):
-        KERNEL.numbered({"a": number}, ("a",))
+        KERNEL.number_terms({"a": number}, ("a",))

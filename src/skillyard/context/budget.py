@@ -1,4 +1,4 @@
-"""Budgets: how long a text is for a model, and cutting it at a boundary."""
+"""Token estimates, and cutting of text to a budget."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from skillyard.arguments import check_arguments
 __all__ = ["BYTES_PER_TOKEN", "TRUNCATED", "cut", "estimate_tokens"]
 
 BYTES_PER_TOKEN = 4
-"""Our estimate of a token, in UTF-8 bytes: English prose has about 4, code and CJK about 3."""
+"""UTF-8 bytes per token in estimates: English prose has about 4, code and CJK about 3."""
 TRUNCATED = "[... truncated]"
-"""The line that stands where text was cut by a token budget (adk-skill's own wording)."""
+"""The line added after a cut (wording of adk-skill)."""
 
 
 @check_arguments
@@ -20,9 +20,9 @@ def estimate_tokens(text: str) -> int:
 
 
 def cut(text: str, max_tokens: int) -> str:
-    """Return the text within a token budget, cut behind a line or a blank, and marked.
+    """Return the text cut to a token budget at a line end or blank, with a note.
 
-    The mark counts; where not even the mark fits, the result is empty.
+    The note counts. The result is empty when even the note does not fit.
     """
     if estimate_tokens(text) <= max_tokens:
         return text

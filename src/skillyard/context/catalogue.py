@@ -1,8 +1,8 @@
 """Tier 1: the catalogue of skills for a system prompt, within a budget.
 
 Three formats: Oasis summary lines, the ``<available_skills>`` block of agentskills.io, and
-Markdown. Convention documents, hidden skills and shadowed ones are left out: what a model cannot
-choose it should not read about.
+Markdown. Hidden skills, shadowed skills and convention documents are left out, because a model
+cannot select them.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def summary(
     scorer: str | Scorer | Any = DEFAULT_SCORER,
     include_conventions: bool = False,
 ) -> str:
-    """Return the catalogue text, entries by id; empty when there is nothing to choose.
+    """Return the catalogue text, with entries sorted by id; empty without skills.
 
-    With a budget (estimated tokens) descriptions are shortened first, all to the same length;
-    then entries are dropped, those that rank last for ``query`` (without one: last by priority,
-    then id), and a last line says how many. Empty where not one entry fits.
+    With a budget in estimated tokens, descriptions are first shortened to a common length. Then
+    entries are dropped, lowest first in the ranking for ``query`` (without a query: by priority,
+    then id), and a last line states their number. The result is empty when no entry fits.
     Raises UnknownName for an unknown format.
     """
     if format not in FORMATS:
@@ -72,9 +72,9 @@ def _listed(catalog: Catalog, include_conventions: bool) -> list[Skill]:
 def by_preference(
     catalog: Catalog, listed: list[Skill], query: str | Query | None, scorer: str | Scorer | Any
 ) -> list[Skill]:
-    """Return the skills in the order in which they should keep their place.
+    """Return the skills in order of preference.
 
-    Those that the query finds nothing for come last, as they would stand without one.
+    With a query they are ranked. Skills that do not match come last, in the order without a query.
     """
     by_priority = sorted(listed, key=lambda skill: (-skill.priority, _by_id(skill)))
     if query is None:
@@ -92,7 +92,7 @@ def by_preference(
 
 
 def _admitted(skill: Skill, query: Query) -> bool:
-    """True when the query's tags leave the skill."""
+    """Return True when the skill passes the query's tags."""
     included = not query.include_tags or has_tag(skill, query.include_tags)
     return included and not has_tag(skill, query.exclude_tags)
 
@@ -178,10 +178,10 @@ def _markdown(skills: Sequence[Skill], chars: int | None, left: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text on one line with what Markdown would read as markup escaped."""
+    """Return the text on one line with Markdown characters escaped."""
     line = clean_line(text)
     return "".join(f"\\{char}" if char in "\\`*_[]<>|" else char for char in line)
 
 
 FORMATS: dict[str, Writer] = {"lines": _lines, "xml": _xml, "markdown": _markdown}
-"""The formats by name: a writer takes skills, a description length and how many are left out."""
+"""Writers by format name: (skills, description length, number of omitted skills) → text."""

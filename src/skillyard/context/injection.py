@@ -57,11 +57,11 @@ def select_prompt_block(
     top_k: int | None = None,
     fence: str | None = None,
 ) -> tuple[str, Match] | None:
-    """Return the block of the best skill and its match, or None when none fits.
+    """Return (block of the best skill, its match), or None when no skill is selected.
 
     ``min_score`` and ``top_k`` are those of :func:`skillyard.select`; with a ``top_k`` of 0 no
-    skill fits. ``fence`` is that of :func:`skillyard.prompt_block`. Raises SkillError where the
-    skill's file can no longer be read.
+    skill is selected. ``fence`` is that of :func:`skillyard.prompt_block`. Raises SkillError when
+    the skill's file can no longer be read.
     """
     check_fence(fence)
     selection = select(catalog, query, policy, scorer, min_score=min_score, top_k=top_k)
@@ -83,7 +83,7 @@ def inject(
     top_k: int | None = None,
     fence: str | None = None,
 ) -> Injection:
-    """Put the block of the best skill before the user's text, a blank line between.
+    """Return the prompt with the block of the best skill before the user's text.
 
     ``prompt`` is a string, a message ``{"role", "content"}`` (content a string or a list of
     parts; ``parts`` in place of ``content`` is understood), or a list of messages, of which the
@@ -121,11 +121,11 @@ def _block(
     )
     if block is None or own is text or text.startswith(block[0]):
         return block
-    return None  # another injector has put a block there: one is enough
+    return None  # another injector has already added a block
 
 
 def _own_words(text: str) -> str:
-    """Return the user's own words: the text without a block that stands before it."""
+    """Return the text without a block at its start."""
     if not text.startswith("[skill:"):
         return text
     for fence in (fence_of(text), None):

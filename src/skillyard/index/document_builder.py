@@ -57,7 +57,7 @@ class IndexedText(NamedTuple):
 def index_texts(texts: tuple[str, ...], table: TokenTable) -> IndexedText:
     """Return the indexed form of the texts of :func:`~.bm25f.field_texts`."""
     if KERNEL is not None:
-        terms, impacts_, vector, lengths, name, avoid = kernel_terms().weigh(
+        terms, impacts_, vector, lengths, name, avoid = kernel_terms().index_text(
             texts, _FIELD_WEIGHTS, K1, B, _VECTOR_WEIGHTS, table.sections
         )
         return IndexedText(

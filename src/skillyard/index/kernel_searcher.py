@@ -113,11 +113,11 @@ class KernelSearcher(SegmentSearcher):
 
     def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return the exact BM25F scores of the given documents."""
-        return self._of_each(self._engine.exact, weights, ordinals)
+        return self._of_each(self._engine.exact_scores, weights, ordinals)
 
     def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         """Return, for each given document, the summed weight of the terms that it contains."""
-        return self._of_each(self._engine.held, weights, ordinals)
+        return self._of_each(self._engine.matched_weights, weights, ordinals)
 
     def _of_each(self, score: Any, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         spans = self._span_query(heaviest_terms(weights))

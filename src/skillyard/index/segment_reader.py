@@ -119,7 +119,7 @@ class SegmentReader:
         if seen.find(0, first, last + 1) < 0:
             return
         if KERNEL is not None:
-            page = KERNEL.wrong_page(*self._pages(), first, last)
+            page = KERNEL.find_damaged_page(*self._pages(), first, last)
             if page >= 0:
                 raise self._wrong_page(page)
             return
@@ -273,7 +273,9 @@ class SegmentReader:
         """Verify the forward lists of some documents, and record that."""
         if KERNEL is not None:
             sections = self._sections("forward_starts", "forward_terms", "forward_impacts")
-            done = KERNEL.check_forward(*self._pages(), *sections, self._checked_forward, numbers)
+            done = KERNEL.check_forward_lists(
+                *self._pages(), *sections, self._checked_forward, numbers
+            )
             numbers = numbers[done:]  # the first remaining list is damaged
         for number in numbers:
             self.check_forward(number)
@@ -375,7 +377,7 @@ class SegmentReader:
 
 
 def _highest(documents: memoryview) -> int:
-    highest: int = max(documents) if KERNEL is None else KERNEL.highest(documents)
+    highest: int = max(documents) if KERNEL is None else KERNEL.largest_u16(documents)
     return highest
 
 

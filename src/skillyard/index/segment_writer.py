@@ -73,9 +73,9 @@ class SegmentWriter:
         # Terms are numbered by first occurrence until the vocabulary is sorted.
         impacts = document.impacts
         if not isinstance(impacts, array):
-            impacts = array("f", impacts if KERNEL is None else KERNEL.singles(impacts))
+            impacts = array("f", impacts if KERNEL is None else KERNEL.to_float32(impacts))
         if KERNEL is not None:
-            self._forward_terms.frombytes(KERNEL.numbered(self._terms, document.terms))
+            self._forward_terms.frombytes(KERNEL.number_terms(self._terms, document.terms))
         else:
             self._forward_terms.extend(map(self._terms.__getitem__, document.terms))
         self._forward_impacts.extend(impacts)
@@ -121,7 +121,7 @@ class SegmentWriter:
     def _ranks(self, names: list[str]) -> array[int]:
         """Return the sorted position of each term, by its number of first occurrence."""
         if KERNEL is not None:
-            return array("I", KERNEL.ranks(self._terms, names))
+            return array("I", KERNEL.sorted_ranks(self._terms, names))
         ranks = array("I", bytes(4 * len(names)))
         for place, name in enumerate(names):
             ranks[self._terms[name]] = place
@@ -131,7 +131,7 @@ class SegmentWriter:
         """Renumber the terms of every forward list, and sort each list."""
         terms, impacts = self._forward_terms, self._forward_impacts
         if KERNEL is not None:
-            KERNEL.arrange(self._starts, terms, impacts, renumbered)
+            KERNEL.sort_forward_lists(self._starts, terms, impacts, renumbered)
             return
         for first, last in zip(self._starts, self._starts[1:], strict=False):
             pairs = sorted(
@@ -144,7 +144,7 @@ class SegmentWriter:
         """Return (posting starts, documents, impact bytes): the inverted forward lists."""
         excluded = bytes(flag & EXCLUDED for flag in self._flags)
         if KERNEL is not None:
-            return KERNEL.invert(  # type: ignore[no-any-return]
+            return KERNEL.invert_forward_lists(  # type: ignore[no-any-return]
                 self._starts, self._forward_terms, self._forward_impacts, excluded, terms
             )
         counts = [0] * terms
@@ -181,7 +181,7 @@ def _offsets(items: Iterable[bytes], kind: str) -> bytes:
 def hash_slots(names: list[bytes]) -> bytes:
     """Return an open-addressing hash table keyed by CRC-32: name number + 1, 0 when empty."""
     if KERNEL is not None:
-        return KERNEL.slots(names)  # type: ignore[no-any-return]
+        return KERNEL.hash_slots(names)  # type: ignore[no-any-return]
     size = 8
     while size < 2 * len(names):
         size *= 2

@@ -203,7 +203,7 @@ class TokenTable:
         """
         if KERNEL is not None:
             listed = [(weight, *self._row_weights(counts, query)) for weight, counts in fields]
-            return KERNEL.direction(  # type: ignore[no-any-return]
+            return KERNEL.text_vector(  # type: ignore[no-any-return]
                 self._rows, self.dimensions, listed, SHIFT, FIXED_POINT, UNIT
             )
         mixed = [0.0] * self.dimensions
@@ -253,7 +253,7 @@ def shift_vector(
     if KERNEL is not None:
         vectors = [neighbour for neighbour, _ in neighbours]
         weights = [weight for _, weight in neighbours]
-        shifted: tuple[bytes, float, float] | None = KERNEL.moved(
+        shifted: tuple[bytes, float, float] | None = KERNEL.shift_vector(
             vector, own_weight, vectors, weights, neighbour_weight, FIXED_POINT, UNIT
         )
         return shifted

@@ -1,9 +1,9 @@
-/* From documents to forward lists, and from those to postings. */
+/* Builds forward lists of documents, and inverts them to postings. */
 #include "kernel.h"
 
 #include <math.h>
 
-/* Terms of one document lie all over the memory: each is asked for so many places ahead. */
+/* Terms are spread over memory, so each is prefetched this many items ahead. */
 #define AHEAD 12
 
 static inline void fetch(PyObject *items, Py_ssize_t place, Py_ssize_t count)
@@ -15,21 +15,21 @@ static inline void fetch(PyObject *items, Py_ssize_t place, Py_ssize_t count)
 #endif
 }
 
-const char numbered_doc[] = PyDoc_STR(
-"numbered(numbers, terms) -> bytes\n\n"
+const char number_terms_doc[] = PyDoc_STR(
+"number_terms(numbers, terms) -> bytes\n\n"
 "Give the number of each term as 32 bits; a term without one gets the next.");
 
-PyObject *numbered(PyObject *self, PyObject *arguments)
+PyObject *number_terms(PyObject *self, PyObject *arguments)
 {
     PyObject *numbers, *terms;
     if (!PyArg_ParseTuple(arguments, "O!O!", &PyDict_Type, &numbers, &PyTuple_Type, &terms)) {
         return NULL;
     }
     Py_ssize_t count = PyTuple_Size(terms);
-    PyObject **found = malloc((count + 1) * sizeof *found);
-    PyObject *made = PyBytes_FromStringAndSize(NULL, 4 * count);
-    if (found == NULL || made == NULL) {
-        if (found == NULL) {
+    PyObject **objects = malloc((count + 1) * sizeof *objects);
+    PyObject *buffer = PyBytes_FromStringAndSize(NULL, 4 * count);
+    if (objects == NULL || buffer == NULL) {
+        if (objects == NULL) {
             PyErr_NoMemory();
         }
         goto failed;
@@ -56,73 +56,73 @@ PyObject *numbered(PyObject *self, PyObject *arguments)
 #if defined(__GNUC__)
         __builtin_prefetch(number);
 #endif
-        found[place] = number;
+        objects[place] = number;
     }
-    char *into = PyBytes_AsString(made);
+    char *into = PyBytes_AsString(buffer);
     for (Py_ssize_t place = 0; place < count; place++) {
-        unsigned long number = PyLong_AsUnsignedLong(found[place]);
+        unsigned long number = PyLong_AsUnsignedLong(objects[place]);
         if (number > UINT32_MAX) {
             if (!PyErr_Occurred()) {
                 PyErr_SetString(PyExc_OverflowError, "too many terms");
             }
             goto failed;
         }
-        uint32_t kept = (uint32_t)number;
-        memcpy(into + 4 * place, &kept, 4);
+        uint32_t stored = (uint32_t)number;
+        memcpy(into + 4 * place, &stored, 4);
     }
-    free(found);
-    return made;
+    free(objects);
+    return buffer;
 failed:
-    free(found);
-    Py_XDECREF(made);
+    free(objects);
+    Py_XDECREF(buffer);
     return NULL;
 }
 
-const char singles_doc[] = PyDoc_STR(
-"singles(numbers) -> bytes\n\nGive the numbers of a tuple as floats of 32 bits.");
+const char to_float32_doc[] = PyDoc_STR(
+"to_float32(numbers) -> bytes\n\nGive the numbers of a tuple as floats of 32 bits.");
 
-PyObject *singles(PyObject *self, PyObject *numbers)
+PyObject *to_float32(PyObject *self, PyObject *numbers)
 {
     if (!PyTuple_Check(numbers)) {
         PyErr_SetString(PyExc_TypeError, "a tuple of numbers is needed");
         return NULL;
     }
     Py_ssize_t count = PyTuple_Size(numbers);
-    PyObject *made = PyBytes_FromStringAndSize(NULL, 4 * count);
-    if (made == NULL) {
+    PyObject *buffer = PyBytes_FromStringAndSize(NULL, 4 * count);
+    if (buffer == NULL) {
         return NULL;
     }
-    char *into = PyBytes_AsString(made);
+    char *into = PyBytes_AsString(buffer);
     for (Py_ssize_t place = 0; place < count; place++) {
         fetch(numbers, place, count);
         double number = PyFloat_AsDouble(PyTuple_GetItem(numbers, place));
         if (number == -1.0 && PyErr_Occurred()) {
-            Py_DECREF(made);
+            Py_DECREF(buffer);
             return NULL;
         }
-        float kept = (float)number;
-        memcpy(into + 4 * place, &kept, 4);
+        float stored = (float)number;
+        memcpy(into + 4 * place, &stored, 4);
     }
-    return made;
+    return buffer;
 }
 
-const char ranks_doc[] = PyDoc_STR(
-"ranks(numbers, names) -> bytes\n\n"
+const char sorted_ranks_doc[] = PyDoc_STR(
+"sorted_ranks(numbers, names) -> bytes\n\n"
 "Give the place of each name in the list, by its number, as 32 bits.");
 
-PyObject *ranks(PyObject *self, PyObject *arguments)
+PyObject *sorted_ranks(PyObject *self, PyObject *arguments)
 {
     PyObject *numbers, *names;
     if (!PyArg_ParseTuple(arguments, "O!O!", &PyDict_Type, &numbers, &PyList_Type, &names)) {
         return NULL;
     }
     Py_ssize_t count = PyList_Size(names);
-    PyObject *made = PyBytes_FromStringAndSize(NULL, 4 * count);
-    if (made == NULL || count >= UINT32_MAX) {
-        Py_XDECREF(made);
-        return made == NULL ? NULL : PyErr_NoMemory();
+    PyObject *buffer = PyBytes_FromStringAndSize(NULL, 4 * count);
+    if (buffer == NULL || count >= UINT32_MAX) {
+        Py_XDECREF(buffer);
+        return buffer == NULL ? NULL : PyErr_NoMemory();
     }
-    char *into = PyBytes_AsString(made);
+    char *into = PyBytes_AsString(buffer);
     memset(into, 0, 4 * (size_t)count);
     for (Py_ssize_t place = 0; place < count; place++) {
         PyObject *name = PyList_GetItem(names, place);
@@ -135,19 +135,19 @@ PyObject *ranks(PyObject *self, PyObject *arguments)
             if (!PyErr_Occurred()) {
                 PyErr_SetString(PyExc_ValueError, "the names are not those that were numbered");
             }
-            Py_DECREF(made);
+            Py_DECREF(buffer);
             return NULL;
         }
         uint32_t rank = (uint32_t)place;
         memcpy(into + 4 * at, &rank, 4);
     }
-    return made;
+    return buffer;
 }
 
-const char slots_doc[] = PyDoc_STR(
-"slots(names) -> bytes\n\nSee skillyard.index.segment_writer.slots_of.");
+const char hash_slots_doc[] = PyDoc_STR(
+"hash_slots(names) -> bytes\n\nSee skillyard.index.segment_writer.hash_slots.");
 
-PyObject *slots(PyObject *self, PyObject *names)
+PyObject *hash_slots(PyObject *self, PyObject *names)
 {
     if (!PyList_Check(names)) {
         PyErr_SetString(PyExc_TypeError, "a list of bytes is needed");
@@ -162,17 +162,17 @@ PyObject *slots(PyObject *self, PyObject *names)
     while (size < 2 * (size_t)count) {
         size *= 2;
     }
-    PyObject *made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(4 * size));
-    if (made == NULL) {
+    PyObject *buffer = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(4 * size));
+    if (buffer == NULL) {
         return NULL;
     }
-    char *into = PyBytes_AsString(made);
+    char *into = PyBytes_AsString(buffer);
     memset(into, 0, 4 * size);
     for (Py_ssize_t number = 1; number <= count; number++) {
         char *bytes;
         Py_ssize_t length;
         if (PyBytes_AsStringAndSize(PyList_GetItem(names, number - 1), &bytes, &length) < 0) {
-            Py_DECREF(made);
+            Py_DECREF(buffer);
             return NULL;
         }
         size_t place = crc_of((const uint8_t *)bytes, (size_t)length) & (size - 1);
@@ -183,7 +183,7 @@ PyObject *slots(PyObject *self, PyObject *names)
         held = (uint32_t)number;
         memcpy(into + 4 * place, &held, 4);
     }
-    return made;
+    return buffer;
 }
 
 typedef struct {
@@ -197,11 +197,11 @@ static int by_term(const void *one, const void *other)
     return (left > right) - (left < right);
 }
 
-const char arrange_doc[] = PyDoc_STR(
-"arrange(starts, terms, impacts, renumbered)\n\n"
+const char sort_forward_lists_doc[] = PyDoc_STR(
+"sort_forward_lists(starts, terms, impacts, renumbered)\n\n"
 "Give every forward list its final term numbers, ascending, in place.");
 
-PyObject *arrange(PyObject *self, PyObject *arguments)
+PyObject *sort_forward_lists(PyObject *self, PyObject *arguments)
 {
     PyObject *starts_in, *terms_in, *impacts_in, *renumbered_in;
     Py_buffer starts, terms, impacts, renumbered;
@@ -278,13 +278,13 @@ release_starts:
     return Py_None;
 }
 
-const char invert_doc[] = PyDoc_STR(
-"invert(starts, terms, impacts, excluded, count) -> (bytes, bytes, bytes)\n\n"
+const char invert_forward_lists_doc[] = PyDoc_STR(
+"invert_forward_lists(starts, terms, impacts, excluded, count) -> (bytes, bytes, bytes)\n\n"
 "Posting starts, documents and impact bytes: the forward lists the other way round.");
 
-PyObject *invert(PyObject *self, PyObject *arguments)
+PyObject *invert_forward_lists(PyObject *self, PyObject *arguments)
 {
-    PyObject *starts_in, *terms_in, *impacts_in, *excluded_in, *found = NULL;
+    PyObject *starts_in, *terms_in, *impacts_in, *excluded_in, *inverted = NULL;
     PyObject *places_out = NULL, *documents_out = NULL, *impacts_out = NULL;
     Py_ssize_t count;
     Py_buffer starts, terms, impacts, excluded;
@@ -309,7 +309,7 @@ PyObject *invert(PyObject *self, PyObject *arguments)
     const float *impact = impacts.buf;
     const uint8_t *out = excluded.buf;
     uint32_t *next = NULL;
-    if (documents < 0 || documents > MOST_DOCUMENTS || excluded.len != documents ||
+    if (documents < 0 || documents > MAX_DOCUMENTS || excluded.len != documents ||
         items_of(&impacts) != held || count < 0 || count > 0x7fffffff) {
         PyErr_SetString(PyExc_ValueError, "the lists do not fit each other");
         goto done;
@@ -355,7 +355,7 @@ PyObject *invert(PyObject *self, PyObject *arguments)
             byte[at] = (char)(uint8_t)(value < 1.0 ? 1.0 : value > 255.0 ? 255.0 : value);
         }
     }
-    found = Py_BuildValue("(OOO)", places_out, documents_out, impacts_out);
+    inverted = Py_BuildValue("(OOO)", places_out, documents_out, impacts_out);
 done:
     Py_XDECREF(places_out);
     Py_XDECREF(documents_out);
@@ -368,5 +368,5 @@ release_terms:
     PyBuffer_Release(&terms);
 release_starts:
     PyBuffer_Release(&starts);
-    return found;
+    return inverted;
 }

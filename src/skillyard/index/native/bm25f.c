@@ -1,11 +1,11 @@
-/* A skill's texts to what an index holds of it: terms with impacts, a vector, terms to mark. */
+/* Indexes the texts of a skill: term impacts, vector, and the terms for facet terms. */
 #include "terms.h"
 
 #include <math.h>
 
 #define FIELDS 16
 #define NAMES_AHEAD 12
-#define UNKNOWN (-2) /* a term that no table was asked for yet */
+#define UNKNOWN (-2) /* a term that was not looked up yet */
 
 /* The sections of a token table; see skillyard.index.token_table. */
 typedef struct {
@@ -39,7 +39,7 @@ static int table_open(Table *table, PyObject *given)
         }
     }
     table->count = items_of(&table->weights);
-    if (table->dimensions <= 0 || table->dimensions > MOST_DIMENSIONS || table->shift < 0 ||
+    if (table->dimensions <= 0 || table->dimensions > MAX_DIMENSIONS || table->shift < 0 ||
         table->shift > 16 || table->count >= INT32_MAX ||
         items_of(&table->offsets) != table->count + 1 ||
         table->rows.len != table->count * table->dimensions) {
@@ -113,7 +113,7 @@ static Py_ssize_t weigh_rows(Terms *self, const Table *table, const Counts *coun
                              WeighedRow *listed)
 {
     Py_ssize_t count = 0;
-    for (size_t place = 0; place < counts->count && count < MOST_ROWS; place++) {
+    for (size_t place = 0; place < counts->count && count < MAX_ROWS; place++) {
         int32_t row = row_of(self, table, counts->terms[place]);
         if (row >= 0) {
             uint32_t number = counts->numbers[place];
@@ -121,7 +121,7 @@ static Py_ssize_t weigh_rows(Terms *self, const Table *table, const Counts *coun
             double weight = rint(weight_at(table, row) * times / 16.0);
             listed[count].row = row;
             listed[count].weight =
-                (int32_t)(weight < 1.0 ? 1.0 : weight > MOST_WEIGHT ? MOST_WEIGHT : weight);
+                (int32_t)(weight < 1.0 ? 1.0 : weight > MAX_WEIGHT ? MAX_WEIGHT : weight);
             count++;
         }
     }
@@ -266,7 +266,7 @@ static PyObject *vector_of(Terms *self, const Table *table, const Recipe *recipe
     Py_ssize_t dimensions = table->dimensions;
     int32_t *sums = malloc((size_t)dimensions * sizeof(int32_t));
     double *mixed = calloc((size_t)dimensions, sizeof(double));
-    WeighedRow *listed = malloc(MOST_ROWS * sizeof(WeighedRow));
+    WeighedRow *listed = malloc(MAX_ROWS * sizeof(WeighedRow));
     if (sums == NULL || mixed == NULL || listed == NULL) {
         PyErr_NoMemory();
         goto done;
@@ -300,13 +300,13 @@ static int prepare_rows(Terms *self, PyObject *table)
     return 0;
 }
 
-const char weigh_doc[] = PyDoc_STR(
-"weigh(texts, fields, k1, b, mixing, table)\n"
+const char index_text_doc[] = PyDoc_STR(
+"index_text(texts, fields, k1, b, mixing, table)\n"
 "-> (terms, impacts, vector, lengths, first, last)\n\n"
 "What an index holds of a skill's texts; see skillyard.index.bm25f. Impacts are floats of 32\n"
 "bits. With the length of each text in terms come the terms of the first text and of the last.");
 
-PyObject *terms_weigh(PyObject *object, PyObject *arguments)
+PyObject *terms_index_text(PyObject *object, PyObject *arguments)
 {
     Terms *self = (Terms *)object;
     PyObject *texts, *fields, *mixing, *given;
@@ -318,7 +318,7 @@ PyObject *terms_weigh(PyObject *object, PyObject *arguments)
     Table table = {0};
     Recipe recipe;
     Work work = {0};
-    PyObject *parts[6] = {NULL}, *found = NULL;
+    PyObject *parts[6] = {NULL}, *indexed = NULL;
     terms_begin(self);
     if (table_open(&table, given) < 0 ||
         read_recipe(&recipe, fields, mixing, PyTuple_Size(texts)) < 0 ||
@@ -343,7 +343,7 @@ PyObject *terms_weigh(PyObject *object, PyObject *arguments)
     parts[4] = names_of(self, first->terms, first->count);
     parts[5] = parts[4] == NULL ? NULL : names_of(self, last->terms, last->count);
     if (parts[5] != NULL) {
-        found = Py_BuildValue("(OOOOOO)", parts[1], parts[2], parts[0], parts[3], parts[4],
+        indexed = Py_BuildValue("(OOOOOO)", parts[1], parts[2], parts[0], parts[3], parts[4],
                               parts[5]);
     }
 done:
@@ -353,5 +353,5 @@ done:
     table_close(&table);
     work_free(&work);
     terms_end(self);
-    return found;
+    return indexed;
 }

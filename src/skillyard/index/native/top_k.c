@@ -1,4 +1,4 @@
-/* The best of many whole numbers, looked at once. */
+/* Top-k selection over integers in one pass. */
 #include "kernel.h"
 
 static void sift_down(int32_t *heap, Py_ssize_t used)
@@ -60,7 +60,7 @@ static int room_for_one(Best *best)
         return 0;
     }
     Py_ssize_t space = best->space ? 2 * best->space : 512;
-    Found *list = realloc(best->list, (size_t)space * sizeof(Found));
+    ScoredOrdinal *list = realloc(best->list, (size_t)space * sizeof(ScoredOrdinal));
     if (list == NULL) {
         return -1;
     }
@@ -124,13 +124,13 @@ int best_add(Best *best, const int32_t *values, Py_ssize_t count, uint32_t base)
 /* Drop from the list what is of no use any more. */
 void best_finish(Best *best)
 {
-    Py_ssize_t kept = 0;
+    Py_ssize_t remaining = 0;
     for (Py_ssize_t place = 0; place < best->length; place++) {
         if (best->list[place].value >= best->least) {
-            best->list[kept++] = best->list[place];
+            best->list[remaining++] = best->list[place];
         }
     }
-    best->length = kept;
+    best->length = remaining;
 }
 
 void best_free(Best *best)

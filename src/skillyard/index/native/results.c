@@ -1,4 +1,4 @@
-/* Documents with their scores, in order. */
+/* Sorted results: documents with scores. */
 #include "engine.h"
 
 int by_score(const void *one, const void *other)
@@ -21,7 +21,7 @@ static uint64_t tie_at(const Engine *self, uint32_t ordinal)
     return ((const uint64_t *)self->parts[ordinal >> SHIFT].ties.buf)[ordinal & MASK];
 }
 
-/* What was found as a list of its own, cut to `most` by value, ties settled. */
+/* What was result as a list of its own, cut to `most` by value, ties settled. */
 Ranked *ranked_of(const Engine *self, const Best *best, Py_ssize_t most, Py_ssize_t *count)
 {
     Ranked *ranked = malloc((size_t)(best->length + 1) * sizeof(Ranked));
@@ -44,14 +44,14 @@ Ranked *ranked_of(const Engine *self, const Best *best, Py_ssize_t most, Py_ssiz
 
 PyObject *pairs_of(const Ranked *ranked, Py_ssize_t count, int whole)
 {
-    PyObject *found = PyList_New(count > 0 ? count : 0);
-    for (Py_ssize_t place = 0; found != NULL && place < count; place++) {
+    PyObject *result = PyList_New(count > 0 ? count : 0);
+    for (Py_ssize_t place = 0; result != NULL && place < count; place++) {
         unsigned long ordinal = ranked[place].ordinal;
         PyObject *pair = whole ? Py_BuildValue("(kl)", ordinal, (long)ranked[place].score)
                                : Py_BuildValue("(kd)", ordinal, ranked[place].score);
-        if (pair == NULL || PyList_SetItem(found, place, pair) < 0) {
-            Py_CLEAR(found);
+        if (pair == NULL || PyList_SetItem(result, place, pair) < 0) {
+            Py_CLEAR(result);
         }
     }
-    return found;
+    return result;
 }
