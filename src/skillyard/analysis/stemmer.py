@@ -5,7 +5,7 @@ from __future__ import annotations
 from _thread import allocate_lock  # threading itself costs more than a stem of every word here
 from typing import Any
 
-__all__ = ["stem", "stem_word"]
+__all__ = ["stem", "stem_word", "stem_words"]
 
 MIN_STEMMED_CHARS = 4
 """Shorter words are not stemmed: they are acronyms as often as plurals."""
@@ -28,6 +28,14 @@ def stem_word(word: str) -> str:
         if _stemmer is None:
             _load()
         return _stemmer.stemWord(word)  # type: ignore[no-any-return]
+
+
+def stem_words(words: list[str]) -> list[str]:
+    """Return the stem of each word, in order."""
+    with _lock:
+        if _stemmer is None:
+            _load()
+        return _stemmer.stemWords(words)  # type: ignore[no-any-return]
 
 
 def _load() -> None:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from skillyard.arguments import check_arguments
+from collections.abc import Callable
 
-__all__ = ["BYTES_PER_TOKEN", "TRUNCATED", "cut", "estimate_tokens"]
+from skillyard.arguments import check_arguments
+from skillyard.text import plural
+
+__all__ = [
+    "BYTES_PER_TOKEN",
+    "TRUNCATED",
+    "cut",
+    "estimate_tokens",
+    "largest_fitting",
+    "not_listed",
+]
 
 BYTES_PER_TOKEN = 4
 """UTF-8 bytes per token in estimates: English prose has about 4, code and CJK about 3."""
@@ -36,3 +46,22 @@ def cut(text: str, max_tokens: int) -> str:
     if boundary > 0:
         head = head[:boundary]
     return f"{head.rstrip()}\n{TRUNCATED}" if head.strip() else TRUNCATED
+
+
+def largest_fitting(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number in ``low..high`` that fits, by bisection; ``low`` if none does.
+
+    ``fits`` must not become True again after it was False.
+    """
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def not_listed(count: int) -> str:
+    """Return the note that ``count`` skills are not listed."""
+    return f"({plural(count, 'more skill')} not listed)"

@@ -12,14 +12,14 @@ from typing import Any
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
-from skillyard.context.budget import estimate_tokens
+from skillyard.context.budget import estimate_tokens, largest_fitting, not_listed
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.match import eligible, in_order, score_query
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.skill import Origin, Skill
-from skillyard.text import clean_line, plural, shorten, xml_escape
+from skillyard.text import clean_line, shorten, xml_escape
 
 __all__ = ["FORMATS", "by_preference", "summary"]
 
@@ -108,22 +108,11 @@ def _fitted(preferred: list[Skill], write: Writer, budget: int) -> str:
     longest = max((len(skill.description) for skill in preferred), default=0)
     count = len(preferred)
     if not fits(count, _MIN_DESCRIPTION_CHARS):
-        count = _largest(0, count, lambda number: fits(number, _MIN_DESCRIPTION_CHARS))
+        count = largest_fitting(0, count, lambda number: fits(number, _MIN_DESCRIPTION_CHARS))
     if count == 0:
         return ""
-    chars = _largest(_MIN_DESCRIPTION_CHARS, longest, lambda number: fits(count, number))
+    chars = largest_fitting(_MIN_DESCRIPTION_CHARS, longest, lambda number: fits(count, number))
     return write(preferred[:count], chars, len(preferred) - count)
-
-
-def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number in the range that fits; ``low`` when none does."""
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _by_id(skill: Skill) -> tuple[bytes, tuple[str, str]]:
@@ -135,10 +124,6 @@ def _description(skill: Skill, chars: int | None) -> str:
     return line if chars is None else shorten(line, chars)
 
 
-def _more(left: int) -> str:
-    return f"({plural(left, 'more skill')} not listed)"
-
-
 def _lines(skills: Sequence[Skill], chars: int | None, left: int) -> str:
     lines = []
     for skill in sorted(skills, key=_by_id):
@@ -147,7 +132,7 @@ def _lines(skills: Sequence[Skill], chars: int | None, left: int) -> str:
         phrases = [clean_line(phrase) for phrase in skill.triggers.phrases[:TOP_PHRASES]]
         lines.append(f"{line} | triggers: {', '.join(phrases)}" if phrases else line)
     if left:
-        lines.append(_more(left))
+        lines.append(not_listed(left))
     return "\n".join(lines)
 
 
@@ -162,7 +147,7 @@ def _xml(skills: Sequence[Skill], chars: int | None, left: int) -> str:
             lines += ["<location>", xml_escape(clean_line(skill.path)), "</location>"]
         lines.append("</skill>")
     if left:
-        lines.append(f"<!-- {_more(left)} -->")
+        lines.append(f"<!-- {not_listed(left)} -->")
     lines.append("</available_skills>")
     return "\n".join(lines)
 
@@ -173,7 +158,7 @@ def _markdown(skills: Sequence[Skill], chars: int | None, left: int) -> str:
         for skill in sorted(skills, key=_by_id)
     ]
     if left:
-        lines.append(f"- {_more(left)}")
+        lines.append(f"- {not_listed(left)}")
     return "\n".join(lines)
 
 

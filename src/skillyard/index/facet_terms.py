@@ -93,7 +93,7 @@ def find_phrases(words: Sequence[str], known: Callable[[list[str]], list[str]]) 
             for end in range(start + 2, min(start + MAX_PHRASE_WORDS, len(words)) + 1)
             if end == start + 2 or PHRASE_START + pair in begun
         )
-    return [mark[1:] for mark in known([PHRASE + run for run in dict.fromkeys(runs)])]
+    return [term[1:] for term in known([PHRASE + run for run in dict.fromkeys(runs)])]
 
 
 def tag_term(tag: str) -> str:

@@ -166,9 +166,9 @@ def read_manifest(folder: str) -> tuple[Manifest, bytes] | None:
 def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> None:
     """Write a file atomically: temporary file, fsync, rename. Raises SkillIoError."""
     path = os.path.join(folder, name)
-    beside = f"{path}.{os.getpid()}.tmp"
+    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        descriptor = create_or_empty(beside, 0o600)
+        descriptor = create_or_empty(temporary, 0o600)
         try:
             view = memoryview(data)
             while view:
@@ -177,10 +177,10 @@ def write_file(folder: str, name: str, data: bytes, *, sync: bool = True) -> Non
                 os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        replace_file(beside, path)
+        replace_file(temporary, path)
     except OSError as error:
         try:
-            os.unlink(beside)
+            os.unlink(temporary)
         except OSError:
             pass
         raise io_error("write", path, error) from None

@@ -12,7 +12,15 @@ from math import log, sqrt
 
 from skillyard.index.bm25f import FieldCounts, count_fields
 from skillyard.index.document_builder import vector_fields
-from skillyard.index.token_table import EMPHASIS_STEPS, RARITY_STEPS, Row, TokenTable, write_table
+from skillyard.index.token_table import (
+    BIAS,
+    EMPHASIS_STEPS,
+    RARITY_STEPS,
+    Row,
+    TokenTable,
+    pack_lanes,
+    write_table,
+)
 from skillyard.skill import Skill
 
 __all__ = ["adapt_table"]
@@ -24,7 +32,6 @@ MAX_TERMS = 20_000
 MAX_TRACKED_TERMS = 60_000
 """Terms tracked at a time. Beyond it, terms seen in one skill are dropped."""
 MAX_TERM_CHARS = 24
-_BIAS = 128
 
 
 def adapt_table(table: TokenTable, skills: Iterable[Skill]) -> TokenTable:
@@ -62,7 +69,7 @@ class _DirectionSums:
         vector = self.base.vector(vector_fields(counts))
         if not vector:
             return
-        lanes = _lanes(vector)
+        lanes = pack_lanes(vector)
         self.count += 1
         self.everything += lanes
         for term in _unknown_terms(counts, self.base):
@@ -113,16 +120,9 @@ class _DirectionSums:
         ), quantised.tobytes()
 
 
-def _lanes(vector: bytes) -> int:
-    """Return the vector packed into one integer: each component plus 128 in a 32-bit lane."""
-    spread = bytearray(4 * len(vector))
-    spread[::4] = bytes((value + _BIAS) & 255 for value in vector)
-    return int.from_bytes(spread, "little")
-
-
 def _means(total: int, number: int, dimensions: int) -> list[float]:
     lanes = array("I", total.to_bytes(4 * dimensions, "little"))
-    return [lane / number - _BIAS for lane in lanes]
+    return [lane / number - BIAS for lane in lanes]
 
 
 def _lengths(table: TokenTable) -> tuple[list[float], float]:

@@ -24,7 +24,16 @@ from skillyard.sums import stable_sum
 if TYPE_CHECKING:
     Buffer = bytes | mmap
 
-__all__ = ["Row", "TokenTable", "bundled_table", "shift_vector", "unit_vector", "write_table"]
+__all__ = [
+    "BIAS",
+    "Row",
+    "TokenTable",
+    "bundled_table",
+    "pack_lanes",
+    "shift_vector",
+    "unit_vector",
+    "write_table",
+]
 
 MAGIC = b"SKYTAB02"
 _HEADER = struct.Struct("<8sIIII")  # magic, rows, dimensions, bytes of terms, CRC-32 of the rest
@@ -156,7 +165,7 @@ class TokenTable:
         for row, weight in zip(rows, weights, strict=True):
             total += weight * self._lane(row)
         lanes = memoryview(total.to_bytes(4 * self.dimensions, "little")).cast("I")
-        bias = 128 * sum(weights)
+        bias = BIAS * sum(weights)
         return [(lane - bias) >> SHIFT for lane in lanes]
 
     def _row_weights(
@@ -179,14 +188,11 @@ class TokenTable:
         return rows, weights
 
     def _lane(self, row: int) -> int:
-        """Return the row packed into one integer: each component plus 128 in a 32-bit lane."""
+        """Return the row packed by :func:`pack_lanes`."""
         lane = self._lanes.get(row)
         if lane is None:
             start = row * self.dimensions
-            signed = bytes(self._rows[start : start + self.dimensions])
-            spread = bytearray(4 * self.dimensions)
-            spread[::4] = signed.translate(_BIASED)
-            lane = int.from_bytes(spread, "little")
+            lane = pack_lanes(bytes(self._rows[start : start + self.dimensions]))
             if len(self._lanes) < 8_192:  # about 10 MB
                 self._lanes[row] = lane
         return lane
@@ -218,8 +224,18 @@ class TokenTable:
         return unit_vector(mixed)
 
 
-# A signed byte to the same value plus 128.
-_BIASED = bytes((code + 128) & 255 for code in range(256))
+BIAS = 128
+_BIASED = bytes((code + BIAS) & 255 for code in range(256))
+
+
+def pack_lanes(vector: bytes) -> int:
+    """Return signed bytes packed into one integer: each value plus 128 in a 32-bit lane.
+
+    Sums and multiples of such integers then compute all components at once.
+    """
+    lanes = bytearray(4 * len(vector))
+    lanes[::4] = vector.translate(_BIASED)
+    return int.from_bytes(lanes, "little")
 
 
 def _clamp_weight(weight: int) -> int:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from array import array
 from operator import mul
 
+from skillyard.index.token_table import BIAS, pack_lanes
+
 __all__ = ["dot_products"]
 
 MAX_SEQUENTIAL = 64
 """Up to this number of documents a plain loop is as fast."""
 BLOCK_DOCUMENTS = 8_192
 """Documents per long integer, so that it fits the processor cache."""
-
-_BIASED = bytes((code + 128) & 255 for code in range(256))
 
 
 def dot_products(vectors: memoryview, dimensions: int, query: bytes) -> list[int]:
@@ -32,23 +32,21 @@ def dot_products(vectors: memoryview, dimensions: int, query: bytes) -> list[int
     products: list[int] = []
     for start in range(0, count, BLOCK_DOCUMENTS):
         end = min(start + BLOCK_DOCUMENTS, count)
-        rows_at_once = bytes(vectors[start * dimensions : end * dimensions]).translate(_BIASED)
+        rows_at_once = bytes(vectors[start * dimensions : end * dimensions])
         products += _columns(rows_at_once, end - start, dimensions, components)
     return products
 
 
 def _columns(rows: bytes, count: int, dimensions: int, components: array[int]) -> list[int]:
     above = below = 0
-    spread = bytearray(4 * count)
     for dimension, weight in enumerate(components):
         if weight:
-            spread[::4] = rows[dimension::dimensions]
-            lanes = int.from_bytes(spread, "little")
+            lanes = pack_lanes(rows[dimension::dimensions])
             if weight > 0:
                 above += weight * lanes
             else:
                 below -= weight * lanes
-    bias = 128 * sum(components)
+    bias = BIAS * sum(components)
     highs = array("I", above.to_bytes(4 * count, "little"))
     lows = array("I", below.to_bytes(4 * count, "little"))
     return [high - low - bias for high, low in zip(highs, lows, strict=True)]

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from skillyard.analysis.stemmer import stem_words
 from skillyard.ranking.field_words import (
     BODY,
     CACHE,
@@ -20,7 +21,6 @@ from skillyard.ranking.field_words import (
     TITLE,
     FieldWordsCache,
     plain_id,
-    stems,
     terms,
     texts_of,
 )
@@ -65,7 +65,7 @@ class DirectFields:
     def hits(self, query_terms: list[str]) -> FieldHits:
         """Return the matched terms of each skill by field."""
         hits = _no_hits(len(self._words))
-        pairs = list(zip(query_terms, stems(query_terms), strict=True))
+        pairs = list(zip(query_terms, stem_words(query_terms), strict=True))
         for number, words in enumerate(self._words):
             for term, stem in pairs:
                 fields = words.holding(term, stem)
@@ -84,7 +84,7 @@ class DirectFields:
         listed = list(words)
         return {
             word
-            for word, stem in zip(listed, stems(listed), strict=True)
+            for word, stem in zip(listed, stem_words(listed), strict=True)
             if stem in known or word.startswith(beginnings)
         }
 
@@ -110,7 +110,7 @@ class _WordIndex:
     def __init__(self, words: Iterable[str]) -> None:
         self._ordered = sorted(set(words))
         self._by_stem: dict[str, list[str]] = {}
-        for word, stem in zip(self._ordered, stems(self._ordered), strict=True):
+        for word, stem in zip(self._ordered, stem_words(self._ordered), strict=True):
             self._by_stem.setdefault(stem, []).append(word)
 
     def matching(self, term: str, stem: str) -> list[str]:
@@ -161,7 +161,7 @@ class InvertedFields:
     def hits(self, query_terms: list[str]) -> FieldHits:
         """Return the matched terms of each skill by field."""
         hits = _no_hits(len(self._ids))
-        for term, stem in zip(query_terms, stems(query_terms), strict=True):
+        for term, stem in zip(query_terms, stem_words(query_terms), strict=True):
             words = self._vocabulary.matching(term, stem)
             hits.matched.update(words)
             in_id = _union(self._id, words)

@@ -13,8 +13,9 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from sys import intern
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from skillyard.analysis.stemmer import stem_words
 from skillyard.ranking.overlap import tokens
 from skillyard.skill import Skill
 from skillyard.text import stream_safe
@@ -30,7 +31,6 @@ __all__ = [
     "FieldWordsCache",
     "Texts",
     "plain_id",
-    "stems",
     "terms",
     "texts_of",
 ]
@@ -91,22 +91,6 @@ def plain_id(text: str) -> str:
     return _BREAKS.sub(" ", _fold(text)).strip()
 
 
-_stemming = Lock()
-_stemmer: Any = None
-
-
-def stems(words: list[str]) -> list[str]:
-    """Return the words' stems by Snowball's English stemmer, in the same order."""
-    global _stemmer  # noqa: PLW0603 - loaded when the first word is stemmed, not at import
-    with _stemming:  # one stemmer keeps a buffer between its calls
-        if _stemmer is None:
-            import Stemmer  # here, because only this scorer and confidence stem
-
-            _stemmer = Stemmer.Stemmer("english", 0)  # without a cache: words are kept here
-        stemmed: list[str] = _stemmer.stemWords(words)
-    return stemmed
-
-
 class Texts(NamedTuple):
     """The texts of a skill that the scorer reads; also the cache key."""
 
@@ -141,7 +125,7 @@ class FieldWords:
         self._words = tuple(words)
         self._fields = bytes([fields[word] for word in words])
         self._stems: dict[str, int] = {}
-        for word, stem in zip(words, stems(words), strict=True):
+        for word, stem in zip(words, stem_words(words), strict=True):
             stem = word if stem == word else intern(stem)
             self._stems[stem] = self._stems.get(stem, 0) | fields[word]
         self.id_words = tuple(dict.fromkeys(terms(texts.id)))

@@ -27,73 +27,13 @@ KEYWORD_POINTS = 1.0
 THRESHOLD = 10.0
 """Oasis: pick the highest score above threshold (``>=10``)."""
 
-FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "can",
-        "do",
-        "for",
-        "from",
-        "has",
-        "have",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "please",
-        "should",
-        "so",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "us",
-        "use",
-        "used",
-        "using",
-        "want",
-        "was",
-        "we",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
-"""Words of a request that say nothing about its subject; they do not count as keywords."""
+_FUNCTION_WORDS = """
+a an and are as at be but by can do for from has have how i if in into is it its me my no not of
+on or our please should so than that the their them then there these they this to us use used
+using want was we what when where which who will with would you your
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Words of a request that do not count as keywords."""
 
 
 class _Punctuation(dict[int, str]):

@@ -50,7 +50,7 @@ microseconds at most."""
 MAX_STEPS_PER_SKILL = 100_000
 """The same for the patterns of one skill."""
 
-_RANK = {found.name: rank for rank, found in enumerate(PATTERN_CLASSES)}
+_RANK = {pattern_class.name: rank for rank, pattern_class in enumerate(PATTERN_CLASSES)}
 
 
 def pattern_score(weights: float, matched: int, files: int) -> float:

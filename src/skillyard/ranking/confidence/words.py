@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
-from threading import Lock
+from functools import lru_cache
 from typing import NamedTuple
 
+from skillyard.analysis.stemmer import stem_word
 from skillyard.text import stream_safe
 
 __all__ = ["STOP_WORDS", "Term", "terms"]
@@ -97,7 +97,7 @@ def _term(word: str, whole: bool, short_terms: frozenset[str]) -> Term | None:
         return None
     if word in STOP_WORDS or word.isnumeric():
         return None
-    return Term(_stem(word), word, whole)
+    return Term(stem_word(word), word, whole)
 
 
 def _split_at_capitals(word: str) -> list[str]:
@@ -112,19 +112,3 @@ def _split_at_capitals(word: str) -> list[str]:
         if not before.isupper() or after.islower():
             starts.append(at)
     return [word[start:end] for start, end in zip(starts, [*starts[1:], len(word)], strict=True)]
-
-
-_STEMMING = Lock()
-
-
-def _stem(word: str) -> str:
-    with _STEMMING:  # the stemmer keeps its working memory in the object
-        stem: str = _stemmer().stemWord(word)
-    return stem
-
-
-@cache
-def _stemmer():  # type: ignore[no-untyped-def]
-    import Stemmer
-
-    return Stemmer.Stemmer("english", 0)

@@ -111,7 +111,7 @@ class Vocabulary:
         size = self.searcher.size + BACKGROUND
         frequency = held + BACKGROUND * share
         rarity = log(1.0 + (size - frequency + 0.5) / (frequency + 0.5))
-        names, avoided = (self.searcher.frequency(mark + text) for mark in (NAME_TERM, AVOID))
+        names, avoided = (self.searcher.frequency(prefix + text) for prefix in (NAME_TERM, AVOID))
         return Term(text, rarity * emphasis, rarity, held, True, emphasis, share, names, avoided)
 
 
