@@ -205,7 +205,7 @@ def _notifications(url: str, count: int) -> list[float]:
 def _queries(
     asked: Asked, url: str, folder: str, root: Path, skills: Sequence[Any]
 ) -> Iterator[Row]:
-    from skillyard.index.indexed import open_catalog
+    from skillyard.index.indexed_catalog import open_catalog
     from skillyard.ranking.match import rank
     from skillyard.store.node.following import Follower
 

@@ -41,17 +41,17 @@ def make(shared: Path, count: int) -> Pool:
     from math import log
 
     from skillyard.evals.retrieval.measures import read_skills
-    from skillyard.index.building import document_of
-    from skillyard.index.table import bundled
-    from skillyard.index.weighing import FIELDS, analyse
+    from skillyard.index.bm25f import FIELDS, count_fields
+    from skillyard.index.document_builder import build_document
+    from skillyard.index.token_table import bundled_table
 
     rng = random.Random(SEED)
     skills = read_skills(str(corpus_file(shared)))[:count]
-    table = bundled()
-    base = [document_of(skill, table) for skill in skills]
+    table = bundled_table()
+    base = [build_document(skill, table) for skill in skills]
     counted = []
     for skill in skills:
-        analysed = analyse(skill)
+        analysed = count_fields(skill)
         total: dict[str, int] = {}
         for field in FIELDS:
             for term, number in getattr(analysed, field.name).items():

@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchmarks.measure import Sample, take_turns
+from skillyard.index.index_reader import open_index
 from skillyard.index.library import Library
-from skillyard.index.opening import open_index
 from skillyard.index.searcher import Searcher
-from skillyard.index.table import bundled
+from skillyard.index.token_table import bundled_table
 from skillyard.ranking.hybrid import HYBRID
-from skillyard.ranking.hybrid.question import question
+from skillyard.ranking.hybrid.query_analysis import analyse_query
 from skillyard.ranking.hybrid.scorer import BoundHybrid
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
@@ -34,7 +34,7 @@ class _StandIns(Library):
 
     def __init__(self, searcher: Searcher) -> None:
         self.searcher = searcher
-        self.table = bundled()
+        self.table = bundled_table()
         self.skills = ()
         self._kept: dict[int, Skill] = {}
 
@@ -59,7 +59,7 @@ def samples(bound: BoundHybrid, queries: list[str], rounds: int) -> dict[str, li
     parts: list[Callable[[], object]] = []
     for text in queries:
         query = Query(text)
-        asked = question(query, bound.vocabulary)
+        asked = analyse_query(query, bound.vocabulary)
         ours.append(lambda q=query: bound.prepare(q).scores()[:TOP])
         parts.append(
             lambda a=asked: (

@@ -8,7 +8,15 @@ import sysconfig
 
 import pytest
 
-from skillyard.index import building, kernel, opening, reading, segment, table, term_counts
+from skillyard.index import (
+    document_builder,
+    index_reader,
+    kernel,
+    segment_reader,
+    segment_writer,
+    term_counts,
+    token_table,
+)
 
 __all__ = ["ABSENT", "MAY_SKIP", "without_kernel"]
 
@@ -22,5 +30,12 @@ MAY_SKIP = kernel.KERNEL is None and not (os.environ.get("CI") and _BUILDS)
 
 def without_kernel(patch: pytest.MonkeyPatch) -> None:
     """Let the Python beside the kernel answer while `patch` holds."""
-    for module in (building, opening, reading, segment, table, term_counts):
+    for module in (
+        document_builder,
+        index_reader,
+        segment_reader,
+        segment_writer,
+        token_table,
+        term_counts,
+    ):
         patch.setattr(module, "KERNEL", None)

@@ -9,7 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog.copies import without_paths
-from skillyard.index.indexed import IndexedCatalog, open_catalog
+from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
 from skillyard.serving.runtime.snapshot import snapshot_of
 from skillyard.validation import validate
 from tests.parity.trees import relative, write_tree
@@ -119,7 +119,7 @@ def test_files_and_index_agree_before_and_after_one_copy_changes(
     root = write_tree(tmp_path / "p", COPIES)
 
     def both() -> tuple[sy.Catalog, IndexedCatalog]:
-        indexed = open_catalog(root, look=True)
+        indexed = open_catalog(root, force_scan=True)
         assert isinstance(indexed, IndexedCatalog)
         files = sy.load_catalog(root)
         assert indexed.counts == files.counts

@@ -8,7 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.ranking.hybrid import HYBRID
-from skillyard.selection import MENU_SIZE, REJECTED_KEPT, floor, survivors
+from skillyard.selection import MAX_REJECTED, MENU_SIZE, floor, survivors
 from tests.requirements import requirement
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
@@ -79,12 +79,12 @@ class TestSelect:
             *(skill(f"b{n:02}", "q", "bills " + "x".join("abcdefghij")) for n in range(8)),
         )
         selection = sy.select(skills, "bills", sy.SelectionPolicy(min_score=2), scorer="overlap")
-        assert len(selection.rejected) == REJECTED_KEPT
+        assert len(selection.rejected) == MAX_REJECTED
         assert [m.rejected_because[:6] for m in selection.rejected] == ["beyond"] * 7 + [
             "below "
         ] * 3
         many = catalog(*(skill(f"a{number:02}", "bills") for number in range(30)))
-        assert len(sy.select(many, "bills").rejected) == REJECTED_KEPT
+        assert len(sy.select(many, "bills").rejected) == MAX_REJECTED
 
     def test_none_chosen_is_an_abstention(self) -> None:
         selection = sy.select(catalog(skill("deploy")), "nothing like it", scorer="overlap")

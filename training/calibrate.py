@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from skillyard.evals.retrieval.measures import read_skills
-from skillyard.index.building import document_of
 from skillyard.index.document import IndexedDocument
-from skillyard.index.in_memory import segments_of
+from skillyard.index.document_builder import build_document
 from skillyard.index.memory_library import MemoryLibrary
-from skillyard.index.table import Table
-from skillyard.ranking.hybrid.calibration import one_word
-from skillyard.ranking.hybrid.constants import CALIBRATION, HALF, Facts, Situation
+from skillyard.index.memory_segments import build_memory_segments
+from skillyard.index.token_table import TokenTable
+from skillyard.ranking.hybrid.calibration import one_word_adjustment
+from skillyard.ranking.hybrid.constants import CALIBRATION, HALF_OF_QUERY, Features, QueryFeatures
 from skillyard.ranking.hybrid.evidence import Evidence
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid
 from skillyard.ranking.query import Query
@@ -64,8 +64,8 @@ Numbers = npt.NDArray[Any]
 class Asked(NamedTuple):
     """One request of one library."""
 
-    facts: Facts
-    where: Situation
+    facts: Features
+    where: QueryFeatures
     rule: tuple[float, float, float]
     """The log-odds that the rules add, and that they say at least and at most."""
     kind: str
@@ -88,13 +88,13 @@ class Asked(NamedTuple):
 
 
 def library_of(
-    skills: Sequence[Skill], documents: Sequence[IndexedDocument], table: Table
+    skills: Sequence[Skill], documents: Sequence[IndexedDocument], table: TokenTable
 ) -> MemoryLibrary:
     """Return a library of the skills whose documents were made with that table."""
     made = MemoryLibrary(())
     made.table = table
     made.skills = tuple(skills)
-    made.searcher = segments_of(documents, table.dimensions)
+    made.searcher = build_memory_segments(documents, table.dimensions)
     ordinals = tuple(made.searcher.ordinals())
     made._ordinals = ordinals
     made._places = {id(skill): o for o, skill in zip(ordinals, skills, strict=True)}
@@ -105,9 +105,9 @@ def library_of(
 class _Asking:
     """Asks the drawn libraries, and knows which skills are right."""
 
-    def __init__(self, pool: Pool, described: Any, table: Table) -> None:
+    def __init__(self, pool: Pool, described: Any, table: TokenTable) -> None:
         self.pool, self.described, self.table = pool, described, table
-        self.documents = [document_of(skill, table) for skill in pool.skills]
+        self.documents = [build_document(skill, table) for skill in pool.skills]
         self.places = {skill.id: number for number, skill in enumerate(pool.skills)}
         self.names = [skill.id.split("/")[-1].split("~")[0] for skill in pool.skills]
 
@@ -116,7 +116,7 @@ class _Asking:
         if draw.body is None:
             documents = [self.documents[place] for place in draw.skills]
         else:
-            documents = [document_of(skill, self.table) for skill in skills]
+            documents = [build_document(skill, self.table) for skill in skills]
         bound = BoundHybrid(HYBRID, library_of(skills, documents, self.table))
         for wish, fits in draw.asked:
             found = self._ask(bound, wish, fits, draw)
@@ -125,7 +125,7 @@ class _Asking:
 
     def _ask(self, bound: BoundHybrid, wish: Wish, fits: bool, draw: Draw) -> Asked | None:
         scored = bound.prepare(Query(wish.text))
-        if scored.best is None or scored.facts is None:
+        if scored.best is None or scored.features is None:
             return None
         skill = bound.library.skill
         best = self.places[skill(scored.best).id]
@@ -141,9 +141,13 @@ class _Asking:
         kind = wish.style.split()[0]
         kind = "fits" if fits else kind if kind in KINDS else "absent"
         return Asked(
-            scored.facts,
-            scored.situation,
-            _rule(scored.evidence_of(skill(scored.best))[1], scored.facts, talk=scored.asked.talk),
+            scored.features,
+            scored.query_features,
+            _rule(
+                scored.evidence_of(skill(scored.best))[1],
+                scored.features,
+                talk=scored.analysed.is_small_talk,
+            ),
             kind,
             draw.size,
             draw.kin,
@@ -160,12 +164,12 @@ class _Asking:
         return any(place == s or self.names[place] == self.names[s] for s in wish.skills)
 
 
-def _rule(evidence: Evidence, found: Facts, *, talk: bool) -> tuple[float, float, float]:
+def _rule(evidence: Evidence, found: Features, *, talk: bool) -> tuple[float, float, float]:
     """Return the log-odds that the rules add, and that they say at least and at most."""
-    adds = one_word(found, CALIBRATION)
+    adds = one_word_adjustment(found, CALIBRATION)
     if evidence.called:
         return adds, CALIBRATION.called, CALIBRATION.called
-    least = CALIBRATION.phrased if evidence.share >= HALF else NONE
+    least = CALIBRATION.phrased if evidence.share >= HALF_OF_QUERY else NONE
     return adds, least, CALIBRATION.talk if talk else -NONE
 
 
@@ -173,7 +177,7 @@ def columns(asked: Sequence[Asked]) -> Numbers:
     """Return the rows that are fitted: the situation, the facts, these by length and by size."""
     where = np.array([list(a.where) for a in asked])
     facts = np.array([list(a.facts) for a in asked])
-    length, size = (Situation._fields.index(name) for name in ("length", "size"))
+    length, size = (QueryFeatures._fields.index(name) for name in ("length", "size"))
     return np.hstack([where, facts, facts * where[:, [length]], facts * where[:, [size]]])
 
 
@@ -399,10 +403,10 @@ def _constants(found: Numbers) -> Iterator[str]:
     yield f"    bias: float = {found[0]:.4f}"
     start = 1
     for name, kind in (
-        ("situation", Situation),
-        ("counts", Facts),
-        ("by_length", Facts),
-        ("by_size", Facts),
+        ("situation", QueryFeatures),
+        ("counts", Features),
+        ("by_length", Features),
+        ("by_size", Features),
     ):
         yield f"    {name}: {kind.__name__} = {kind.__name__}("
         for field in kind._fields:
@@ -423,7 +427,7 @@ def _described(pool: Pool, path: str | None) -> Any:
     return vectors
 
 
-def samples(shared: str, table: Table, described: Callable[[Pool], Any]) -> Iterator[Asked]:
+def samples(shared: str, table: TokenTable, described: Callable[[Pool], Any]) -> Iterator[Asked]:
     """Yield the answers of all drawn libraries to what they are asked."""
     pool = Pool(read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz")), {}, {})
     vectors = described(pool)
@@ -442,7 +446,7 @@ def main() -> None:
     parser.add_argument("--cells", help="write the tables of all cells to this file, as Markdown")
     given = parser.parse_args()
     with open(given.table, "rb") as file:
-        table = Table(file.read(), given.table)
+        table = TokenTable(file.read(), given.table)
     asked = list(samples(given.shared, table, lambda pool: _described(pool, given.descriptions)))
     answers = Answers(asked)
     print(f"# {len(asked):,} questions")

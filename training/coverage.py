@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skillyard.evals.retrieval.measures import read_queries, read_skills
-from skillyard.index.building import document_of
-from skillyard.index.table import UNIT, Table
+from skillyard.index.document_builder import build_document
+from skillyard.index.token_table import UNIT, TokenTable
 from skillyard.ranking.hybrid.constants import FUSION
-from skillyard.ranking.hybrid.points import first
+from skillyard.ranking.hybrid.fusion import top_by_points
 from skillyard.ranking.hybrid.scorer import BoundHybrid, Hybrid
 from skillyard.ranking.query import Query
 from training.calibrate import HERE, library_of
@@ -58,10 +58,10 @@ class Listed(NamedTuple):
 def listed(bound: BoundHybrid, text: str, relevant: dict[str, int], name: str) -> Listed | None:
     """Return the best skills of a request; None where it is not long, or not in English."""
     scored = bound.prepare(Query(text))
-    covers, searcher, library = scored.found.covers, bound.library.searcher, bound.library
+    covers, searcher, library = scored.candidates.coverage, bound.library.searcher, bound.library
     if not covers:
         return None
-    best = first(scored.totals, searcher, CANDIDATES)
+    best = top_by_points(scored.totals, searcher, CANDIDATES)
     rows = [[total, covers[o].share, covers[o].length] for o, total in best if o in covers]
     grades = np.array([relevant.get(library.skill(o).id, 0) for o, _ in best])
     vectors = np.array([np.frombuffer(searcher.vector(o), "i1") for o, _ in best], "f4") / UNIT
@@ -125,9 +125,9 @@ def main() -> None:
     parser.add_argument("--table", required=True, help="made by python -m training --held-out")
     given = parser.parse_args()
     with open(given.table, "rb") as file:
-        table = Table(file.read(), given.table)
+        table = TokenTable(file.read(), given.table)
     skills = read_skills(os.path.join(given.shared, "corpus", "skills.jsonl.gz"))
-    documents = [document_of(skill, table) for skill in skills]
+    documents = [build_document(skill, table) for skill in skills]
     # Looked at, and worth nothing yet.
     plain = Hybrid(FUSION._replace(covered=CANDIDATES, coverage=0.0, length=0.0))
     bound = BoundHybrid(plain, library_of(skills, documents, table))

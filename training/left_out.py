@@ -19,10 +19,10 @@ import os
 from collections.abc import Iterator, Sequence
 
 from skillyard.evals.retrieval.measures import BenchQuery, read_queries, read_skills
-from skillyard.index.building import document_of
-from skillyard.index.table import Table
-from skillyard.ranking.hybrid.calibration import logit, probability, slope
-from skillyard.ranking.hybrid.facts import facts, situation
+from skillyard.index.document_builder import build_document
+from skillyard.index.token_table import TokenTable
+from skillyard.ranking.hybrid.calibration import best_log_odds, log_odds_slope, probability
+from skillyard.ranking.hybrid.features import query_features, skill_features
 from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid, ScoredHybrid
 from skillyard.skill import Skill
 from training.calibrate import library_of
@@ -33,9 +33,9 @@ KEPT = 50
 """Skills of the run for each query."""
 
 
-def bound_to(skills: Sequence[Skill], table: Table) -> BoundHybrid:
+def bound_to(skills: Sequence[Skill], table: TokenTable) -> BoundHybrid:
     """Return ``hybrid`` over the skills, their vectors made with this table."""
-    documents = [document_of(skill, table) for skill in skills]
+    documents = [build_document(skill, table) for skill in skills]
     return BoundHybrid(HYBRID, library_of(skills, documents, table))
 
 
@@ -54,7 +54,7 @@ def ranked(query: BenchQuery, folds: Sequence[BoundHybrid]) -> list[tuple[str, f
         return []
     most, _, number, ordinal = found[0]
     odds = _log_odds(scored[number], folds[number], ordinal)
-    gap = slope(odds, HYBRID.calibration)
+    gap = log_odds_slope(odds, HYBRID.calibration)
     return [(key, probability(odds - gap * (most - total))) for total, key, _, _ in found[:KEPT]]
 
 
@@ -62,10 +62,12 @@ def _log_odds(scored: ScoredHybrid, bound: BoundHybrid, best: int) -> float:
     """Return the log-odds that this skill fits, as if it were the best of its fold's list."""
     library = bound.library
     _, evidence = scored.evidence_of(library.skill(best))
-    seen = facts(best, evidence, scored.found, scored.asked, library.searcher, library.table)
-    where, blank = situation(scored.asked, library.searcher), not scored.asked.terms
-    talk = scored.asked.talk
-    return logit(seen, where, evidence, HYBRID.calibration, blank=blank, talk=talk)
+    seen = skill_features(
+        best, evidence, scored.candidates, scored.analysed, library.searcher, library.table
+    )
+    where, blank = query_features(scored.analysed, library.searcher), not scored.analysed.terms
+    talk = scored.analysed.is_small_talk
+    return best_log_odds(seen, where, evidence, HYBRID.calibration, blank=blank, is_small_talk=talk)
 
 
 def run(
@@ -90,7 +92,7 @@ def main() -> None:
     folds = []
     for path in given.tables:
         with open(path, "rb") as file:
-            folds.append(bound_to(skills, Table(file.read(), path)))
+            folds.append(bound_to(skills, TokenTable(file.read(), path)))
     queries = [
         *read_queries(os.path.join(given.shared, "bench", "dev_queries.jsonl")),
         *read_queries(os.path.join(HERE, "data", "long_tasks.jsonl")),

@@ -14,7 +14,7 @@ import scipy.sparse as sparse
 
 from skillyard.analysis import STANDARD
 from skillyard.evals.retrieval.measures import read_skills
-from skillyard.index.weighing import FIELDS, K1, B, analyse
+from skillyard.index.bm25f import FIELDS, K1, B, count_fields
 from skillyard.skill import Skill
 
 __all__ = [
@@ -117,7 +117,7 @@ def read_pool(shared: str) -> Pool:
     names = [field.name for field in FIELDS]
     cells: dict[str, tuple[list[int], list[int], list[float]]] = {n: ([], [], []) for n in names}
     for number, skill in enumerate(skills):
-        analysed = analyse(skill)
+        analysed = count_fields(skill)
         for name in names:
             rows, columns, values = cells[name]
             for term, count in getattr(analysed, name).items():

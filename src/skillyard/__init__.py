@@ -46,7 +46,7 @@ _ROOMS = {
     "Catalog": "catalog",
     "CatalogDiff": "catalog",
     "SkillCounts": "catalog.counts",
-    "load_catalog": "index.indexed",
+    "load_catalog": "index.indexed_catalog",
     "Query": "ranking.query",
     "Explanation": "ranking.scorer",
     "BoundScorer": "ranking.protocol",
@@ -57,13 +57,13 @@ _ROOMS = {
     "scorer_names": "ranking.registry",
     "Match": "ranking.match",
     "rank": "ranking.match",
-    "Index": "ranking.searching",
+    "Index": "ranking.saved_index",
     "Confidence": "ranking.confidence",
     "ConfidenceScorer": "ranking.confidence",
     "KeywordDetector": "ranking.confidence",
     "PatternMatcher": "ranking.confidence",
     "evaluate": "ranking.confidence",
-    "ScorerRanker": "ranking.as_ranker",
+    "ScorerRanker": "ranking.scorer_ranker",
     "SearchResult": "remote.search",
     "SearchService": "remote.search",
     "SourceFailed": "remote.sources.protocol",
@@ -251,7 +251,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.formats.conventions import (
         parse_instructions as parse_instructions,
     )
-    from skillyard.index.indexed import (
+    from skillyard.index.indexed_catalog import (
         load_catalog as load_catalog,
     )
     from skillyard.limits import (
@@ -259,9 +259,6 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from skillyard.limits import (
         Limits as Limits,
-    )
-    from skillyard.ranking.as_ranker import (
-        ScorerRanker as ScorerRanker,
     )
     from skillyard.ranking.confidence import (
         Confidence as Confidence,
@@ -296,6 +293,9 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.ranking.registry import (
         scorer_names as scorer_names,
     )
+    from skillyard.ranking.saved_index import (
+        Index as Index,
+    )
     from skillyard.ranking.scorer import (
         DefaultPolicy as DefaultPolicy,
     )
@@ -308,8 +308,8 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.ranking.scorer import (
         Scored as Scored,
     )
-    from skillyard.ranking.searching import (
-        Index as Index,
+    from skillyard.ranking.scorer_ranker import (
+        ScorerRanker as ScorerRanker,
     )
     from skillyard.remote.search import SearchResult as SearchResult
     from skillyard.remote.search import SearchService as SearchService

@@ -1,8 +1,8 @@
-"""Arguments of the public functions checked against their annotations, before anything runs.
+"""Checks arguments of public functions against their annotations.
 
-``check_arguments`` reads the annotations of a function or class when it is called for the first
-time. From then on a call with an argument of another type raises InvalidInput, which names the
-parameter and what it takes. Ranges stay the business of each function.
+``check_arguments`` reads the annotations of a function or class at the first call. A call with an
+argument of another type raises InvalidInput, which names the parameter and the expected type.
+Functions check ranges themselves.
 
 typeguard does the same in general, but importing it takes five times as long as this module and
 its errors, and start-up loads no third-party module.
@@ -25,38 +25,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _Target = TypeVar("_Target")
-_Given = TypeVar("_Given", contravariant=True)
-_Held = TypeVar("_Held", covariant=True)
+_GivenT = TypeVar("_GivenT", contravariant=True)
+_StoredT = TypeVar("_StoredT", covariant=True)
 
 if TYPE_CHECKING:
 
-    class Converted(Generic[_Given, _Held]):
-        """The type of a dataclass's field that is given as one type and held as another.
+    class Converted(Generic[_GivenT, _StoredT]):
+        """The type of a dataclass field that is given as one type and stored as another.
 
         ``__post_init__`` converts it.
         """
 
-        def __get__(self, instance: object, owner: type | None = None) -> _Held: ...
-        def __set__(self, instance: object, value: _Given) -> None: ...
+        def __get__(self, instance: object, owner: type | None = None) -> _StoredT: ...
+        def __set__(self, instance: object, value: _GivenT) -> None: ...
 
 else:
 
     class Converted:
-        """What a caller may give, for who reads annotations at run time."""
+        """The given type, for readers of annotations at run time."""
 
         def __class_getitem__(cls, types):
             return types[0]
 
 
 Texts: TypeAlias = "Converted[Iterable[str] | None, tuple[str, ...]]"
-"""Any strings, held as a tuple."""
+"""Any strings, stored as a tuple."""
 
 __all__ = ["Converted", "Texts", "check_arguments", "converted", "set_field", "text_items"]
 
 _VARIADIC, _COROUTINE = 0x04, 0x80
 """``co_flags`` of code with ``*args``, and of ``async def`` (see :mod:`inspect`)."""
-_HELD = (list, tuple, set, frozenset, dict)
-"""Collections whose items can be looked at without using them up."""
+_REITERABLE = (list, tuple, set, frozenset, dict)
+"""Collections that can be iterated without consuming them."""
 _TEXTS = (str, bytes, bytearray)
 _IN_WORDS = {
     str: "a string",
@@ -71,7 +71,7 @@ _IN_WORDS = {
 
 
 set_field = object.__setattr__
-"""What ``__post_init__`` of a frozen dataclass changes a field with."""
+"""Sets a field of a frozen dataclass in ``__post_init__``."""
 
 
 def converted(default: object) -> Any:
@@ -82,7 +82,7 @@ def converted(default: object) -> Any:
 def text_items(name: str, value: Iterable[str] | None) -> tuple[str, ...]:
     """Return ``value`` as a tuple of strings; None is empty. Raises InvalidInput otherwise.
 
-    A set has no order of its own, and its order in memory must not decide anything: it is sorted.
+    A set is sorted, so that results do not depend on its iteration order.
     """
     if value is None:
         return ()
@@ -97,12 +97,12 @@ def text_items(name: str, value: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def check_arguments(target: _Target) -> _Target:
-    """Return the function, or the class, with the types of its arguments checked in each call.
+    """Return the function or class with argument types checked at each call.
 
-    Of a class it is the constructor that checks; of a named tuple ``_replace`` does too. Left
-    unchecked: parameters without an annotation or with ``Any``, names that only type checkers
-    import, and items of iterators, which looking would use up. A call raises InvalidInput with
-    the parameter as ``field``.
+    For a class the constructor checks; for a named tuple also ``_replace``. Not checked are
+    parameters without an annotation or with ``Any``, names imported only for type checkers, and
+    items of iterators, which iteration would consume. A wrong argument raises InvalidInput with
+    the parameter name as ``field``.
     """
     subject: Any = target
     if not isinstance(target, type):
@@ -110,13 +110,13 @@ def check_arguments(target: _Target) -> _Target:
         return checked
     if issubclass(target, tuple):
         subject.__new__ = staticmethod(_checking(subject.__new__, subject.__annotations__, target))
-        subject._make = classmethod(_made)
+        subject._make = classmethod(_make_checked)
     else:
         subject.__init__ = _checking(subject.__init__, subject.__init__.__annotations__)
     return target
 
 
-def _made(cls: type, values: Iterable[Any]) -> Any:
+def _make_checked(cls: type, values: Iterable[Any]) -> Any:
     return cls(*values)
 
 
@@ -125,7 +125,7 @@ def _checking(
 ) -> Any:
     checks: _Checks | None = None
 
-    def found() -> _Checks:
+    def load_checks() -> _Checks:
         nonlocal checks
         names = vars(sys.modules[owner.__module__]) if owner else function.__globals__
         checks = _Checks(function, annotations, names)
@@ -133,19 +133,19 @@ def _checking(
 
     @wraps(function)
     def checked(*given: Any, **named: Any) -> Any:
-        (checks or found()).run(given, named)
+        (checks or load_checks()).run(given, named)
         return function(*given, **named)
 
     @wraps(function)
     async def checked_later(*given: Any, **named: Any) -> Any:
-        (checks or found()).run(given, named)
+        (checks or load_checks()).run(given, named)
         return await function(*given, **named)
 
     return checked_later if function.__code__.co_flags & _COROUTINE else checked
 
 
 class _Checks:
-    """What the parameters of one function take, by place and by name."""
+    """The checks of one function's parameters, by position and by name."""
 
     __slots__ = ("_by_name", "_by_place", "_rest")
 
@@ -156,15 +156,15 @@ class _Checks:
         places = code.co_argcount
         known = places + code.co_kwonlyargcount
         parameters = code.co_varnames[: known + bool(code.co_flags & _VARIADIC)]
-        found = [_Check(name, annotations.get(name, "Any"), names) for name in parameters]
-        self._by_place = found[:places]
-        self._by_name = {check.name: check for check in found[:known]}
-        self._rest = found[known:]
+        checks = [_Check(name, annotations.get(name, "Any"), names) for name in parameters]
+        self._by_place = checks[:places]
+        self._by_name = {check.name: check for check in checks[:known]}
+        self._rest = checks[known:]
 
     def run(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Raise InvalidInput for the first argument of the wrong type."""
         places = chain(self._by_place, repeat(self._rest[0])) if self._rest else self._by_place
-        # Too many arguments, and names that are unknown, are for Python to refuse.
+        # Python itself rejects surplus arguments and unknown names.
         for check, value in zip(places, given, strict=False):
             if type(value) not in check.types and not check.accepts(value):
                 raise check.error(value)
@@ -175,30 +175,33 @@ class _Checks:
 
 
 class _Check:
-    """What one parameter takes."""
+    """The check of one parameter."""
 
     __slots__ = ("_kind", "accepts", "name", "types")
 
     def __init__(self, name: str, annotation: Any, names: dict[str, Any]) -> None:
         self.name = name
         text = getattr(annotation, "__forward_arg__", annotation)
-        # As typing.get_type_hints does it; importing typing is felt at start-up.
+        # As typing.get_type_hints does.
         self._kind = eval(text, {}, _Names(names)) if isinstance(text, str) else text
         self.accepts = _acceptance(self._kind)
-        # The usual types, which need no second look: this is what a right call costs.
+        # Exact types that pass without calling ``accepts``.
         self.types = frozenset(k for k in _alternatives(self._kind) if isinstance(k, type))
 
     def error(self, value: object) -> InvalidInput:
-        """Return what to raise for a value of the wrong type."""
+        """Return the error for a value of the wrong type."""
         for kind in _alternatives(self._kind):
             for expected, item in _wrong_items(kind, value):
-                held, found = _join(map(_several, _alternatives(expected))), type(item).__name__
-                return InvalidInput(f"{self.name} must hold {held}, not {found}", field=self.name)
+                expected_items = _join(map(_plural_words, _alternatives(expected)))
+                actual = type(item).__name__
+                return InvalidInput(
+                    f"{self.name} must hold {expected_items}, not {actual}", field=self.name
+                )
         words = [_in_words(kind) for kind in _alternatives(self._kind)]
-        if any(" of " in each for each in words):  # an empty list says the same as None
+        if any(" of " in each for each in words):  # an empty list means the same as None
             words = [each for each in words if each != "None"]
-        found = type(value).__name__
-        return InvalidInput(f"{self.name} must be {_join(words)}, not {found}", field=self.name)
+        actual = type(value).__name__
+        return InvalidInput(f"{self.name} must be {_join(words)}, not {actual}", field=self.name)
 
 
 def _join(words: Iterable[str]) -> str:
@@ -207,14 +210,14 @@ def _join(words: Iterable[str]) -> str:
 
 
 class _Names(dict[str, "Any"]):
-    """The names of a module; one that it lacks at run time stands for anything."""
+    """The names of a module. A name that is missing at run time accepts anything."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, object)
 
 
 def _alternatives(kind: Any) -> Iterator[Any]:
-    """Yield what a union is made of, and anything else as it is."""
+    """Yield the members of a union, or the annotation itself."""
     typing = sys.modules.get("typing")  # where it is not loaded, nothing comes from it
     union = isinstance(kind, UnionType) or (
         typing is not None and getattr(kind, "__origin__", None) is typing.Union
@@ -227,7 +230,7 @@ def _alternatives(kind: Any) -> Iterator[Any]:
 
 
 def _acceptance(kind: Any) -> Callable[[Any], bool]:
-    """Return what says of a value whether the annotation takes it."""
+    """Return a predicate for the values that the annotation accepts."""
     checks = [_single(each) for each in _alternatives(kind)]
     if len(checks) == 1:
         return checks[0]
@@ -252,7 +255,7 @@ def _single(kind: Any) -> Callable[[Any], bool]:
 
 
 def _is_opaque(kind: type) -> bool:
-    """True for ``object``, ``Any`` and protocols that cannot be asked for at run time."""
+    """Return True for ``object``, ``Any`` and protocols that are not runtime-checkable."""
     protocol = getattr(kind, "_is_protocol", False)
     opaque = protocol and not getattr(kind, "_is_runtime_protocol", False)
     return kind is object or opaque or (kind.__module__, kind.__name__) == ("typing", "Any")
@@ -260,7 +263,7 @@ def _is_opaque(kind: type) -> bool:
 
 def _collection(origin: type, kind: Any) -> Callable[[Any], bool]:
     items = [(_acceptance(expected), held) for expected, held in _items(kind)]
-    # Where a tuple of any length will do, people write a list.
+    # A list is accepted for a tuple of any length.
     origins = (tuple, list) if origin is tuple and items else origin
 
     def accepts(value: Any) -> bool:
@@ -272,13 +275,13 @@ def _collection(origin: type, kind: Any) -> Callable[[Any], bool]:
 
 
 def _items(kind: Any) -> list[tuple[Any, Callable[[Any], Iterable[Any]]]]:
-    """Return the type of what a collection holds, and how to get at it."""
+    """Return (item type, function that returns the items) of a collection annotation."""
     arguments = [each for each in kind.__args__ if each is not Ellipsis]
     if issubclass(kind.__origin__, Mapping):
         return list(zip(arguments, (_keys, _values), strict=True))
     if len(arguments) != 1:  # a tuple with a type for each place
         return []
-    return [(arguments[0], _held)]
+    return [(arguments[0], _safe_items)]
 
 
 def _keys(value: Mapping[Any, Any]) -> Iterable[Any]:
@@ -289,12 +292,12 @@ def _values(value: Mapping[Any, Any]) -> Iterable[Any]:
     return value.values()
 
 
-def _held(value: Iterable[Any]) -> Iterable[Any]:
-    return value if isinstance(value, _HELD) else ()
+def _safe_items(value: Iterable[Any]) -> Iterable[Any]:
+    return value if isinstance(value, _REITERABLE) else ()
 
 
 def _wrong_items(kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield (expected type, item) for the items that make a collection of the right type wrong."""
+    """Yield (expected type, item) for wrong items of a collection of the right type."""
     origin = getattr(kind, "__origin__", None)
     if not isinstance(origin, type) or not issubclass(origin, Iterable):
         return
@@ -305,7 +308,7 @@ def _wrong_items(kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _in_words(kind: Any) -> str:
-    """Return an annotation as a reader of the message calls it."""
+    """Return an annotation in words, for a message."""
     origin = getattr(kind, "__origin__", kind)
     if origin in _IN_WORDS:
         return _IN_WORDS[origin]
@@ -313,11 +316,11 @@ def _in_words(kind: Any) -> str:
         return "a path"
     arguments = getattr(kind, "__args__", ())
     if arguments and issubclass(origin, Iterable):
-        return f"a list of {_join(map(_several, _alternatives(arguments[0])))}"
+        return f"a list of {_join(map(_plural_words, _alternatives(arguments[0])))}"
     return f"{'an' if origin.__name__[0] in 'AEIO' else 'a'} {origin.__name__}"
 
 
-def _several(kind: Any) -> str:
+def _plural_words(kind: Any) -> str:
     words = _in_words(kind)
     article, _, noun = words.partition(" ")
     if article not in ("a", "an"):

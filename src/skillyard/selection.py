@@ -1,4 +1,4 @@
-"""Selection: which skills are chosen, which are not and why, and when none fits."""
+"""Selection: selects skills of a ranking by a policy, or abstains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
-from skillyard.ranking.scorer import Ordered, Scored, floor_of, level_of, maybe_of
+from skillyard.ranking.scorer import OrderedScores, Scored, floor_of, level_of, maybe_of
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ __all__ = [
     "tagged",
 ]
 
-REJECTED_KEPT = 10
-"""How many of the skills that were not chosen a selection names; ``considered`` counts all."""
+MAX_REJECTED = 10
+"""Number of rejected skills in a selection; ``considered`` counts all candidates."""
 MENU_SIZE = 3
 """adk-skill, "The Menu Pattern": the top three."""
 
@@ -40,26 +40,27 @@ MENU_SIZE = 3
 @check_arguments
 @dataclass(frozen=True, slots=True)
 class SelectionPolicy:
-    """What may be chosen. None means: as the scorer's document says.
+    """The rules of a selection. None means the default policy of the scorer.
 
-    Raises InvalidInput for wrong types, a negative ``top_k``, a ``min_score`` that is no number, a
-    ``wrong_cost`` that is not above 0 and finite, and for both of these at once.
+    Raises InvalidInput for wrong types, a negative ``top_k``, a ``min_score`` that is NaN, a
+    ``wrong_cost`` that is not positive and finite, and for ``min_score`` together with
+    ``wrong_cost``.
     """
 
     top_k: int | None = None
     min_score: float | None = None
-    """The score that a skill must reach."""
+    """The lowest score of a selected skill."""
     include_tags: Texts = converted(())
-    """Keep only skills with at least one of these tags."""
+    """Only skills with at least one of these tags are selected."""
     exclude_tags: Texts = converted(())
     fallback_tag: str | None = None
-    """adk-skill, "Generalist Fallback": the tag of the skill to take when nothing passes."""
+    """adk-skill, "Generalist Fallback": the tag of the skill to select when no skill passes."""
     wrong_cost: float | None = None
-    """What a wrong skill costs, where a missed one costs 1 (``hybrid``: 2). The floor follows from
-    it: with a probability p that the skill fits, choosing it costs (1 - p) · wrong_cost on average
-    and leaving it p, so it is chosen from p = wrong_cost / (wrong_cost + 1) on, 2/3 by default.
-    ``Selection.maybe`` begins at wrong_cost / (wrong_cost + 6), 1/4 by default: a needless question
-    costs a sixth of a wrong skill. For scorers whose score is a probability only."""
+    """The cost of a wrong skill when a missed skill costs 1 (``hybrid``: 2). It determines the
+    lowest score: a skill is selected from p = wrong_cost / (wrong_cost + 1), 2/3 by default, where
+    the expected costs (1 - p) · wrong_cost of selecting and p of not selecting are equal.
+    ``Selection.maybe`` starts at wrong_cost / (wrong_cost + 6), 1/4 by default: a needless question
+    costs a sixth of a wrong skill. Only for scorers whose score is a probability."""
 
     def __post_init__(self) -> None:
         if self.top_k is not None and self.top_k < 0:
@@ -87,9 +88,9 @@ class SelectionPolicy:
 def policy_with(
     policy: SelectionPolicy | None, min_score: float | None, top_k: int | None
 ) -> SelectionPolicy:
-    """Return the policy with these bounds, None leaving its own.
+    """Return the policy with these values; None keeps the policy's own.
 
-    Raises InvalidInput for a bound that the policy has as well, and for one out of range.
+    Raises InvalidInput for a value that the policy sets too, and for one out of range.
     """
     bounds = {"min_score": min_score, "top_k": top_k}
     given = {name: value for name, value in bounds.items() if value is not None}
@@ -105,22 +106,22 @@ def policy_with(
 
 @check_arguments
 class Selection(NamedTuple):
-    """What was chosen, what was rejected and why."""
+    """The result of a selection: selected and rejected skills."""
 
     selected: tuple[Match, ...]
     rejected: tuple[Match, ...]
-    """The best of the others, each with ``rejected_because``: at most ten."""
+    """Up to ten of the best other skills, each with ``rejected_because``."""
     considered: int
-    """How many candidates were scored, after tags and hidden skills were left out."""
+    """Number of scored candidates, without hidden skills and those excluded by tags."""
     abstained: bool
-    """True when nothing passed and no fallback was taken."""
+    """True when no skill passed and no fallback was selected."""
     fallback: bool
-    """True when the one selected skill is the generalist of the policy."""
+    """True when the selected skill is the policy's generalist."""
     scorer: str
     menu: tuple[Match, ...] = ()
-    """Two or three skills too close to choose between: ask the user; empty when one leads."""
+    """Two or three skills with nearly equal scores, for the user to choose; otherwise empty."""
     maybe: tuple[Match, ...] = ()
-    """Where no skill reaches the floor, up to three that come near it: ask whether one is meant."""
+    """When no skill passes, up to three that nearly do, to ask the user about."""
 
 
 @check_arguments
@@ -133,28 +134,27 @@ def select(
     min_score: float | None = None,
     top_k: int | None = None,
 ) -> Selection:
-    """Choose skills for a query, or abstain.
+    """Select skills for a query, or abstain.
 
-    ``min_score`` and ``top_k`` stand for the fields of the policy of the same name; what is given
-    in both places is an error. The policy's tags come on top of the query's. A query with nothing
-    to look at selects nothing but a fallback, unless include tags name what is wanted. Raises
-    UnknownName, InvalidInput.
+    ``min_score`` and ``top_k`` set the policy fields of the same names; setting a field twice is an
+    error. The policy's tags are added to the query's. An empty query selects only a fallback,
+    unless it has include tags. Raises UnknownName, InvalidInput.
     """
     policy = policy_with(policy, min_score, top_k)
-    asked = _query(query)
+    request = _query(query)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
-    resolved, scored = score_query(catalog, _narrowed(asked, policy), scorer)
+    resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
     least = floor(policy, resolved)
-    pairs = _pairs(catalog, asked, policy, scored)
+    pairs = _pairs(catalog, request, policy, scored)
     considered = len(pairs) if not pairs or scored.considered is None else scored.considered
     top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
     passed = _at_least(least, pairs)
-    best = in_order(passed, scored, max(top_k + REJECTED_KEPT, MENU_SIZE))
+    best = in_order(passed, scored, max(top_k + MAX_REJECTED, MENU_SIZE))
     matches = [_match(pair, resolved, scored) for pair in best]
     selected = tuple(matches[:top_k])
     if not selected and top_k and policy.fallback_tag is not None:
-        taken = _fallback(catalog, asked, policy, scored)
+        taken = _fallback(catalog, request, policy, scored)
         if taken is not None:
             chosen = (_match(taken, resolved, scored),)
             rejected = _rejected(pairs, matches, chosen, least, top_k, resolved, scored)
@@ -183,12 +183,12 @@ def survivors(
     *,
     scorer: str | Scorer | Any = DEFAULT_SCORER,
 ) -> Iterator[Match]:
-    """Yield every skill at or above the floor, best first, whatever ``top_k`` says."""
+    """Yield every skill that reaches the lowest score, best first, without the limit ``top_k``."""
     policy = policy or SelectionPolicy()
-    asked = _query(query)
-    resolved, scored = score_query(catalog, _narrowed(asked, policy), scorer)
+    request = _query(query)
+    resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
     least = floor(policy, resolved)
-    pairs = _pairs(catalog, asked, policy, scored)
+    pairs = _pairs(catalog, request, policy, scored)
     for pair in in_order(_at_least(least, pairs), scored):
         yield _match(pair, resolved, scored)
 
@@ -200,12 +200,12 @@ def fallback(
     *,
     scorer: str | Scorer | Any = DEFAULT_SCORER,
 ) -> Match | None:
-    """Return the generalist of the policy, or None when it names none or there is none."""
+    """Return the policy's generalist, or None when there is none."""
     if policy.fallback_tag is None:
         return None
-    asked = _query(query)
-    resolved, scored = score_query(catalog, asked, scorer)
-    taken = _fallback(catalog, asked, policy, scored)
+    request = _query(query)
+    resolved, scored = score_query(catalog, request, scorer)
+    taken = _fallback(catalog, request, policy, scored)
     return None if taken is None else _match(taken, resolved, scored)
 
 
@@ -214,9 +214,9 @@ def _query(query: str | Query) -> Query:
 
 
 def floor(policy: SelectionPolicy, scorer: Scorer) -> float:
-    """Return the score that a skill must reach under a policy.
+    """Return the lowest score of a selected skill under a policy.
 
-    Raises InvalidInput for a policy with a ``wrong_cost`` where the score is no probability.
+    Raises InvalidInput for a ``wrong_cost`` with a scorer whose score is not a probability.
     """
     if policy.wrong_cost is not None:
         if scorer.default_policy.wrong_cost is None:
@@ -230,7 +230,7 @@ def floor(policy: SelectionPolicy, scorer: Scorer) -> float:
 
 
 def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:
-    """Return (floor, top_k) that a policy means under a scorer. Raises InvalidInput."""
+    """Return (lowest score, top_k) of a policy under a scorer. Raises InvalidInput."""
     from skillyard.ranking.registry import resolve
 
     resolved = resolve(scorer)
@@ -238,14 +238,14 @@ def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:
     return floor(policy, resolved), top_k
 
 
-def _least_maybe(policy: SelectionPolicy, scorer: Scorer) -> float:
+def _maybe_floor(policy: SelectionPolicy, scorer: Scorer) -> float:
     if policy.wrong_cost is not None:
         return maybe_of(policy.wrong_cost)
     return scorer.default_policy.maybe
 
 
-def _narrowed(query: Query, policy: SelectionPolicy) -> Query:
-    """Return the query with the policy's tags where a query can say the same."""
+def _with_policy_tags(query: Query, policy: SelectionPolicy) -> Query:
+    """Return the query with the policy's tags, as far as a query can express them."""
     if policy.exclude_tags:
         query = query.replace(exclude_tags=(*query.exclude_tags, *policy.exclude_tags))
     if policy.include_tags and not query.include_tags:
@@ -254,7 +254,7 @@ def _narrowed(query: Query, policy: SelectionPolicy) -> Query:
 
 
 def _at_least(least: float, pairs: Sequence[Pair]) -> Sequence[Pair]:
-    if isinstance(pairs, Ordered):
+    if isinstance(pairs, OrderedScores):
         return pairs[: pairs.at_least(least)]
     return [pair for pair in pairs if pair[1] >= least]
 
@@ -262,12 +262,12 @@ def _at_least(least: float, pairs: Sequence[Pair]) -> Sequence[Pair]:
 def _pairs(
     catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored
 ) -> Sequence[Pair]:
-    """Return every candidate with its score, zero included; none for an empty question."""
+    """Return every candidate with its score, including zeros; none for an empty query."""
     if (query.empty or scored.blank) and not (query.include_tags or policy.include_tags):
         return []
     pairs = eligible(catalog, query, zeros=True, scored=scored)
-    if scored.settled and not (policy.include_tags and query.include_tags):
-        return pairs  # the scorer was asked with the policy's tags
+    if scored.is_preordered and not (policy.include_tags and query.include_tags):
+        return pairs  # the scorer has applied the policy's tags
     if policy.include_tags:
         pairs = [pair for pair in pairs if has_tag(pair[0], policy.include_tags)]
     if policy.exclude_tags:
@@ -282,9 +282,9 @@ def _match(pair: Pair, scorer: Scorer, scored: Scored, because: str = "") -> Mat
 def _fallback(
     catalog: Catalog, query: Query, policy: SelectionPolicy, scored: Scored
 ) -> Pair | None:
-    """Return the best generalist: tagged, not excluded; one without declared tools goes first."""
-    wanted = query.replace(include_tags=(policy.fallback_tag or "",))
-    pairs: Sequence[Pair] = tagged(catalog, wanted, scored)
+    """Return the best skill with the fallback tag; skills without declared tools come first."""
+    tagged_query = query.replace(include_tags=(policy.fallback_tag or "",))
+    pairs: Sequence[Pair] = tagged(catalog, tagged_query, scored)
     pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
     free = [pair for pair in pairs if not pair[0].allowed_tools]
     ordered = in_order(free or pairs, scored, 1)
@@ -293,7 +293,7 @@ def _fallback(
 
 def tagged(catalog: Catalog, query: Query, scored: Scored) -> Sequence[Pair]:
     """Return every candidate with one of the query's tags, whatever its score."""
-    if not scored.settled:
+    if not scored.is_preordered:
         return eligible(catalog, query, zeros=True, scored=scored)
     return [
         (skill, scored.explain(skill).value)
@@ -318,9 +318,9 @@ def _rejected(
         _match((m.skill, m.score), scorer, scored, f"beyond the first {top_k}")
         for m in passed
         if id(m.skill) not in chosen
-    ][:REJECTED_KEPT]
-    room = REJECTED_KEPT - len(beyond)
-    if isinstance(pairs, Ordered):  # only those that can be named are loaded
+    ][:MAX_REJECTED]
+    room = MAX_REJECTED - len(beyond)
+    if isinstance(pairs, OrderedScores):  # load only the skills that are listed
         first = pairs.at_least(least)
         pairs = pairs[first : first + room + len(chosen)]
     below = [pair for pair in pairs if 0 < pair[1] < least and id(pair[0]) not in chosen]
@@ -332,8 +332,8 @@ def _rejected(
 
 
 def _maybe(rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer) -> tuple[Match, ...]:
-    """Return the best skills below the floor that are worth a question."""
-    least = _least_maybe(policy, scorer)
+    """Return the best rejected skills that are worth a question."""
+    least = _maybe_floor(policy, scorer)
     return tuple(match for match in rejected if match.score >= least)[:MENU_SIZE]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.analysis import STANDARD, Analyzer
-from skillyard.analysis.filters import LONGEST_TERM, fold
+from skillyard.analysis.filters import MAX_TERM_CHARS, fold
 from skillyard.analysis.tokenizer import surfaces
 from tests.tables import for_each
 
@@ -34,7 +34,7 @@ def test_texts_become_terms(text: str, terms: list[str]) -> None:
 def test_any_text_becomes_short_lower_case_terms_the_same_each_time(text: str) -> None:
     terms = STANDARD.terms(text)
     assert terms == STANDARD.terms(text)
-    assert all(0 < len(term) <= LONGEST_TERM for term in terms)
+    assert all(0 < len(term) <= MAX_TERM_CHARS for term in terms)
     assert all(term == term.lower() for term in terms if term.isascii())
     assert STANDARD.terms(text.upper().upper()) == STANDARD.terms(text.upper())
 

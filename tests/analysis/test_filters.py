@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.analysis import filters, stemming, tokenizer
+from skillyard.analysis import filters, stemmer, tokenizer
 from skillyard.analysis.stopwords import ENGLISH
 from skillyard.analysis.technical import TECHNICAL
 from tests.tables import for_each
@@ -79,13 +79,13 @@ def test_scripts_without_blanks_become_pairs() -> None:
 
 
 def test_function_words_long_words_and_long_numbers_go() -> None:
-    kept = ["deploy", "2024", "x" * filters.LONGEST_TERM]
-    gone = ["the", "please", "12345", "x" * (filters.LONGEST_TERM + 1)]
+    kept = ["deploy", "2024", "x" * filters.MAX_TERM_CHARS]
+    gone = ["the", "please", "12345", "x" * (filters.MAX_TERM_CHARS + 1)]
     assert filters.stop([*kept, *gone]) == kept
     assert {"not", "with", "help"} <= ENGLISH
 
 
 def test_words_of_four_letters_and_more_are_stemmed() -> None:
-    assert stemming.stem(["deployments", "running", "aws", "gas", "tables", "données"]) == [
+    assert stemmer.stem(["deployments", "running", "aws", "gas", "tables", "données"]) == [
         "deploy", "run", "aws", "gas", "tabl", "données",
     ]  # fmt: skip

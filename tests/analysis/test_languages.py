@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillyard.analysis.language import FUNCTION_WORDS, language_of
-from skillyard.analysis.lexicon import read_request, translated
+from skillyard.analysis.lexicon import read_request, translate
 from tests.tables import for_each
 
 
@@ -41,7 +41,7 @@ def test_the_language_of_a_request(text: str, code: str) -> None:
     ],
 )
 def test_words_of_other_languages_become_english_terms(text: str, terms: set[str]) -> None:
-    assert terms <= set(translated(text))
+    assert terms <= set(translate(text))
 
 
 def test_an_english_request_is_left_alone() -> None:

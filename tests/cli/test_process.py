@@ -128,8 +128,8 @@ UNWANTED = (
 
 DEAR = (
     *("filelock", "logging", "pathlib", "unicodedata"),
-    *("skillyard.index.keeping", "skillyard.index.vectors", "skillyard.index.writer"),
-    *("skillyard.ranking.hybrid.dense", "skillyard.ranking.protocol"),
+    *("skillyard.index.index_update", "skillyard.index.vectors", "skillyard.index.index_writer"),
+    *("skillyard.ranking.hybrid.dense_index", "skillyard.ranking.protocol"),
 )
 """What writes an index, and what a choice from one that is there has no use for."""
 

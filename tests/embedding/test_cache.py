@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.embedding import cache as module
-from skillyard.embedding.cache import VectorCache, vectors_of
+from skillyard.embedding.cache import VectorCache, embed_cached
 from skillyard.errors import EmbedderFailed
 from tests.embedding.letters import Letters
 
@@ -22,30 +22,30 @@ def cache_in(folder: Path, name: str = "letters") -> VectorCache:
 
 def test_what_was_made_is_not_made_again(tmp_path: Path) -> None:
     first, second = Letters(), Letters()
-    made = vectors_of(first, TEXTS, cache_in(tmp_path))
+    made = embed_cached(first, TEXTS, cache_in(tmp_path))
     assert first.asked == ["deploy", "test", "", "日本"]  # each text once
-    assert vectors_of(second, [*TEXTS, "new"], cache_in(tmp_path))[: len(TEXTS)] == made
+    assert embed_cached(second, [*TEXTS, "new"], cache_in(tmp_path))[: len(TEXTS)] == made
     assert second.asked == ["new"]
     assert made[0] == made[2]
     assert made[3] == made[4] == b""  # no letter, no direction
 
 
 def test_another_embedder_has_vectors_of_its_own(tmp_path: Path) -> None:
-    vectors_of(Letters(), TEXTS, cache_in(tmp_path))
+    embed_cached(Letters(), TEXTS, cache_in(tmp_path))
     other = Letters("other")
-    vectors_of(other, TEXTS, cache_in(tmp_path, "other"))
+    embed_cached(other, TEXTS, cache_in(tmp_path, "other"))
     assert other.asked
 
 
 def test_no_cache_is_needed() -> None:
-    assert vectors_of(Letters(), TEXTS) == vectors_of(Letters(), TEXTS, None)
-    assert vectors_of(Letters(), []) == []
+    assert embed_cached(Letters(), TEXTS) == embed_cached(Letters(), TEXTS, None)
+    assert embed_cached(Letters(), []) == []
 
 
 def test_what_was_made_before_a_stop_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "AT_ONCE", 2)
+    monkeypatch.setattr(module, "BATCH_TEXTS", 2)
 
     class Stops(Letters):
         def embed(self, texts, *, query=False):  # type: ignore[no-untyped-def]
@@ -55,55 +55,55 @@ def test_what_was_made_before_a_stop_is_kept(
 
     texts = ["a", "b", "c", "d", "e", "f"]
     with pytest.raises(EmbedderFailed, match="stopped"):
-        vectors_of(Stops(), texts, cache_in(tmp_path))
+        embed_cached(Stops(), texts, cache_in(tmp_path))
     again = Letters()
-    vectors_of(again, texts, cache_in(tmp_path))
+    embed_cached(again, texts, cache_in(tmp_path))
     assert again.asked == ["e", "f"]
 
 
 def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
     cache = cache_in(tmp_path)
-    made = vectors_of(Letters(), TEXTS, cache)
+    made = embed_cached(Letters(), TEXTS, cache)
     for damage in (b"", b"no database at all" * 100, Path(cache.path).read_bytes()[:700]):
         Path(cache.path).write_bytes(damage)
-        assert vectors_of(Letters(), TEXTS, cache) == made
+        assert embed_cached(Letters(), TEXTS, cache) == made
     again = Letters()
-    assert vectors_of(again, TEXTS, cache) == made
+    assert embed_cached(again, TEXTS, cache) == made
     assert again.asked == []
 
 
 def test_values_of_another_kind_are_not_believed(tmp_path: Path) -> None:
     cache = cache_in(tmp_path)
-    made = vectors_of(Letters(), TEXTS, cache)
+    made = embed_cached(Letters(), TEXTS, cache)
     with closing(sqlite3.connect(cache.path)) as database, database:
         database.execute("update vectors set vector = 'text'")
     database.close()
-    assert vectors_of(Letters(), TEXTS, cache) == made
+    assert embed_cached(Letters(), TEXTS, cache) == made
 
 
 def test_a_model_that_changed_its_length_is_asked_anew(tmp_path: Path) -> None:
     cache = cache_in(tmp_path)
-    vectors_of(Letters(), TEXTS, cache)
+    embed_cached(Letters(), TEXTS, cache)
     shorter = Letters(alphabet="depst")
-    made = vectors_of(shorter, [*TEXTS, "steps"], cache)
+    made = embed_cached(shorter, [*TEXTS, "steps"], cache)
     assert {len(vector) for vector in made if vector} == {5}
     again = Letters(alphabet="depst")
-    assert vectors_of(again, TEXTS, cache) == made[: len(TEXTS)]
+    assert embed_cached(again, TEXTS, cache) == made[: len(TEXTS)]
     assert again.asked == []
 
 
 def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path: Path) -> None:
     (tmp_path / "vectors").write_text("a file where the folder should be")
-    assert vectors_of(Letters(), TEXTS, cache_in(tmp_path)) == vectors_of(Letters(), TEXTS)
+    assert embed_cached(Letters(), TEXTS, cache_in(tmp_path)) == embed_cached(Letters(), TEXTS)
 
 
 def test_a_locked_cache_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WAIT_S", 0.01)
+    monkeypatch.setattr(module, "LOCK_TIMEOUT_S", 0.01)
     cache = cache_in(tmp_path)
-    made = vectors_of(Letters(), TEXTS, cache)
+    made = embed_cached(Letters(), TEXTS, cache)
     holder = sqlite3.connect(cache.path)
     holder.execute("begin exclusive")
     try:
-        assert vectors_of(Letters(), TEXTS, cache) == made
+        assert embed_cached(Letters(), TEXTS, cache) == made
     finally:
         holder.close()

@@ -13,7 +13,7 @@ import pytest
 
 from skillyard.cli import main
 from skillyard.embedding.endpoint import KEY, MODEL, URL, HttpEmbedder, from_environment
-from skillyard.embedding.protocol import checked, resolve_embedder
+from skillyard.embedding.protocol import embed_checked, resolve_embedder
 from skillyard.errors import EmbedderFailed, InvalidInput
 from tests.docs.pages import blocks
 from tests.shared_data import REPOSITORY
@@ -96,7 +96,7 @@ def test_texts_become_vectors_in_their_order(server: Server) -> None:
 
 def test_many_texts_are_asked_for_in_portions(server: Server) -> None:
     texts = ["x" * (number % 9) for number in range(150)]
-    found = checked(HttpEmbedder(server.url, "m"), texts)
+    found = embed_checked(HttpEmbedder(server.url, "m"), texts)
     assert [vector[0] for vector in found] == [len(text) for text in texts]
     assert [len(request.body["input"]) for request in server.requests] == [64, 64, 22]
     assert server.requests[0].authorization is None
@@ -160,7 +160,7 @@ def test_answers_of_another_shape_are_refused(server: Server, answer: bytes) -> 
 
 
 def test_an_answer_without_end_is_cut_off(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skillyard.embedding.endpoint.LARGEST_ANSWER", 10_000)
+    monkeypatch.setattr("skillyard.embedding.endpoint.MAX_RESPONSE_BYTES", 10_000)
     server.answers = [saying(200, b" " * 1_000_000)]
     with pytest.raises(EmbedderFailed, match="more than 10000 bytes"):
         HttpEmbedder(server.url, "m").embed(["a"])

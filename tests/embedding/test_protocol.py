@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.embedding import protocol
-from skillyard.embedding.protocol import checked, embedder_names, resolve_embedder, unit_bytes
+from skillyard.embedding.protocol import embed_checked, embedder_names, resolve_embedder, unit_bytes
 from skillyard.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
 from skillyard.ranking.registry import resolve
 from tests.embedding.letters import Letters
@@ -82,7 +82,7 @@ class _Says:
 )
 def test_vectors_that_do_not_fit_are_refused(said: Any, what: str) -> None:
     with pytest.raises(EmbedderFailed, match=what):
-        checked(_Says(said), ["a", "b"])
+        embed_checked(_Says(said), ["a", "b"])
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50))
@@ -100,7 +100,7 @@ def test_unit_vectors_are_as_long_as_a_byte_reaches(values: list[float]) -> None
 
 @for_each("values", [[nan], [1.0, inf], [-inf, 0.0]])
 def test_a_vector_of_no_numbers_is_refused(values: list[float]) -> None:
-    with pytest.raises(InvalidInput, match="no finite number"):
+    with pytest.raises(InvalidInput, match="not a finite number"):
         unit_bytes(values)
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from skillyard.hook.library import LOOKED_AT_S, library_place, open_library, start_refreshing
 from skillyard.hook.refreshing import bring_up_to_date, main
+from skillyard.index.library_spec import index_folder
 from skillyard.index.manifest import NAME
-from skillyard.index.place import index_folder
 from tests.hook.conftest import add_skill
 from tests.tables import for_each
 

@@ -10,9 +10,9 @@ import pytest
 from skillyard.hook.approving import approve_project
 from skillyard.hook.library import library_place
 from skillyard.hook.refreshing import bring_up_to_date
-from skillyard.index.copying import begin_with
-from skillyard.index.indexed import current, open_place
-from skillyard.index.place import Place, index_folder
+from skillyard.index.clone import clone_index
+from skillyard.index.indexed_catalog import open_current, open_library_index
+from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.usecases.indexing import index_build, index_verify
 from tests.hook.conftest import Hook, add_skill, payload
@@ -27,8 +27,8 @@ def library(tmp_path: Path) -> Path:
     return place
 
 
-def names(place: Place) -> list[str]:
-    catalog = current(place, index_folder(place), trusted=True)
+def names(place: LibrarySpec) -> list[str]:
+    catalog = open_current(place, index_folder(place), trusted=True)
     return [] if catalog is None else sorted(skill.name for skill in catalog)
 
 
@@ -61,11 +61,11 @@ def test_the_user_s_own_skills_and_an_approved_project_are_prepared_too(
 
 
 def test_an_index_begins_with_what_that_of_its_roots_holds(library: Path) -> None:
-    built = Place((str(library),), (), DEFAULT_LIMITS)
-    open_place(built)
+    built = LibrarySpec((str(library),), (), DEFAULT_LIMITS)
+    open_library_index(built)
     place = library_place((str(library),), None)
-    assert begin_with(place, built)
-    assert not begin_with(place, built)  # from here on it is its own
+    assert clone_index(place, built)
+    assert not clone_index(place, built)  # from here on it is its own
     before = contents(index_folder(built))
     assert contents(index_folder(place)) == before
     bring_up_to_date(place)
@@ -81,8 +81,8 @@ def test_an_index_of_a_project_begins_with_nothing_that_waits_for_approval(proje
     path = os.path.realpath(project)
     approve_project(path)
     add_skill(project / ".claude" / "skills", "unread", "Finds the commit that broke the build.")
-    whole = Place((path,), (), DEFAULT_LIMITS)
-    open_place(whole)
+    whole = LibrarySpec((path,), (), DEFAULT_LIMITS)
+    open_library_index(whole)
     place = library_place((), path)
     assert bring_up_to_date(place)
     assert names(place) == ["git-bisect"]
@@ -91,11 +91,11 @@ def test_an_index_of_a_project_begins_with_nothing_that_waits_for_approval(proje
 def test_other_roots_or_limits_give_nothing(library: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    built = Place((str(library),), (), DEFAULT_LIMITS)
-    open_place(built)
+    built = LibrarySpec((str(library),), (), DEFAULT_LIMITS)
+    open_library_index(built)
     for place in (
-        Place((str(other), str(library)), (), DEFAULT_LIMITS),
-        Place((str(library), str(other)), (), DEFAULT_LIMITS._replace(name_warn_chars=9)),
+        LibrarySpec((str(other), str(library)), (), DEFAULT_LIMITS),
+        LibrarySpec((str(library), str(other)), (), DEFAULT_LIMITS._replace(name_warn_chars=9)),
         built,
     ):
-        assert not begin_with(place, built)
+        assert not clone_index(place, built)

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from skillyard.index.document import EXCLUDED, IndexedDocument
-from skillyard.index.memory import MemorySearcher
+from skillyard.index.index_writer import IndexWriter
+from skillyard.index.memory_searcher import MemorySearcher
 from skillyard.index.searcher import Searcher
-from skillyard.index.writer import IndexWriter
 
 __all__ = ["DIMENSIONS", "SOAK", "WORDS", "Asker", "document", "write"]
 
@@ -67,12 +67,12 @@ class Asker:
             found.append([(searcher.key(o), score) for o, score in words])
             found.append([(searcher.key(o), dot) for o, dot in near])
             asked = ["nowhere", *(term for term, _ in weights)]
-            found.append(searcher.known(asked))  # before and after they were counted
+            found.append(searcher.existing_terms(asked))  # before and after they were counted
             found.append([searcher.frequency(term) for term in asked])
-            found.append(searcher.known(asked))
+            found.append(searcher.existing_terms(asked))
             ordinals = sorted({o for o, _ in (*words, *near)}, key=searcher.key)
-            found.append(searcher.exact(weights, ordinals))
-            found.append(searcher.held(weights, ordinals))
+            found.append(searcher.exact_scores(weights, ordinals))
+            found.append(searcher.matched_weights(weights, ordinals))
             found.append(searcher.dots(vector, ordinals))
             found.append([searcher.impacts(o, [t for t, _ in weights]) for o in ordinals])
             found.append([(searcher.record(o), searcher.flags(o)) for o in ordinals])

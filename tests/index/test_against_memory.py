@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.errors import InvalidInput
-from skillyard.index.checks import verify
 from skillyard.index.document import IndexedDocument
-from skillyard.index.in_memory import segments_of
-from skillyard.index.opening import open_index
-from skillyard.index.writer import IndexWriter
+from skillyard.index.index_reader import open_index
+from skillyard.index.index_writer import IndexWriter
+from skillyard.index.integrity import verify
+from skillyard.index.memory_segments import build_memory_segments
 from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.tables import for_each
 from tests.worked_examples.making import skill
@@ -120,7 +120,7 @@ def test_without_a_commit_nothing_happened(tmp_path: Path) -> None:
 def test_segments_in_memory_answer_like_the_oracle(count: int) -> None:
     rng = random.Random(count)
     documents = [document(rng, f"k{number}") for number in range(count)]
-    searcher = segments_of(documents, DIMENSIONS)
+    searcher = build_memory_segments(documents, DIMENSIONS)
     asker = Asker(count)
     assert asker.answers(searcher) == asker.answers(in_memory(documents))
     assert [searcher.key(o) for o in searcher.ordinals()] == [d.key for d in documents]
@@ -136,7 +136,7 @@ def test_many_skills_in_memory_are_ranked_like_few(monkeypatch: pytest.MonkeyPat
         for number in range(200)
     ]
     few = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
-    monkeypatch.setattr("skillyard.index.memory_library.MANY", 10)
+    monkeypatch.setattr("skillyard.index.memory_library.MAX_DICTIONARY_SKILLS", 10)
     many = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
     assert [[(m.skill.name, m.score) for m in found] for found in few] == [
         [(m.skill.name, m.score) for m in found] for found in many

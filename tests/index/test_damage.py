@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from skillyard.errors import IndexDamaged
-from skillyard.index.checks import verify
-from skillyard.index.opening import open_index
+from skillyard.index.index_reader import open_index
+from skillyard.index.integrity import verify
 from tests.index.making import SOAK, Asker, document, write
 
 MUTATIONS = 5_000 if SOAK else 600

@@ -17,9 +17,9 @@ import pytest
 
 from skillyard.errors import SkillIoError
 from skillyard.index import manifest
-from skillyard.index.checks import verify
-from skillyard.index.opening import open_index
-from skillyard.index.writer import IndexWriter
+from skillyard.index.index_reader import open_index
+from skillyard.index.index_writer import IndexWriter
+from skillyard.index.integrity import verify
 from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.tables import for_each
 

@@ -19,11 +19,11 @@ import pytest
 import skillyard as sy
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.catalog.reading import read_one
-from skillyard.index import place as place_module
-from skillyard.index.indexed import IndexedCatalog, open_catalog
-from skillyard.index.keeping import refresh
+from skillyard.index import library_spec as place_module
+from skillyard.index.index_update import refresh_index
+from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
 from skillyard.index.library import Library
-from skillyard.index.place import Place, cache_folder, index_folder
+from skillyard.index.library_spec import LibrarySpec, cache_folder, index_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.selection import SelectionPolicy
 from tests.tables import for_each
@@ -123,7 +123,7 @@ def test_only_what_changed_is_read_again(root: Path, monkeypatch: pytest.MonkeyP
         read.append(candidate.path)  # type: ignore[attr-defined]
         return real(candidate, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("skillyard.index.keeping.read_one", counted)
+    monkeypatch.setattr("skillyard.index.index_update.read_one", counted)
     open_catalog(root)
     assert read == []
     put(root, "git-bisect", skill("git-bisect", "Halves the commits."))
@@ -134,17 +134,17 @@ def test_only_what_changed_is_read_again(root: Path, monkeypatch: pytest.MonkeyP
 def test_a_large_library_is_trusted_for_a_while(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(place_module, "LOOKED_AT_EACH_TIME", 2)
+    monkeypatch.setattr(place_module, "MAX_ALWAYS_SCANNED", 2)
     open_catalog(root)
     put(root, "new-one", skill("new-one", "Finds the commit that broke the build."))
     assert len(open_catalog(root)) == 5
-    monkeypatch.setattr(place_module, "TRUSTED_S", 0.0)
+    monkeypatch.setattr(place_module, "FRESH_S", 0.0)
     assert len(open_catalog(root)) == 6
 
 
 def test_a_damaged_index_is_made_anew(root: Path) -> None:
     expected = ranked(open_catalog(root))
-    folder = Path(index_folder(Place((str(root),), (), DEFAULT_LIMITS)))
+    folder = Path(index_folder(LibrarySpec((str(root),), (), DEFAULT_LIMITS)))
     for path in sorted(folder.iterdir()):
         if path.is_file() and path.stat().st_size:
             path.write_bytes(path.read_bytes()[:-1] + b"?")
@@ -255,15 +255,15 @@ def test_a_young_file_with_the_same_content_is_read_again_and_not_written(root: 
     now = time.time()
     for path in root.rglob("SKILL.md"):
         os.utime(path, (now, now))
-    place = Place((str(root),), (), DEFAULT_LIMITS)
+    place = LibrarySpec((str(root),), (), DEFAULT_LIMITS)
     folder = index_folder(place)
-    first = refresh(place, folder)
-    again = refresh(place, folder)
+    first = refresh_index(place, folder)
+    again = refresh_index(place, folder)
     assert (first.added, again.added, again.changed, again.removed) == (5, 0, 0, 0)
     stamp = (root / "git-bisect" / "SKILL.md").stat()
     put(root, "git-bisect", skill("git-bisect", "Finds the commit that broke the BUILD."))
     os.utime(root / "git-bisect" / "SKILL.md", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert refresh(place, folder).changed == 1  # same size, same time, other content
+    assert refresh_index(place, folder).changed == 1  # same size, same time, other content
 
 
 def test_whether_it_is_current_is_asked_without_opening_anything(
@@ -277,11 +277,11 @@ def test_whether_it_is_current_is_asked_without_opening_anything(
     put(root, "git-blame", skill("git-blame", "Says who wrote a line."))
     age(root)
     assert not catalog.is_current()
-    again = open_catalog(root, look=True)
+    again = open_catalog(root, force_scan=True)
     assert isinstance(again, IndexedCatalog)
     assert again.is_current()
     assert not catalog.is_current()  # a newer index is there
-    assert again.whole(catalog.whole()).digest == sy.load_catalog(root).digest
+    assert again.full_catalog(catalog.full_catalog()).digest == sy.load_catalog(root).digest
 
 
 def looked_up(library: Library, seed: int) -> list[tuple[int, int]]:

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.index import kernel, reading, table
+from skillyard.index import kernel, segment_reader, token_table
 from skillyard.index.document import EXCLUDED
-from skillyard.index.opening import open_index
-from skillyard.index.segment import SegmentBuilder
-from skillyard.index.table import bundled
+from skillyard.index.index_reader import open_index
+from skillyard.index.segment_writer import SegmentWriter
+from skillyard.index.token_table import bundled_table
 from tests.index.making import DIMENSIONS, Asker, document, write
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.property.strategies import many
@@ -41,7 +41,7 @@ def test_segments_and_answers_are_the_same(seed: int, count: int) -> None:
         with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
             if not with_it:
                 without_kernel(patch)
-            builder = SegmentBuilder(DIMENSIONS)
+            builder = SegmentWriter(DIMENSIONS)
             for each in documents:
                 builder.add(each)
             write(folder, documents)
@@ -58,7 +58,7 @@ def test_vectors_are_the_same(words: list[str]) -> None:
 
     counts = STANDARD.counts(" ".join([*words, "deploy the database and write a report"]))
     fields = [(1.0, counts.items()), (0.35, list(counts.items())[::2]), (0.2, ())]
-    made = bundled()
+    made = bundled_table()
     ours = [made.vector(fields, query=query) for query in (False, True)]
     with pytest.MonkeyPatch.context() as patch:
         without_kernel(patch)
@@ -112,8 +112,8 @@ BOTH = span(1, 1, 3)
 def test_an_engine_scores_by_its_forward_lists() -> None:
     made = engine()
     assert made.lexical([ONE, BOTH], [1.0, 2.0], 10, 200) == ([(0, 1.0), (1, 0.25)], [])
-    assert made.exact([BOTH], [1.0], [1, 0, 1]) == ([0.125, 0.25, 0.125], [])
-    assert made.held([ONE, BOTH], [1.0, 2.0], [1, 0, 1]) == ([2.0, 3.0, 2.0], [])
+    assert made.exact_scores([BOTH], [1.0], [1, 0, 1]) == ([0.125, 0.25, 0.125], [])
+    assert made.matched_weights([ONE, BOTH], [1.0, 2.0], [1, 0, 1]) == ([2.0, 3.0, 2.0], [])
     assert made.nearest(bytes([1, 0, 0, 0]), 5) == [(1, 5), (0, 1)]
     assert made.dots(bytes([0, 1, 0, 255]), [1, 0]) == [-2, -2]
 
@@ -142,10 +142,10 @@ def test_unread_documents_are_named_and_not_read() -> None:
     read = bytearray([1, 0])
     made = engine(read=read, values=array("f", [0.5, 0.25, float("nan")]))
     assert made.lexical([BOTH], [1.0], 10, 200) == ([], [1])
-    assert made.exact([BOTH], [1.0], [0, 1]) == ([], [1])
-    assert made.held([BOTH], [1.0], [0, 1]) == ([], [1])
+    assert made.exact_scores([BOTH], [1.0], [0, 1]) == ([], [1])
+    assert made.matched_weights([BOTH], [1.0], [0, 1]) == ([], [1])
     read[1] = 1
-    assert len(made.exact([BOTH], [1.0], [0, 1])[0]) == 2
+    assert len(made.exact_scores([BOTH], [1.0], [0, 1])[0]) == 2
 
 
 @for_each(
@@ -182,11 +182,11 @@ def test_sections_that_do_not_fit_are_refused(changed: dict[str, Any]) -> None:
         ({}, "lexical", ([ONE], [float("inf")], 10, 200)),
         ({}, "lexical", ([ONE] * 257, [1.0] * 257, 10, 200)),
         ({"starts": array("I", [0, 2, 9])}, "lexical", ([BOTH], [1.0], 10, 200)),
-        ({"starts": array("I", [2, 1, 3])}, "exact", ([BOTH], [1.0], [0])),
-        ({}, "exact", ([BOTH], [1.0], [2])),
-        ({}, "exact", ([BOTH], [1.0], [-1])),
-        ({}, "exact", ([BOTH], [1.0], [1 << 16])),
-        ({}, "exact", ([BOTH], [1.0], [1 << 40])),
+        ({"starts": array("I", [2, 1, 3])}, "exact_scores", ([BOTH], [1.0], [0])),
+        ({}, "exact_scores", ([BOTH], [1.0], [2])),
+        ({}, "exact_scores", ([BOTH], [1.0], [-1])),
+        ({}, "exact_scores", ([BOTH], [1.0], [1 << 16])),
+        ({}, "exact_scores", ([BOTH], [1.0], [1 << 40])),
         ({}, "nearest", (bytes(3), 3)),
         ({}, "dots", (bytes(5), [0])),
         ({}, "dots", (bytes(4), [2])),
@@ -213,18 +213,18 @@ def test_no_list_of_postings_leads_out_of_the_sums(documents: list[int], limit: 
 @for_each(
     ("name", "arguments"),
     [
-        ("direction", (bytes(8), 4, [(1.0, [2], [1])], 6, 1.0, 1.0)),
-        ("direction", (bytes(8), 4, [(1.0, [0], [])], 6, 1.0, 1.0)),
-        ("direction", (bytes(8), 4, [(1.0, [0], [-1])], 6, 1.0, 1.0)),
-        ("direction", (bytes(8), 0, [], 6, 1.0, 1.0)),
-        ("arrange", (STARTS, TERMS, IMPACTS, array("I", [0]))),
-        ("arrange", (array("I", [0, 9]), TERMS, IMPACTS, array("I", [0, 1]))),
-        ("arrange", (STARTS, TERMS, IMPACTS[:2], array("I", [0, 1]))),
-        ("invert", (STARTS, TERMS, IMPACTS, b"\0\0", 1)),
-        ("invert", (STARTS, TERMS, IMPACTS, b"\0", 2)),
-        ("invert", (array("I", [0, 3, 9]), TERMS, IMPACTS, b"\0\0", 2)),
-        ("invert", (STARTS, TERMS, IMPACTS, b"\0\0", -1)),
-        ("invert", (array("I"), TERMS, IMPACTS, b"", 2)),
+        ("text_vector", (bytes(8), 4, [(1.0, [2], [1])], 6, 1.0, 1.0)),
+        ("text_vector", (bytes(8), 4, [(1.0, [0], [])], 6, 1.0, 1.0)),
+        ("text_vector", (bytes(8), 4, [(1.0, [0], [-1])], 6, 1.0, 1.0)),
+        ("text_vector", (bytes(8), 0, [], 6, 1.0, 1.0)),
+        ("sort_forward_lists", (STARTS, TERMS, IMPACTS, array("I", [0]))),
+        ("sort_forward_lists", (array("I", [0, 9]), TERMS, IMPACTS, array("I", [0, 1]))),
+        ("sort_forward_lists", (STARTS, TERMS, IMPACTS[:2], array("I", [0, 1]))),
+        ("invert_forward_lists", (STARTS, TERMS, IMPACTS, b"\0\0", 1)),
+        ("invert_forward_lists", (STARTS, TERMS, IMPACTS, b"\0", 2)),
+        ("invert_forward_lists", (array("I", [0, 3, 9]), TERMS, IMPACTS, b"\0\0", 2)),
+        ("invert_forward_lists", (STARTS, TERMS, IMPACTS, b"\0\0", -1)),
+        ("invert_forward_lists", (array("I"), TERMS, IMPACTS, b"", 2)),
         ("Engine", ([], -1)),
         ("Engine", ([], 5_000)),
     ],
@@ -237,9 +237,9 @@ def test_what_lies_outside_is_refused(name: str, arguments: tuple[Any, ...]) -> 
 @for_each(
     ("name", "arguments"),
     [
-        ("arrange", (STARTS, bytes(12), IMPACTS, array("I", [0, 1]))),
-        ("invert", (STARTS, TERMS, IMPACTS, b"\0\0", "2")),
-        ("direction", (bytes(8), 4, [(1.0, 0, [])], 6, 1.0, 1.0)),
+        ("sort_forward_lists", (STARTS, bytes(12), IMPACTS, array("I", [0, 1]))),
+        ("invert_forward_lists", (STARTS, TERMS, IMPACTS, b"\0\0", "2")),
+        ("text_vector", (bytes(8), 4, [(1.0, 0, [])], 6, 1.0, 1.0)),
         ("Engine", ((), 4)),
         ("Engine", ([()], 4)),
         ("Engine", (["text"], 4)),
@@ -260,8 +260,8 @@ def test_what_is_of_another_kind_is_refused(name: str, arguments: tuple[Any, ...
         ("lexical", (["x"], [1.0], 10, 200)),
         ("lexical", ([ONE], ["x"], 10, 200)),
         ("lexical", ((), [], 10, 200)),
-        ("exact", ([ONE], [1.0], ["x"])),
-        ("exact", ([ONE], [1.0], (1,))),
+        ("exact_scores", ([ONE], [1.0], ["x"])),
+        ("exact_scores", ([ONE], [1.0], (1,))),
         ("nearest", ("text", 3)),
         ("nearest", (array("H", [1, 2, 3, 4]), 3)),
         ("dots", (bytes(4), ["x"])),
@@ -273,12 +273,12 @@ def test_an_engine_refuses_what_is_of_another_kind(method: str, arguments: tuple
 
 
 def test_excluded_documents_are_in_no_posting() -> None:
-    builder = SegmentBuilder(0)
+    builder = SegmentWriter(0)
     rng = random.Random(1)
     for number in range(50):
         builder.add(document(rng, f"k{number}")._replace(vector=b"", flags=EXCLUDED))
-    built = reading.Segment(memoryview(builder.build()), "here")
-    assert len(built.whole("posting_documents")) == 0
+    built = segment_reader.SegmentReader(memoryview(builder.build()), "here")
+    assert len(built.section("posting_documents")) == 0
 
 
 @many
@@ -321,36 +321,36 @@ def test_a_direction_is_moved_to_the_same_bytes(
 ) -> None:
     rng = random.Random(seed)
     others = [(rng.randbytes(len(asked)), weight) for weight in weights]
-    ours = table.moved(asked, own, others, theirs)
+    ours = token_table.shift_vector(asked, own, others, theirs)
     with pytest.MonkeyPatch.context() as patch:
         without_kernel(patch)
-        assert table.moved(asked, own, others, theirs) == ours
+        assert token_table.shift_vector(asked, own, others, theirs) == ours
 
 
 def test_a_direction_is_not_moved_by_what_does_not_fit() -> None:
     for vectors, weights in (([bytes(3)], [1.0]), ([bytes(4)], []), ([], [1.0])):
         with pytest.raises(ValueError, match=r"size|number"):
-            KERNEL.moved(bytes(4), 0.1, vectors, weights, 0.5, 1.0, 363.0)
+            KERNEL.shift_vector(bytes(4), 0.1, vectors, weights, 0.5, 1.0, 363.0)
     with pytest.raises(ValueError, match="dimensions"):
-        KERNEL.moved(b"", 0.1, [], [], 0.5, 1.0, 363.0)
-    assert KERNEL.moved(bytes(4), 0.1, [bytes(4)], [1.0], 0.5, 1.0, 363.0) is None
+        KERNEL.shift_vector(b"", 0.1, [], [], 0.5, 1.0, 363.0)
+    assert KERNEL.shift_vector(bytes(4), 0.1, [bytes(4)], [1.0], 0.5, 1.0, 363.0) is None
 
 
 def test_the_highest_document_is_found() -> None:
-    assert KERNEL.highest(array("H")) == -1
-    assert KERNEL.highest(array("H", [0, 65535, 3])) == 65535
+    assert KERNEL.largest_u16(array("H")) == -1
+    assert KERNEL.largest_u16(array("H", [0, 65535, 3])) == 65535
     with pytest.raises(TypeError):
-        KERNEL.highest(array("I", [1]))
+        KERNEL.largest_u16(array("I", [1]))
 
 
 def repeated(seed: int, times: int) -> tuple[Any, Any]:
     """Return an engine over one segment many times, and the Python reader over the same."""
     rng = random.Random(seed)
-    builder = SegmentBuilder(DIMENSIONS)
+    builder = SegmentWriter(DIMENSIONS)
     for number in range(5_000):
         builder.add(document(rng, f"k{number}"))
     data = memoryview(builder.build())
-    segments = [reading.Segment(data, "made") for _ in range(times)]
+    segments = [segment_reader.SegmentReader(data, "made") for _ in range(times)]
     for each in segments:
         for number in range(each.documents):
             each.check_forward(number)
@@ -367,7 +367,9 @@ def test_a_large_pass_lets_others_run_and_answers_the_same_alone_and_beside_othe
     small, one = repeated(7, 1)
     rng = random.Random(11)
 
-    def asked(over: list[reading.Segment], words: list[str]) -> tuple[list[bytes], list[float]]:
+    def asked(
+        over: list[segment_reader.SegmentReader], words: list[str]
+    ) -> tuple[list[bytes], list[float]]:
         numbers = [segments[0].term(word) for word in words]
         spans = [
             b"".join(pack("qqq", n, *each.check_postings(n)) for each in over) for n in numbers

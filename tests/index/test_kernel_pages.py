@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.index import kernel, reading
-from skillyard.index.segment import SegmentBuilder
+from skillyard.index import kernel, segment_reader
+from skillyard.index.segment_writer import SegmentWriter
 from tests.index.making import DIMENSIONS, document
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.tables import for_each
@@ -21,7 +21,7 @@ KERNEL: Any = kernel.KERNEL
 
 
 def built(count: int) -> bytearray:
-    builder = SegmentBuilder(DIMENSIONS)
+    builder = SegmentWriter(DIMENSIONS)
     rng = random.Random(3)
     for number in range(count):
         builder.add(document(rng, f"k{number}"))
@@ -33,7 +33,7 @@ def looked_at(data: bytearray) -> list[object]:
     from skillyard.errors import IndexDamaged
 
     try:
-        made = reading.Segment(memoryview(bytes(data)), "here")
+        made = segment_reader.SegmentReader(memoryview(bytes(data)), "here")
     except IndexDamaged as error:
         return [error.message]
     found: list[object] = []
@@ -53,8 +53,8 @@ def looked_at(data: bytearray) -> list[object]:
             made.check_forwards(list(range(last)))
         except IndexDamaged as error:
             found.append(error.message)
-        found.append(bytes(made._read))
-    found.append(bytes(made._seen))
+        found.append(bytes(made._checked_forward))
+    found.append(bytes(made._checked_pages))
     return found
 
 
@@ -72,10 +72,10 @@ def test_damage_is_met_by_both_at_the_same_page(places: list[int], bit: int) -> 
 def test_a_list_that_leads_out_of_its_section_is_met_though_its_page_is_sound() -> None:
     from zlib import crc32
 
-    from skillyard.index.layout import HEADER_SIZE, PAGE, SECTIONS, unpack
+    from skillyard.index.segment_format import HEADER_SIZE, PAGE, SECTIONS, unpack_header
 
     data = built(60)
-    header = unpack(memoryview(data))
+    header = unpack_header(memoryview(data))
     assert header is not None
     place = header.places[SECTIONS.index("forward_starts")][0] + 4 * 5
     data[place : place + 4] = (2**32 - 1).to_bytes(4, "little")
@@ -85,7 +85,7 @@ def test_a_list_that_leads_out_of_its_section_is_met_though_its_page_is_sound() 
         checks[page] = crc32(data[first : min(first + PAGE, header.pages)])
     data[header.pages :] = checks.tobytes() + crc32(checks.tobytes()).to_bytes(4, "little")
     ours = looked_at(data)
-    assert any("leads out of section" in found for found in ours if isinstance(found, str))
+    assert any("is outside section" in found for found in ours if isinstance(found, str))
     with pytest.MonkeyPatch.context() as patch:
         without_kernel(patch)
         assert looked_at(data) == ours
@@ -108,7 +108,7 @@ PAGES: tuple[Any, ...] = (bytes(20), array("I", [0, 0]), bytearray(2), 0, 4)
 )
 def test_pages_that_do_not_fit_their_file_are_refused(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(ValueError, match="page"):
-        KERNEL.wrong_page(*arguments)
+        KERNEL.find_damaged_page(*arguments)
 
 
 @for_each(
@@ -125,7 +125,7 @@ def test_pages_that_do_not_fit_their_file_are_refused(arguments: tuple[Any, ...]
 )
 def test_forward_lists_outside_the_file_are_refused(sections: Any, numbers: list[int]) -> None:
     with pytest.raises(ValueError, match=r"outside the file|no such document"):
-        KERNEL.check_forward(*PAGES, *sections, bytearray(1), numbers)
+        KERNEL.check_forward_lists(*PAGES, *sections, bytearray(1), numbers)
 
 
 TABLE: tuple[Any, ...] = (

@@ -12,7 +12,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog import Catalog, read_catalog, reading
-from skillyard.index.indexed import READ_UP_TO, IndexedCatalog
+from skillyard.index.indexed_catalog import MAX_READ_DIRECTLY, IndexedCatalog
 from tests.shared_data import PACKAGES
 
 SECOND = """
@@ -32,7 +32,7 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     root = tmp_path / "skills"
-    for number in range(READ_UP_TO + 1):
+    for number in range(MAX_READ_DIRECTLY + 1):
         path = root / f"chart-{number}" / "SKILL.md"
         path.parent.mkdir(parents=True)
         text = (

@@ -12,11 +12,16 @@ import pytest
 import skillyard as sy
 from skillyard.catalog import read_catalog
 from skillyard.catalog.reading import read_one
-from skillyard.index import indexed, keeping
-from skillyard.index.indexed import BUILDING, IndexedCatalog, open_catalog, open_place
-from skillyard.index.keeping import build, refresh
-from skillyard.index.place import Place, index_folder
-from skillyard.index.writer import LOCK
+from skillyard.index import index_update, indexed_catalog
+from skillyard.index.index_update import build_index, refresh_index
+from skillyard.index.index_writer import LOCK
+from skillyard.index.indexed_catalog import (
+    BUILDING,
+    IndexedCatalog,
+    open_catalog,
+    open_library_index,
+)
+from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.io.locks import file_lock
 from skillyard.limits import DEFAULT_LIMITS
 from tests.parity.trees import write_tree
@@ -29,11 +34,11 @@ REQUEST = "repairs broken files of kind 7"
 KILLED = """
 import os, signal, sys
 import skillyard.catalog.reading
-import skillyard.index.keeping
-from skillyard.index.indexed import open_catalog
+import skillyard.index.index_update
+from skillyard.index.indexed_catalog import open_catalog
 
 skillyard.catalog.reading.SETTLED_NS = 0
-skillyard.index.keeping.FIRST_PART = 256
+skillyard.index.index_update.MIN_COMMIT_FILES = 256
 
 def told(done, total):
     if done >= 384:
@@ -44,12 +49,12 @@ open_catalog(sys.argv[1], progress=told)
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LibrarySpec:
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
-    monkeypatch.setattr(indexed, "POLL_S", 0.0)
-    monkeypatch.setattr(keeping, "FIRST_PART", 256)
-    monkeypatch.setattr(indexed, "WAIT_S", 0.0)
+    monkeypatch.setattr(indexed_catalog, "POLL_S", 0.0)
+    monkeypatch.setattr(index_update, "MIN_COMMIT_FILES", 256)
+    monkeypatch.setattr(indexed_catalog, "WAIT_S", 0.0)
     files = {
         f"n{number % 9}/s{number}/SKILL.md": document(
             f"s{number % (FILES - SHADOWED)}", f"Repairs broken files of kind {number % 13}."
@@ -60,11 +65,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     for path in root.rglob("*"):
         os.utime(path, (1_700_000_000, 1_700_000_000))
     monkeypatch.setattr("skillyard.catalog.reading.SETTLED_NS", 0)
-    return Place((str(root),), (), DEFAULT_LIMITS)
+    return LibrarySpec((str(root),), (), DEFAULT_LIMITS)
 
 
-def part_of(place: Place) -> IndexedCatalog:
-    found = indexed.current(place, index_folder(place), trusted=True)
+def part_of(place: LibrarySpec) -> IndexedCatalog:
+    found = indexed_catalog.open_current(place, index_folder(place), trusted=True)
     assert found is not None
     return found
 
@@ -80,19 +85,19 @@ def read_from_now_on(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         read.append(candidate.path)  # type: ignore[attr-defined]
         return read_one(candidate, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(keeping, "read_one", counted)
+    monkeypatch.setattr(index_update, "read_one", counted)
     return read
 
 
 def test_a_process_that_is_killed_leaves_what_it_had_done(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: LibrarySpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = [sys.executable, "-c", KILLED, place.roots[0]]
     assert subprocess.run(arguments, check=False).returncode == -9
     part = part_of(place)
     assert part.building == (256, FILES, None)
     read = read_from_now_on(monkeypatch)
-    catalog = open_place(place)
+    catalog = open_library_index(place)
     assert catalog.building is None
     # The rest, and those of the first that a later file shadows.
     assert len(set(read)) <= FILES - 256 + SHADOWED
@@ -100,25 +105,27 @@ def test_a_process_that_is_killed_leaves_what_it_had_done(
     assert catalog.diagnostics == read_catalog(place.roots).diagnostics
 
 
-def test_an_interrupt_loses_nothing(place: Place) -> None:
+def test_an_interrupt_loses_nothing(place: LibrarySpec) -> None:
     def interrupt(done: int, total: int) -> None:
         if done >= 384:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build(place, index_folder(place), progress=interrupt)
+        build_index(place, index_folder(place), progress=interrupt)
     assert part_of(place).building == (384, FILES, None)
-    assert build(place, index_folder(place)).skills == len(read_catalog(place.roots).candidates)
+    assert build_index(place, index_folder(place)).skills == len(
+        read_catalog(place.roots).candidates
+    )
     assert part_of(place).building is None
 
 
-def test_who_asks_meanwhile_is_answered_from_the_part_and_told_so(place: Place) -> None:
+def test_who_asks_meanwhile_is_answered_from_the_part_and_told_so(place: LibrarySpec) -> None:
     def interrupt(done: int, total: int) -> None:
         if done >= 320:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        refresh(place, index_folder(place), progress=interrupt)
+        refresh_index(place, index_folder(place), progress=interrupt)
     with file_lock(os.path.join(index_folder(place), LOCK)):  # somebody goes on with it
         catalog = open_catalog(place.roots)
         assert isinstance(catalog, IndexedCatalog)
@@ -128,30 +135,30 @@ def test_who_asks_meanwhile_is_answered_from_the_part_and_told_so(place: Place) 
         assert len(catalog.counts.words) > 0
         # Who cannot do with a part waits for the whole.
         with pytest.raises(sy.SkillIoError, match="another process"):
-            open_place(place, in_parts=False)
+            open_library_index(place, in_parts=False)
     assert not [each for each in open_catalog(place.roots).diagnostics if each.code == BUILDING]
 
 
-def test_an_index_that_is_made_anew_answers_with_all_of_it_until_then(place: Place) -> None:
-    before = scores(open_place(place))
+def test_an_index_that_is_made_anew_answers_with_all_of_it_until_then(place: LibrarySpec) -> None:
+    before = scores(open_library_index(place))
 
     def interrupt(done: int, total: int) -> None:
         if done >= 320:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build(place, index_folder(place), progress=interrupt)
+        build_index(place, index_folder(place), progress=interrupt)
     assert part_of(place).building is None
     assert scores(part_of(place)) == before
 
 
-def test_a_part_does_not_show_what_another_file_shadows(place: Place) -> None:
+def test_a_part_does_not_show_what_another_file_shadows(place: LibrarySpec) -> None:
     def interrupt(done: int, total: int) -> None:
         if done >= 640:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build(place, index_folder(place), progress=interrupt)
+        build_index(place, index_folder(place), progress=interrupt)
     part = part_of(place)
     shared = {
         each.message.split("'")[1] for each in part.diagnostics if "same file" in each.message

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.index.table import bundled
+from skillyard.index.token_table import bundled_table
 from skillyard.store.node import following
 from skillyard.store.node.applying import PAGE, rebuild
 from skillyard.store.node.catalog import NodeCatalog
@@ -181,7 +181,7 @@ def test_a_node_that_missed_very_many_generations_reads_each_skill_once(
         held = state.open()
         assert held is not None
         assert position_in(held).generation == FAR
-        installs = {s.path: s.install_count for s in NodeLibrary(held, bundled()).skills}
+        installs = {s.path: s.install_count for s in NodeLibrary(held, bundled_table()).skills}
         assert installs.pop(f"store://{TENANT}/first") == 0
         expected = {n % CHANGED: n for n in range(FAR - CHANGED + 1, FAR + 1)}
         assert installs == {f"store://{TENANT}/p{n}": count for n, count in expected.items()}

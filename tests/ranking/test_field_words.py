@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.ranking.field_hits import Few, Hits, Inverted
-from skillyard.ranking.field_words import BODY_CHARS, FieldWords, KeptWords, terms, texts_of
+from skillyard.ranking.field_hits import DirectFields, FieldHits, InvertedFields
+from skillyard.ranking.field_words import BODY_CHARS, FieldWords, FieldWordsCache, terms, texts_of
 from skillyard.ranking.query import Query
-from skillyard.ranking.relevance import FEW, RELEVANCE
+from skillyard.ranking.relevance import MAX_DIRECT_SKILLS, RELEVANCE
 from skillyard.skill import Skill
 
 WORDS = (
@@ -38,12 +38,12 @@ QUERIES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
 
 _MEASURED = """
 import gc, tracemalloc
-from skillyard.ranking.field_words import KeptWords
+from skillyard.ranking.field_words import FieldWordsCache
 from skillyard.skill import Skill
 texts = [" ".join(f"w{n}x{m}" for m in range(200)) for n in range(100)]
 skills = [Skill(f"s{n}", "", text) for n, text in enumerate(texts)]
-KeptWords().of(skills)  # what is loaded at first use is not counted
-kept = KeptWords()
+FieldWordsCache().of(skills)  # what is loaded at first use is not counted
+kept = FieldWordsCache()
 gc.collect()
 tracemalloc.start()
 kept.of(skills)
@@ -59,7 +59,7 @@ def apart(skills: list[Skill]) -> list[Skill]:
 @given(st.lists(SKILLS, min_size=1, max_size=6), QUERIES)
 def test_both_ways_find_the_same_terms_in_the_same_fields(skills: list[Skill], query: str) -> None:
     asked = list(dict.fromkeys(terms(query)))
-    few, inverted = Few(skills), Inverted(skills)
+    few, inverted = DirectFields(skills), InvertedFields(skills)
     one, other = few.hits(asked), inverted.hits(asked)
     assert one._replace(matched=set()) == other._replace(matched=set())
     for number in range(len(skills)):
@@ -68,7 +68,7 @@ def test_both_ways_find_the_same_terms_in_the_same_fields(skills: list[Skill], q
         assert _covered(one, few, number) == _covered(other, inverted, number)
 
 
-def _covered(hits: Hits, words: Few | Inverted, number: int) -> bool:
+def _covered(hits: FieldHits, words: DirectFields | InvertedFields, number: int) -> bool:
     """Whether a term matched every word of an id that holds a term."""
     return bool(hits.id[number]) and hits.matched.issuperset(words.id_words(number))
 
@@ -77,7 +77,9 @@ def _covered(hits: Hits, words: Few | Inverted, number: int) -> bool:
 def test_a_skill_has_one_score_in_every_set_of_candidates(
     skill: Skill, others: list[Skill], query: str
 ) -> None:
-    many = [Skill(f"filler-{number}", "Nothing.", "Nothing.") for number in range(FEW)]
+    many = [
+        Skill(f"filler-{number}", "Nothing.", "Nothing.") for number in range(MAX_DIRECT_SKILLS)
+    ]
     found = []
     for company in ([], others, [*others, *many]):
         skills = apart([skill, *company])
@@ -97,7 +99,7 @@ def test_what_lies_beyond_the_first_characters_of_a_body_is_not_read() -> None:
 
 class TestKept:
     def test_the_same_texts_are_read_once(self) -> None:
-        kept = KeptWords()
+        kept = FieldWordsCache()
         skill = Skill("pdf-tables", "Extract tables.", "Use a ruler.")
         (first,) = kept.of([skill])
         (again,) = kept.of([skill.replace(install_count=5, source="a/b")])
@@ -105,24 +107,24 @@ class TestKept:
         assert len(kept) == 1
 
     def test_a_hash_that_was_given_decides_nothing(self) -> None:
-        kept = KeptWords()
+        kept = FieldWordsCache()
         one, other = kept.of([Skill("a", "b", "pdf", hash="0"), Skill("a", "b", "csv", hash="0")])
         assert (one.holding("pdf", "pdf"), other.holding("pdf", "pdf")) == (8, 0)
 
     def test_it_is_bounded_and_forgets_what_was_asked_for_longest_ago(self) -> None:
         skills = [Skill(f"skill-{n}", f"Words of {n}.", f"word{n} " * 20) for n in range(50)]
         one = FieldWords(texts_of(skills[0])).size
-        kept = KeptWords(10 * one)
+        kept = FieldWordsCache(10 * one)
         first = kept.of(skills[:1])[0]
         for skill in skills[1:]:
             kept.of([skill])
             assert kept.size <= 10 * one
             assert kept.of(skills[:1])[0] is first
         assert 5 <= len(kept) <= 10
-        assert kept.size == sum(FieldWords(t).size for t in kept._kept)
+        assert kept.size == sum(FieldWords(t).size for t in kept._cache)
 
     def test_what_is_larger_than_everything_is_read_and_not_kept(self) -> None:
-        kept = KeptWords(1_000)
+        kept = FieldWordsCache(1_000)
         (words,) = kept.of([Skill("a", "b " + "long " * 1_000, None)])
         assert words.holding("long", "long")
         assert (len(kept), kept.size) == (0, 0)
@@ -136,7 +138,7 @@ class TestKept:
 
     def test_many_threads_get_the_same_words(self) -> None:
         skills = [Skill(f"skill-{n}", "d", f"running word{n} " * 10) for n in range(40)]
-        kept = KeptWords(8 * FieldWords(texts_of(skills[0])).size)
+        kept = FieldWordsCache(8 * FieldWords(texts_of(skills[0])).size)
         alone = [FieldWords(texts_of(skill)) for skill in skills]
 
         def asked(turn: int) -> bool:
@@ -148,4 +150,4 @@ class TestKept:
 
         with ThreadPoolExecutor(8) as pool:
             assert all(pool.map(asked, range(200)))
-        assert kept.size == sum(words.size for words in kept._kept.values())
+        assert kept.size == sum(words.size for words in kept._cache.values())

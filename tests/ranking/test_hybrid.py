@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.ranking.hybrid import HYBRID, Calibration, Fusion, Hybrid
 from skillyard.ranking.hybrid.constants import CALIBRATION, FUSION
-from skillyard.ranking.hybrid.question import MOST_TERMS, TRANSLATED_WEIGHT, question
+from skillyard.ranking.hybrid.query_analysis import MAX_TERMS, TRANSLATED_WEIGHT, analyse_query
 from skillyard.ranking.scorer import Explanation
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, names, skill
@@ -157,8 +157,8 @@ class TestScore:
     def test_a_longer_request_is_cut_to_its_weightiest_terms(self) -> None:
         words = " ".join(f"word{number}x" for number in range(200))
         bound = HYBRID.bind(LIBRARY)
-        asked = question(sy.Query(words), bound.vocabulary)
-        assert len(asked.terms) == MOST_TERMS
+        asked = analyse_query(sy.Query(words), bound.vocabulary)
+        assert len(asked.terms) == MAX_TERMS
 
     def test_a_term_counts_by_how_often_it_stands_and_less_where_it_was_translated(self) -> None:
         said = HYBRID.bind(LIBRARY).vocabulary
@@ -172,10 +172,10 @@ class TestScore:
     def test_what_a_library_remembers_of_terms_is_bounded_and_changes_no_answer(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("skillyard.ranking.hybrid.question.REMEMBERED", 3)
+        monkeypatch.setattr("skillyard.ranking.hybrid.query_analysis.MAX_CACHED_TERMS", 3)
         bound = HYBRID.bind(LIBRARY)
         query = sy.Query("find the commit that broke the build, then clean a csv file")
-        first, again = (question(query, bound.vocabulary) for _ in range(2))
+        first, again = (analyse_query(query, bound.vocabulary) for _ in range(2))
         assert first == again
         assert len(first.terms) > len(bound.vocabulary._known) == 3
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.index.marks import SHORT
+from skillyard.index.facet_terms import SHORT_BODY_TERMS
 from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.ranking.hybrid.scorer import ScoredHybrid
 from tests.ranking.test_hybrid import leaves_add_up
@@ -34,56 +34,58 @@ def asked(text: str, *skills: sy.Skill, scorer: Hybrid = HYBRID) -> ScoredHybrid
 
 class TestWhen:
     def test_a_long_request_asks_what_is_covered_and_a_short_one_does_not(self) -> None:
-        assert asked(TASK).found.covers
-        assert not asked("compare two lists of genetic variants").found.covers
+        assert asked(TASK).candidates.coverage
+        assert not asked("compare two lists of genetic variants").candidates.coverage
 
     def test_a_request_in_another_language_does_not(self) -> None:
         scored = asked(GERMAN)
-        assert scored.found.feedback is not None
-        assert not scored.asked.english
-        assert not scored.found.covers
+        assert scored.candidates.feedback is not None
+        assert not scored.analysed.is_english
+        assert not scored.candidates.coverage
 
     def test_a_skill_that_is_called_stays_first(self) -> None:
         called = f"@bread-baking {TASK}"
-        assert not asked(called).found.covers
+        assert not asked(called).candidates.coverage
         assert sy.rank(LIBRARY, called, limit=1)[0].skill.name == "bread-baking"
 
     def test_only_as_many_as_the_fusion_says_are_asked(self) -> None:
-        assert len(asked(TASK, scorer=Hybrid(Fusion(covered=3))).found.covers) == 3
-        assert not asked(TASK, scorer=Hybrid(Fusion(covered=0))).found.covers
+        assert len(asked(TASK, scorer=Hybrid(Fusion(covered=3))).candidates.coverage) == 3
+        assert not asked(TASK, scorer=Hybrid(Fusion(covered=0))).candidates.coverage
 
 
 class TestHowMuch:
     def test_the_share_is_that_of_the_terms_the_skill_holds(self) -> None:
         scored = asked(TASK)
         searcher = scored._bound.library.searcher
-        total = sum(term.weight for term in scored.asked.terms)
-        for ordinal, cover in scored.found.covers.items():
-            impacts = searcher.impacts(ordinal, [term.text for term in scored.asked.terms])
-            held = [t.weight for t, i in zip(scored.asked.terms, impacts, strict=True) if i]
+        total = sum(term.weight for term in scored.analysed.terms)
+        for ordinal, cover in scored.candidates.coverage.items():
+            impacts = searcher.impacts(ordinal, [term.text for term in scored.analysed.terms])
+            held = [t.weight for t, i in zip(scored.analysed.terms, impacts, strict=True) if i]
             assert cover.share == pytest.approx(sum(held) / total)
 
-    @given(st.integers(0, 20 * SHORT))
+    @given(st.integers(0, 20 * SHORT_BODY_TERMS))
     def test_the_length_is_that_of_the_body_from_a_short_one_on(self, words: int) -> None:
         body = "dough " * words
         one = skill("vcf-filtering", "Filters VCF records by depth and genotype.", body)
         scored = asked(TASK, one, *(s for s in LIBRARY if s.name != one.name))
         (cover,) = [
             cover
-            for ordinal, cover in scored.found.covers.items()
+            for ordinal, cover in scored.candidates.coverage.items()
             if scored._bound.library.skill(ordinal).name == one.name
         ]
-        assert cover.length == pytest.approx(log(max(words, SHORT) / SHORT), abs=1e-5)
+        assert cover.length == pytest.approx(
+            log(max(words, SHORT_BODY_TERMS) / SHORT_BODY_TERMS), abs=1e-5
+        )
 
     def test_of_two_that_hold_the_same_the_longer_gets_less(self) -> None:
-        rest = "dough " * (10 * SHORT)
+        rest = "dough " * (10 * SHORT_BODY_TERMS)
         long = skill("vcf-filtering", "Filters VCF records by depth.", f"Physicians. {rest}")
         short = skill("vcf-filter", "Filters VCF records by depth.", "Physicians.")
         signals = {m.skill.name: m.signals for m in sy.rank(catalog(long, short), TASK, limit=None)}
         assert signals["vcf-filter"]["coverage"] > signals["vcf-filtering"].get("coverage", 0.0)
 
     def test_the_least_of_the_best_gets_nothing_and_nobody_less(self) -> None:
-        given_points = [cover.points for cover in asked(TASK).found.covers.values()]
+        given_points = [cover.points for cover in asked(TASK).candidates.coverage.values()]
         assert min(given_points) == 0.0
         assert max(given_points) > 0.0
 
@@ -96,7 +98,7 @@ WORDS = TASK.replace(",", " ").replace(".", " ").split()
 def test_the_points_of_a_skill_are_those_that_order_it(seed: int, length: int) -> None:
     words = random.Random(seed).choices(WORDS, k=length)
     scored = asked(f"{' '.join(words)} {' '.join(dict.fromkeys(WORDS))}")
-    assert scored.found.covers
+    assert scored.candidates.coverage
     for one, score in scored.scores():
         tree = scored.explain(one)
         assert tree.value == score

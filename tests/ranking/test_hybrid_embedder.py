@@ -8,7 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.errors import EmbedderFailed, InvalidInput
-from skillyard.index.place import cache_folder
+from skillyard.index.library_spec import cache_folder
 from skillyard.ranking.hybrid import HYBRID, Hybrid
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import resolve

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.index.table import UNIT
+from skillyard.index.token_table import UNIT
 from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
-from skillyard.ranking.hybrid.evidence import WHOLE
-from skillyard.ranking.hybrid.feedback import LONG
-from skillyard.ranking.hybrid.question import question
+from skillyard.ranking.hybrid.evidence import UNIT_DOT
+from skillyard.ranking.hybrid.feedback import LONG_QUERY_TERMS
+from skillyard.ranking.hybrid.query_analysis import analyse_query
 from tests.ranking.test_hybrid import leaves_add_up
 from tests.worked_examples.making import catalog, skill
 
@@ -41,7 +41,7 @@ Nobody has time on Monday, the bakery next door is noisy, and invoices should be
 
 
 def follows(text: str) -> bool:
-    return HYBRID.bind(LIBRARY).prepare(sy.Query(text)).found.feedback is not None
+    return HYBRID.bind(LIBRARY).prepare(sy.Query(text)).candidates.feedback is not None
 
 
 class TestWhen:
@@ -50,9 +50,9 @@ class TestWhen:
         assert not follows("compare two lists of genetic variants")
 
     def test_a_request_without_a_direction_is_left_as_it_is(self) -> None:
-        strange = " ".join(f"zzq{number}xv" for number in range(LONG + 10))
+        strange = " ".join(f"zzq{number}xv" for number in range(LONG_QUERY_TERMS + 10))
         bound = HYBRID.bind(LIBRARY)
-        assert len(question(sy.Query(strange), bound.vocabulary).terms)
+        assert len(analyse_query(sy.Query(strange), bound.vocabulary).terms)
         assert not follows(strange)
         assert sy.rank(LIBRARY, strange) == []
 
@@ -60,12 +60,12 @@ class TestWhen:
 class TestWhat:
     def test_it_is_the_mean_of_the_request_and_of_its_best_skills_by_words(self) -> None:
         bound = HYBRID.bind(LIBRARY)
-        found = bound.prepare(sy.Query(TASK)).found
-        asked = question(sy.Query(TASK), bound.vocabulary)
+        found = bound.prepare(sy.Query(TASK)).candidates
+        asked = analyse_query(sy.Query(TASK), bound.vocabulary)
         assert found.feedback is not None
         best = dict(found.feedback.best)
         assert len(best) == HYBRID.fusion.followed
-        assert best.keys() <= found.by_words.keys()
+        assert best.keys() <= found.word_scores.keys()
         searcher = bound.library.searcher
         parts = [(asked.vector, found.feedback.own)]
         parts += [(searcher.vector(ordinal), share) for ordinal, share in best.items()]
@@ -79,23 +79,23 @@ class TestWhat:
 
     def test_all_skills_are_looked_at_in_its_direction(self) -> None:
         bound = HYBRID.bind(LIBRARY)
-        found = bound.prepare(sy.Query(TASK)).found
+        found = bound.prepare(sy.Query(TASK)).candidates
         assert found.feedback is not None
         searcher = bound.library.searcher
         near = dict(searcher.semantic(found.feedback.direction, HYBRID.fusion.depth))
-        assert near.keys() <= found.by_meaning.keys()
-        assert {o: found.by_meaning[o] for o in near} == {o: d / WHOLE for o, d in near.items()}
+        assert near.keys() <= found.cosines.keys()
+        assert {o: found.cosines[o] for o in near} == {o: d / UNIT_DOT for o, d in near.items()}
 
     def test_the_level_is_that_of_the_request_alone(self) -> None:
         bound = HYBRID.bind(LIBRARY)
-        found = bound.prepare(sy.Query(TASK)).found
-        asked = question(sy.Query(TASK), bound.vocabulary)
+        found = bound.prepare(sy.Query(TASK)).candidates
+        asked = analyse_query(sy.Query(TASK), bound.vocabulary)
         ((_, dot),) = bound.library.searcher.semantic(asked.vector, 1)
-        assert max(found.alone.values()) == dot / WHOLE < found.meaning[0]
+        assert max(found.query_cosines.values()) == dot / UNIT_DOT < found.cosine_range[0]
 
     def test_a_skill_that_is_called_is_followed_whatever_its_words_are(self) -> None:
         bound = HYBRID.bind(LIBRARY)
-        called = bound.prepare(sy.Query(f"@slide-design {TASK}")).found
+        called = bound.prepare(sy.Query(f"@slide-design {TASK}")).candidates
         assert called.feedback is not None
         names = [bound.library.skill(ordinal).name for ordinal, _ in called.feedback.best]
         assert names[0] == "slide-design"
@@ -126,7 +126,7 @@ class TestWhat:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         few = [(m.skill.name, m.score) for m in sy.rank(LIBRARY, TASK, limit=None)]
-        monkeypatch.setattr("skillyard.index.memory_library.MANY", 1)
+        monkeypatch.setattr("skillyard.index.memory_library.MAX_DICTIONARY_SKILLS", 1)
         many = [(m.skill.name, m.score) for m in sy.rank(list(LIBRARY), TASK, limit=None)]
         assert many == few
 
@@ -140,7 +140,10 @@ def test_the_explanation_of_a_long_request_is_the_whole_of_the_score(
     seed: int, length: int
 ) -> None:
     rng = random.Random(seed)
-    words = [*rng.sample(WORDS, min(length, len(WORDS))), *(f"w{n}y" for n in range(LONG))]
+    words = [
+        *rng.sample(WORDS, min(length, len(WORDS))),
+        *(f"w{n}y" for n in range(LONG_QUERY_TERMS)),
+    ]
     scored = HYBRID.bind(LIBRARY).prepare(sy.Query(" ".join(words)))
     listed = {one.name for one, _ in scored.scores()}
     for one, score in scored.scores():

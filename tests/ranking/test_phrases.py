@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skillyard as sy
-from skillyard.ranking.phrases import Phrases
+from skillyard.ranking.phrases import PhraseAutomaton
 from tests.property.strategies import many
 
 _WORDS = st.lists(st.sampled_from("abc"), max_size=12)
@@ -27,7 +27,7 @@ def plainly(phrases: list[tuple[str, ...]], words: list[str]) -> dict[int, tuple
 def test_the_automaton_finds_what_a_plain_search_finds(
     phrases: list[tuple[str, ...]], words: list[str]
 ) -> None:
-    found = Phrases(list(enumerate(phrases)), lambda _: False).hits(words)
+    found = PhraseAutomaton(list(enumerate(phrases)), lambda _: False).hits(words)
     assert {number: hits[0] for number, hits in found.items()} == plainly(phrases, words)
     assert all(len(hits) == 1 for hits in found.values())
 
@@ -44,5 +44,5 @@ def test_phrases_that_share_their_first_word_cost_no_product() -> None:
 
 
 def test_nested_suffix_phrases_are_all_found() -> None:
-    found = Phrases([(0, ("a", "b", "c")), (1, ("b", "c")), (2, ("c",))], lambda _: False)
+    found = PhraseAutomaton([(0, ("a", "b", "c")), (1, ("b", "c")), (2, ("c",))], lambda _: False)
     assert sorted(found.hits(["a", "b", "c"])) == [0, 1, 2]

@@ -28,7 +28,7 @@ from skillyard.errors import (
     SkillError,
     SkillyardError,
 )
-from skillyard.index.indexed import load_catalog
+from skillyard.index.indexed_catalog import load_catalog
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query

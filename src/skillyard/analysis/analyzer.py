@@ -16,22 +16,22 @@ from skillyard.analysis.filters import (
     split_scripts,
     stop,
 )
-from skillyard.analysis.stemming import stem
+from skillyard.analysis.stemmer import stem
 from skillyard.analysis.tokenizer import surfaces
 
 __all__ = ["STANDARD", "VERSION", "Analyzer"]
 
 VERSION = 1
-"""Grows whenever the same text would give other terms: what was built with another is rebuilt."""
+"""Version of the analysis. Indexes of another version are rebuilt."""
 
-REMEMBERED = 400_000
-"""Surfaces whose terms are kept, about 60 MB; then the memory starts anew."""
+MAX_CACHED_SURFACES = 400_000
+"""Tokens whose terms are cached: about 60 MB. A full cache is cleared."""
 
 
 class Analyzer:
-    """``tokenizer | filter | filter …``: text to terms. Immutable from outside, thread-safe.
+    """A tokenizer and a chain of filters: text → terms. Thread-safe.
 
-    ``analyzer | filter`` is a new analyzer with one more filter at its end.
+    ``analyzer | filter`` returns a new analyzer with the filter appended.
     """
 
     __slots__ = ("_known", "filters", "tokenizer")
@@ -47,26 +47,26 @@ class Analyzer:
         return Analyzer(self.tokenizer, (*self.filters, last))
 
     def of_surface(self, surface: str) -> tuple[str, ...]:
-        """Return the terms of one surface, in order."""
-        found = self._known.get(surface)
-        if found is None:
-            if len(self._known) >= REMEMBERED:
+        """Return the terms of one token of the tokenizer, in order. The result is cached."""
+        terms = self._known.get(surface)
+        if terms is None:
+            if len(self._known) >= MAX_CACHED_SURFACES:
                 self._known.clear()
-            found = self._known[surface] = self.filtered(surface)
-        return found
+            terms = self._known[surface] = self.filtered(surface)
+        return terms
 
     def filtered(self, surface: str) -> tuple[str, ...]:
-        """Return what :meth:`of_surface` returns, and remember nothing."""
+        """Return the same as :meth:`of_surface`, without the cache."""
         tokens = reduce(lambda tokens, step: step(tokens), self.filters, [surface])
         return tuple([token for token in tokens if token])
 
     def terms(self, text: str) -> list[str]:
-        """Return the terms of ``text`` in order, repetitions kept."""
+        """Return the terms of ``text`` in order, with repetitions."""
         of = self.of_surface
         return [term for surface in self.tokenizer(text) for term in of(surface)]
 
     def counts(self, text: str) -> dict[str, int]:
-        """Return how often each term stands in ``text``; the order is that of first sight."""
+        """Return the count of each term of ``text``, in order of first occurrence."""
         counts: dict[str, int] = {}
         known, of = self._known, self.of_surface
         for surface, number in Counter(self.tokenizer(text)).items():

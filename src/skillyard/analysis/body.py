@@ -1,4 +1,4 @@
-"""A body's parts: its headings, its prose, its code, and what it says it is *not* for."""
+"""Splits a body into headings, prose, code, and the sections on when *not* to use the skill."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Body", "split_body", "split_description"]
 
 
 class Body(NamedTuple):
-    """The text of one body by kind, lines joined again by line feeds."""
+    """The text of one body by kind; lines are joined by line feeds."""
 
     headings: str
     prose: str
@@ -18,81 +18,81 @@ class Body(NamedTuple):
     """Sections that say when not to use the skill."""
 
 
-_AVOID = re.compile(
+_AVOID_HEADING = re.compile(
     r"(?:when|where|what)?\s*(?:it|this|this skill)?\s*(?:is|should|does)?\s*"
     r"(?:not\b|n't\b|do not\b|don.t\b|never\b|anti-?patterns?\b|out of scope|avoid\b)",
     re.IGNORECASE,
 )
-_NOT_FOR = re.compile(
+_NEGATION = re.compile(
     r"\b(?:do not use|don.t use|not (?:to be )?(?:used |intended |suitable |meant )?for|"
     r"not when|never use (?:it|this)|skip (?:it |this )?(?:for|when|if)|avoid (?:for|when))\b",
     re.IGNORECASE,
 )
-_TURN = re.compile(r"\n(?:(#{1,6})(?=[ \t])|[^\S\n]*+(```|~~~))")
-"""The start of a heading, or of a line that opens or closes a fence."""
+_FENCE_OR_HEADING = re.compile(r"\n(?:(#{1,6})(?=[ \t])|[^\S\n]*+(```|~~~))")
+"""The start of a heading, or of a line that opens or closes a code fence."""
 _SENTENCE_END = re.compile(r"[.!?;\n](?:\s|$)")
 
 
 def split_body(text: str) -> Body:
-    """Return the parts of a Markdown body. Fences may be left open; nothing is refused.
+    """Return the parts of a Markdown body. Any text is accepted; fences may stay open.
 
-    Only the lines that start a fence or a heading are looked at; what lies between is taken whole.
+    Only lines that start a fence or a heading are parsed. The text between them is copied.
     """
     headings: list[str] = []
     prose: list[str] = []
     code: list[str] = []
     avoid: list[str] = []
     fence = ""
-    shunned = 0  # the level of the heading under which everything is out of scope
+    avoid_level = 0  # level of the enclosing "not for" heading, 0 outside
     text = f"\n{text}"
-    taken = 1  # where the first line starts that lies in no part yet
-    for turn in _TURN.finditer(text):
-        start = turn.start() + 1
-        mark = turn[2]
+    taken = 1  # start of the first line that is not assigned yet
+    for mark_or_heading in _FENCE_OR_HEADING.finditer(text):
+        start = mark_or_heading.start() + 1
+        mark = mark_or_heading[2]
         if not mark and fence:
             continue  # a line of code
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         if start > taken:
-            part = code if fence else avoid if shunned else prose
+            part = code if fence else avoid if avoid_level else prose
             part.append(text[taken : start - 1])
         taken = end + 1
         if mark:
             fence = "" if mark == fence else fence or mark
             continue
-        title = text[turn.end() : end].strip(" #")
-        level = len(turn[1])
-        if shunned and level <= shunned:
-            shunned = 0
-        if not shunned and _shuns(title):
-            shunned = level
-        (avoid if shunned else headings).append(title)
+        title = text[mark_or_heading.end() : end].strip(" #")
+        level = len(mark_or_heading[1])
+        if avoid_level and level <= avoid_level:
+            avoid_level = 0
+        if not avoid_level and _is_avoid_heading(title):
+            avoid_level = level
+        (avoid if avoid_level else headings).append(title)
     if taken <= len(text):
-        (code if fence else avoid if shunned else prose).append(text[taken:])
+        (code if fence else avoid if avoid_level else prose).append(text[taken:])
     return Body("\n".join(headings), "\n".join(prose), "\n".join(code), "\n".join(avoid))
 
 
-def _shuns(title: str) -> bool:
-    """True for headings such as "When not to use" and "Out of scope"; "Do not panic" is prose."""
-    if not _AVOID.match(title.strip(" *_:>-")):
+def _is_avoid_heading(title: str) -> bool:
+    """Return True for headings such as "When not to use" and "Out of scope"."""
+    if not _AVOID_HEADING.match(title.strip(" *_:>-")):
         return False
     words = title.lower()
     return any(word in words for word in ("use", "scope", "for", "when", "fit", "trigger"))
 
 
 def split_description(text: str) -> tuple[str, str]:
-    """Return (what it is for, what it is not for): a description may say both.
+    """Return (what the skill is for, what it is not for).
 
-    The second part runs from a phrase such as "Do not use for" to the end of its sentence.
+    The second part extends from a phrase such as "Do not use for" to the end of its sentence.
     """
-    wanted: list[str] = []
+    positive: list[str] = []
     avoid: list[str] = []
     place = 0
-    while (found := _NOT_FOR.search(text, place)) is not None:
-        end = _SENTENCE_END.search(text, found.end())
+    while (negation := _NEGATION.search(text, place)) is not None:
+        end = _SENTENCE_END.search(text, negation.end())
         stop = end.start() if end is not None else len(text)
-        wanted.append(text[place : found.start()])
-        avoid.append(text[found.end() : stop])
+        positive.append(text[place : negation.start()])
+        avoid.append(text[negation.end() : stop])
         place = stop
-    wanted.append(text[place:])
-    return " ".join(wanted).strip() if avoid else text, "\n".join(avoid)
+    positive.append(text[place:])
+    return " ".join(positive).strip() if avoid else text, "\n".join(avoid)

@@ -1,7 +1,6 @@
-"""The filters of the analyzer chain: each takes the tokens of one surface and gives tokens.
+"""The filters of the analyzer chain (:mod:`.analyzer`).
 
-A filter is a plain function from a list of strings to a list of strings, so that it can be
-tested, reordered and replaced by itself. What they do together stands in :mod:`.analyzer`.
+A filter is a function from the tokens of one word to tokens. Each can be tested and replaced alone.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from skillyard.analysis.scripts import runs
+from skillyard.analysis.scripts import script_runs
 from skillyard.analysis.stopwords import ENGLISH
 from skillyard.analysis.technical import TECHNICAL
 
@@ -27,11 +26,11 @@ __all__ = [
 
 Filter = Callable[[list[str]], list[str]]
 
-LONGEST_TERM = 40
-"""Characters of a term; what is longer is a hash, a key or encoded data, and nobody's word."""
+MAX_TERM_CHARS = 40
+"""Longer tokens are hashes, keys or encoded data, and are dropped."""
 
-LONGEST_WHOLE = 3
-"""Parts up to which a compound is kept whole as well."""
+MAX_COMPOUND_PARTS = 3
+"""Compounds of up to this many parts are also kept as a whole."""
 
 _PART = re.compile(
     r"[A-Z]+(?=[A-Z][a-z])"  # the HTTP of HTTPServer
@@ -44,26 +43,26 @@ _NUMBERED = r"([a-z]{3,})[0-9]+$"
 
 
 def compatible(tokens: list[str]) -> list[str]:
-    """Return the compatibility forms (NFKC): full-width letters, ligatures, circled digits."""
+    """Return the compatibility forms (NFKC), for example of full-width letters and ligatures."""
     return [t if t.isascii() else _normalised("NFKC", t) for t in tokens]
 
 
 def _normalised(form: Literal["NFKC", "NFD"], token: str) -> str:
-    from unicodedata import normalize  # a request in ASCII needs no table of Unicode
+    from unicodedata import normalize  # deferred: ASCII text does not need it
 
     return normalize(form, token)
 
 
 def known_terms(tokens: list[str]) -> list[str]:
-    """Return technical terms by their one canonical word: ``C++`` and ``cpp`` are ``c++``."""
+    """Replace technical terms by their canonical form: ``C++`` and ``cpp`` become ``c++``."""
     return [TECHNICAL.get(t.lower(), t) for t in tokens]
 
 
 def split_compounds(tokens: list[str]) -> list[str]:
-    """Take camelCase, kebab-case, snake_case and dotted words apart, and keep the whole too.
+    """Split camelCase, kebab-case, snake_case and dotted words, and keep short compounds whole too.
 
     ``FastAPI-templates`` gives ``Fast API templates FastAPItemplates``; ``python3`` gives
-    ``python3 python``. Possessive ``'s`` and negations ``n't`` go.
+    ``python3 python``. Possessive ``'s`` and words in ``n't`` are dropped.
     """
     out: list[str] = []
     for token in tokens:
@@ -77,7 +76,7 @@ def split_compounds(tokens: list[str]) -> list[str]:
 
 
 def _pieces(token: str) -> list[str]:
-    """Take a word of another alphabet apart at its joiners; it has no camel case to look for."""
+    """Split a word that is not ASCII at hyphens and the like."""
     pieces = [piece for piece in re.split(_JOINED, token) if piece]
     return pieces if len(pieces) < 2 else [*pieces, "".join(pieces)]
 
@@ -91,7 +90,7 @@ def _parts(token: str) -> list[str]:
     parts = _PART.findall(token.replace("'", ""))
     known = [TECHNICAL.get(part.lower(), part) for part in parts]
     whole = "".join(parts)
-    if 1 < len(parts) <= LONGEST_WHOLE and any(part.isalpha() for part in parts):
+    if 1 < len(parts) <= MAX_COMPOUND_PARTS and any(part.isalpha() for part in parts):
         known.append(TECHNICAL.get(whole.lower(), whole))
     numbered = [m[1] for part in parts if (m := re.match(_NUMBERED, part.lower()))]
     return known + numbered
@@ -113,18 +112,18 @@ def _folded(token: str) -> str:
 
 
 def split_scripts(tokens: list[str]) -> list[str]:
-    """Take a word apart where its script changes: ``Dockerの`` gives ``Docker`` and ``の``."""
+    """Split a word where its script changes: ``Dockerの`` gives ``Docker`` and ``の``."""
     out: list[str] = []
     for token in tokens:
-        out += [token] if token.isascii() else [run for run, _ in runs(token)]
+        out += [token] if token.isascii() else [run for run, _ in script_runs(token)]
     return out
 
 
 def bigrams(tokens: list[str]) -> list[str]:
-    """Give the pairs of neighbours of scripts written without blanks; a lone sign is itself."""
+    """Replace words of scripts without blanks by character bigrams; a single character stays."""
     out: list[str] = []
     for token in tokens:
-        if token.isascii() or not any(dense for _, dense in runs(token)) or len(token) == 1:
+        if token.isascii() or not any(dense for _, dense in script_runs(token)) or len(token) == 1:
             out.append(token)
         else:
             out += [token[i : i + 2] for i in range(len(token) - 1)]
@@ -132,9 +131,9 @@ def bigrams(tokens: list[str]) -> list[str]:
 
 
 def stop(tokens: list[str]) -> list[str]:
-    """Leave out English function words, long digit runs and what is too long to be a word."""
+    """Drop English function words, numbers of five or more digits, and tokens that are too long."""
     return [
         t
         for t in tokens
-        if t not in ENGLISH and len(t) <= LONGEST_TERM and not (t.isdigit() and len(t) > 4)
+        if t not in ENGLISH and len(t) <= MAX_TERM_CHARS and not (t.isdigit() and len(t) > 4)
     ]

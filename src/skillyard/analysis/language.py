@@ -1,6 +1,7 @@
-"""Which language a request is in, as far as its script and its function words tell.
+"""Detects the language of a request by its script and its function words.
 
-Only what the word list (:mod:`.lexicon`) covers is told apart; everything else is English.
+Only the languages of the word list (:mod:`.lexicon`) are distinguished. Any other text counts as
+English.
 """
 
 from __future__ import annotations
@@ -71,11 +72,11 @@ FUNCTION_WORDS: dict[str, frozenset[str]] = {
     }.items()
 }
 
-LEAST = 2
-"""Function words of a language that must be there; one may be anybody's word."""
+MIN_FUNCTION_WORDS = 2
+"""Function words of a language that a text must contain; one may be a coincidence."""
 
 MOSTLY_LATIN = 0.85
-"""Share of Latin letters from which a text is in a language that is written with them."""
+"""From this share of Latin letters the script does not decide the language."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -91,31 +92,32 @@ _SCRIPTS = (
 
 
 def language_of(text: str, latin: float | None = None) -> str:
-    """Return the code of the language of ``text`` (ISO 639-1), ``en`` when nothing tells.
+    """Return the ISO 639-1 code of the language of ``text``; ``en`` by default.
 
-    Another script decides where more than a seventh of the letters are not Latin; between languages
-    in Latin letters the one with the most function words wins, if it has more than English; ties
-    go to the first by code. ``latin`` is the share of Latin letters, where that is known already.
+    The script decides when more than 15 % of the letters are not Latin. Among languages in Latin
+    letters, the one with the most function words wins if it has more than English; ties go to the
+    first code. ``latin`` is the share of Latin letters, if it is already known.
     """
     if (latin_share(text) if latin is None else latin) < MOSTLY_LATIN:
         for code, script in _SCRIPTS:
             if re.search(script, text):
                 return code
     votes: dict[str, int] = {}
-    words = " ".join(_WORD.findall(text)).lower()  # not the text's: İ would tear its word in two
+    # Lower-cased after splitting: the lower case of İ contains a combining mark.
+    words = " ".join(_WORD.findall(text)).lower()
     for codes in map(_codes().get, words.split(" ")):
         for code in codes or ():
             votes[code] = votes.get(code, 0) + 1
     english = votes.pop("en", 0)
     best = min(votes, key=lambda code: (-votes[code], code), default="en")
-    return best if votes and votes[best] >= LEAST and votes[best] > english else "en"
+    return best if votes and votes[best] >= MIN_FUNCTION_WORDS and votes[best] > english else "en"
 
 
 @cache
 def _codes() -> dict[str, tuple[str, ...]]:
-    """Return by function word the languages that have it."""
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(ENGLISH, ("en",))
+    """Return the languages of each function word."""
+    by_word: dict[str, tuple[str, ...]] = dict.fromkeys(ENGLISH, ("en",))
     for code, words in FUNCTION_WORDS.items():
         for word in words:
-            found[word] = (*found.get(word, ()), code)
-    return found
+            by_word[word] = (*by_word.get(word, ()), code)
+    return by_word

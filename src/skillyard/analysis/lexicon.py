@@ -1,9 +1,8 @@
-"""The word list: English search words for what requests in other languages say.
+"""The word list: translates requests in other languages to English search terms.
 
-One concept a line: English words, then for each language the forms that mean it. A form that ends
-in ``*`` is the start of a word; the forms of languages written without blanks are looked for
-anywhere. The list is the project's own (``training/data/lexicon``); it is read on the first
-request that is not English.
+Each line is a concept: English words, then the forms of each language. A form that ends in ``*`` is
+a prefix. The forms of languages without blanks match anywhere. The list belongs to the project
+(``training/data/lexicon``), and is loaded for the first request that is not English.
 """
 
 from __future__ import annotations
@@ -18,26 +17,26 @@ from skillyard.analysis.filters import fold
 from skillyard.analysis.language import FUNCTION_WORDS, language_of
 from skillyard.analysis.scripts import latin_share
 
-__all__ = ["Reading", "read_request", "translated"]
+__all__ = ["QueryLanguage", "read_request", "translate"]
 
 INSIDE_WORDS = frozenset({"ja", "zh", "ko"})
-"""Languages whose forms are looked for anywhere: words have no border, or endings stick to it."""
+"""Languages whose forms match anywhere: they have no word boundaries, or attached endings."""
 NEIGHBOURS = {"uk": ("uk", "ru"), "ru": ("ru", "uk")}
-"""Languages whose lists help each other."""
+"""Related languages whose lists are used together."""
 CLITICS = {
     "ar": ("وال", "بال", "لل", "ال", "و", "ب", "ل"),
 }
-"""What sticks to the front of a word: article, conjunction, preposition."""
+"""Prefixes attached to words: articles, conjunctions, prepositions."""
 
 
-class Reading(NamedTuple):
-    """A request as far as its language goes."""
+class QueryLanguage(NamedTuple):
+    """The language of a request, and its translation."""
 
     language: str
     english: tuple[str, ...]
-    """Terms of the English words that the list gives; empty for English requests."""
+    """English terms from the word list; empty for English requests."""
     silent: frozenset[str]
-    """Terms that are function words of the language: they name nothing."""
+    """Terms that are function words of the language."""
     latin: float
     """Share of Latin letters, 0..1."""
 
@@ -50,14 +49,14 @@ class _Forms(NamedTuple):
     heads: frozenset[str]
     """The first characters of ``starts``, as many as the shortest has."""
     spaced: dict[str, list[tuple[int, str, int]]]
-    """Forms of several words, or of a script without blanks, by their first character: each with
-    its place among all of them, longest first, and the number of its line."""
+    """Forms of several words, or of a script without blanks, by their first character: (position
+    in the longest-first order, form, line number)."""
 
 
 @cache
 def _lines() -> tuple[tuple[str, dict[str, tuple[str, ...]]], ...]:
     path = os.path.join(os.path.dirname(__file__), "data", "lexicon.tsv")
-    found = []
+    lines = []
     with open(path, encoding="utf-8") as file:
         for line in file:
             english, *fields = line.rstrip("\n").split("\t")
@@ -65,8 +64,8 @@ def _lines() -> tuple[tuple[str, dict[str, tuple[str, ...]]], ...]:
             for field in fields:
                 code, _, listed = field.partition("=")
                 forms[code] = tuple(form.strip() for form in listed.split(",") if form.strip())
-            found.append((english, forms))
-    return tuple(found)
+            lines.append((english, forms))
+    return tuple(lines)
 
 
 @cache
@@ -109,26 +108,26 @@ _WORD = r"[^\W\d_]+"
 
 
 def _concepts(text: str, code: str) -> list[int]:
-    """Return the concepts that ``text`` names in one language, in the order of the list."""
+    """Return the line numbers of the concepts in ``text``, for one language, ascending."""
     forms = _forms(code)
     folded = _fold(text)
-    found: set[int] = set()
+    numbers: set[int] = set()
     chars = set(folded)
     near = [item for c in chars for item in forms.spaced.get(c, ()) if item[1][-1] in chars]
     for _, form, number in sorted(near):
         if form in folded:
-            found.add(number)
-            folded = folded.replace(form, "\n")  # the longest form takes its characters
+            numbers.add(number)
+            folded = folded.replace(form, "\n")  # a matched form consumes its characters
     if not forms.whole and not forms.starts:
-        return sorted(found)
-    sticks = code in CLITICS
+        return sorted(numbers)
+    has_clitics = code in CLITICS
     for word in re.findall(_WORD, folded):
-        for bare in _bare(word, code) if sticks else (word,):
+        for bare in _bare(word, code) if has_clitics else (word,):
             hits = forms.whole.get(bare) or _start(bare, forms)
             if hits:
-                found.update(hits)
+                numbers.update(hits)
                 break
-    return sorted(found)
+    return sorted(numbers)
 
 
 def _bare(word: str, code: str) -> list[str]:
@@ -145,15 +144,15 @@ def _start(word: str, forms: _Forms) -> list[int]:
     return []
 
 
-def read_request(text: str) -> Reading:
-    """Return the language of a request, its words in English, and its function words."""
+def read_request(text: str) -> QueryLanguage:
+    """Return the language of a request, its English terms, and its function words."""
     latin = latin_share(text)
     code = language_of(text, latin)
     if code == "en":
-        return Reading(code, (), frozenset(), latin)
+        return QueryLanguage(code, (), frozenset(), latin)
     numbers = [n for near in NEIGHBOURS.get(code, (code,)) for n in _concepts(text, near)]
     english = dict.fromkeys(term for number in numbers for term in _terms(number))
-    return Reading(code, tuple(english), _silent(code), latin)
+    return QueryLanguage(code, tuple(english), _silent(code), latin)
 
 
 @cache
@@ -163,6 +162,6 @@ def _silent(code: str) -> frozenset[str]:
     return frozenset(term for word in words for term in STANDARD.of_surface(word))
 
 
-def translated(text: str) -> tuple[str, ...]:
+def translate(text: str) -> tuple[str, ...]:
     """Return the English terms for a request in another language; nothing for an English one."""
     return read_request(text).english

@@ -1,4 +1,4 @@
-"""Scripts: where one ends and the next begins, and which are written without blanks."""
+"""Scripts: splits words by script, and knows which scripts are written without blanks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from bisect import bisect_right
 from functools import cache
 
-__all__ = ["dense", "latin_share", "runs"]
+__all__ = ["is_unspaced", "latin_share", "script_runs"]
 
 # First code point of each block that matters here, its class, ascending. Blocks as in the
 # Unicode Character Database, Blocks.txt; neighbours of one class are merged.
@@ -27,8 +27,8 @@ _STARTS = (
 _FIRST = [start for start, _ in _STARTS]
 _CLASS = [name for _, name in _STARTS]
 
-_DENSE = frozenset({"han", "kana", "hangul", "thai", "khmer", "myanmar"})
-"""Written without blanks, or (Hangul) with endings that stick to the word."""
+_UNSPACED = frozenset({"han", "kana", "hangul", "thai", "khmer", "myanmar"})
+"""Written without blanks, or (Hangul) with attached endings."""
 _DIGITS = frozenset("0123456789")
 
 
@@ -36,31 +36,31 @@ def _class(char: str) -> str:
     return _CLASS[bisect_right(_FIRST, ord(char)) - 1]
 
 
-def dense(char: str) -> bool:
-    """True for a character of a script whose words have no border."""
-    return _class(char) in _DENSE
+def is_unspaced(char: str) -> bool:
+    """Return True for a character of a script without word boundaries."""
+    return _class(char) in _UNSPACED
 
 
-def runs(word: str) -> list[tuple[str, bool]]:
-    """Return the runs of one script with whether it is dense; digits join what they follow.
+def script_runs(word: str) -> list[tuple[str, bool]]:
+    """Return (run of one script, whether it is unspaced); digits belong to the preceding run.
 
     Han and kana are one script here: Japanese words mix them.
     """
-    found: list[tuple[str, bool]] = []
+    runs: list[tuple[str, bool]] = []
     start, current = 0, ""
     for place, char in enumerate(word):
         if char in _DIGITS and current:
             continue
         kind = _class(char)
         kind = "han" if kind == "kana" else kind
-        if kind == "other":  # combining marks and the like stay where they are
+        if kind == "other":  # combining marks belong to the preceding character
             kind = current or kind
         if current and kind != current:
-            found.append((word[start:place], current in _DENSE))
+            runs.append((word[start:place], current in _UNSPACED))
             start = place
         current = kind
-    found.append((word[start:], current in _DENSE))
-    return [run for run in found if run[0]]
+    runs.append((word[start:], current in _UNSPACED))
+    return [run for run in runs if run[0]]
 
 
 def latin_share(text: str) -> float:

@@ -1,7 +1,7 @@
 """Words that carry no topic: English function words and the shell of a polite request.
 
-The list is short on purpose. Rare words are weighed by how rare they are; only words that are
-frequent in requests and *not* in skills, so that their rarity misleads, must be named.
+The list is short, because rarity already reduces the weight of common words. It contains the words
+that are frequent in requests but *not* in skills, where rarity is misleading.
 """
 
 from __future__ import annotations

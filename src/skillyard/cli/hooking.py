@@ -47,7 +47,7 @@ def hook_install(values: Values, console: Console) -> int:
     from skillyard.hook.installing import install
     from skillyard.hook.library import library_place
     from skillyard.hook.trust import project_above
-    from skillyard.index.indexed import indexing_is_off, open_place
+    from skillyard.index.indexed_catalog import indexing_is_off, open_library_index
 
     options = _options(values)
     done = [install(host, file=values.file, options=options) for host in _hosts(values, there=True)]
@@ -57,7 +57,7 @@ def hook_install(values: Values, console: Console) -> int:
     try:
         with progress("indexing", console) as step:
             if not indexing_is_off():
-                open_place(place, progress=step)
+                open_library_index(place, progress=step)
     except SkillyardError as error:  # the hook makes it in the background as well
         console.note(f"the index was not made: {error}")
     if console.json:

@@ -59,7 +59,7 @@ def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed
     from skillyard.cli.progress import progress
 
     if indexed:
-        from skillyard.index.indexed import open_catalog
+        from skillyard.index.indexed_catalog import open_catalog
 
         with progress("indexing", console) as step:
             catalog = open_catalog(roots, scopes=scopes, progress=step)

@@ -1,8 +1,8 @@
-"""Tier 2: one skill's instructions as a framed block, and activation as Oasis asks for it.
+"""Tier 2: the instructions of one skill as a framed block, and activation as in Oasis.
 
-The frame is adk-skill's: ``[skill:<name>]``, body, ``[/skill]``, unless the caller gives a random
-fence that both tags carry (:mod:`skillyard.context.fence`). A body cannot close or open a
-frame: frame text inside it is escaped in :mod:`skillyard.text`, before it is cut.
+The frame is that of adk-skill: ``[skill:<name>]``, body, ``[/skill]``. With a fence both tags also
+contain it (:mod:`skillyard.context.fence`). A body cannot open or close a frame, because
+:mod:`skillyard.text` escapes frame text inside it before it is cut.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ _log = logging.getLogger(__name__)
 
 
 def frame_name(name: str) -> str:
-    """Return a name that cannot end its own frame tag."""
+    """Return the name without characters that could end the frame tag."""
     return clean_line(name).replace("[", "(").replace("]", ")")
 
 
 def with_body(skill: Skill) -> Skill:
-    """Return a skill with its instructions: an index knows where they are, and keeps them not.
+    """Return the skill with its body, which an index does not store.
 
-    Raises SkillError where its file can no longer be read.
+    Raises SkillError when its file can no longer be read.
     """
     return refresh(skill) if skill.body is None else skill
 
 
 def safe_body(skill: Skill, max_chars: int | None = None, max_tokens: int | None = None) -> str:
-    """Return the body as it may stand in a frame, at most ``max_chars`` characters of it.
+    """Return the body made safe for a frame, and cut.
 
-    Hidden characters are written out, frame text is escaped, then the result is cut: at the exact
-    character for ``max_chars`` (adk-skill), at a boundary and with a mark for ``max_tokens``.
+    Hidden characters are shown and frame text is escaped. Then ``max_chars`` cuts at that character
+    (adk-skill), and ``max_tokens`` cuts at a boundary and adds a note.
     """
     for field, limit in (("max_chars", max_chars), ("max_tokens", max_tokens)):
         if limit is not None and (type(limit) is not int or limit < 0):
@@ -68,7 +68,7 @@ def safe_body(skill: Skill, max_chars: int | None = None, max_tokens: int | None
 
 
 def frame(name: str, body: str, fence: str | None = None) -> str:
-    """Return the block: opening tag, body, closing tag, a line each."""
+    """Return the block: opening tag, body and closing tag on separate lines."""
     return f"{opening_tag(frame_name(name), fence)}\n{body}\n{closing_tag(fence)}"
 
 
@@ -80,7 +80,7 @@ def prompt_block(
     max_tokens: int | None = None,
     fence: str | None = None,
 ) -> str:
-    """Return one skill's block for a prompt. The frame's own lines are not counted.
+    """Return the block of one skill for a prompt. Limits apply to the body without the frame.
 
     With a ``fence``, such as :func:`skillyard.random_fence` returns, the block opens with
     ``[skill:NAME fence=FENCE]`` and closes with ``[/skill:FENCE]``. Raises InvalidInput for a
@@ -92,13 +92,13 @@ def prompt_block(
 
 @check_arguments
 class Activation(NamedTuple):
-    """A selected skill, loaded afresh, ready for a prompt."""
+    """A selected skill, reloaded from its file, with its block."""
 
     skill: Skill
     block: str
-    """Body only, framed: no more of the skill than the prompt needs."""
+    """The framed body."""
     scripts: tuple[Script, ...]
-    """The skill's scripts, for running in preference to rewriting them; none was run."""
+    """The skill's scripts, which a model should run instead of rewriting. None was run."""
     match: Match
 
 
@@ -112,10 +112,10 @@ def activate(
     max_chars: int | None = None,
     fence: str | None = None,
 ) -> Activation | None:
-    """Select a skill, read its file again and return it with its scripts listed (Oasis).
+    """Select a skill, reload its file, and return it with its scripts (Oasis).
 
-    A candidate whose file can no longer be read falls to the next one above the floor; None when
-    no candidate is left. Never raises for a skill's file. ``fence`` is that of
+    A candidate whose file cannot be read is skipped for the next one that passes. Returns None when
+    none is left. Errors of skill files are not raised. ``fence`` is that of
     :func:`prompt_block`.
     """
     check_fence(fence)

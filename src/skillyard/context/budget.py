@@ -1,15 +1,25 @@
-"""Budgets: how long a text is for a model, and cutting it at a boundary."""
+"""Token estimates, and cutting of text to a budget."""
 
 from __future__ import annotations
 
-from skillyard.arguments import check_arguments
+from collections.abc import Callable
 
-__all__ = ["BYTES_PER_TOKEN", "TRUNCATED", "cut", "estimate_tokens"]
+from skillyard.arguments import check_arguments
+from skillyard.text import plural
+
+__all__ = [
+    "BYTES_PER_TOKEN",
+    "TRUNCATED",
+    "cut",
+    "estimate_tokens",
+    "largest_fitting",
+    "not_listed",
+]
 
 BYTES_PER_TOKEN = 4
-"""Our estimate of a token, in UTF-8 bytes: English prose has about 4, code and CJK about 3."""
+"""UTF-8 bytes per token in estimates: English prose has about 4, code and CJK about 3."""
 TRUNCATED = "[... truncated]"
-"""The line that stands where text was cut by a token budget (adk-skill's own wording)."""
+"""The line added after a cut (wording of adk-skill)."""
 
 
 @check_arguments
@@ -20,19 +30,38 @@ def estimate_tokens(text: str) -> int:
 
 
 def cut(text: str, max_tokens: int) -> str:
-    """Return the text within a token budget, cut behind a line or a blank, and marked.
+    """Return the text cut to a token budget at a line end or blank, with a note.
 
-    The mark counts; where not even the mark fits, the result is empty.
+    The note counts. The result is empty when even the note does not fit.
     """
     if estimate_tokens(text) <= max_tokens:
         return text
     room = max_tokens * BYTES_PER_TOKEN - len(TRUNCATED) - 1
     if room < 0:
         return ""
-    kept = text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
-    boundary = kept.rfind("\n")
-    if boundary < len(kept) // 2:
-        boundary = max(kept.rfind(" "), boundary)
+    head = text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
+    boundary = head.rfind("\n")
+    if boundary < len(head) // 2:
+        boundary = max(head.rfind(" "), boundary)
     if boundary > 0:
-        kept = kept[:boundary]
-    return f"{kept.rstrip()}\n{TRUNCATED}" if kept.strip() else TRUNCATED
+        head = head[:boundary]
+    return f"{head.rstrip()}\n{TRUNCATED}" if head.strip() else TRUNCATED
+
+
+def largest_fitting(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number in ``low..high`` that fits, by bisection; ``low`` if none does.
+
+    ``fits`` must not become True again after it was False.
+    """
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def not_listed(count: int) -> str:
+    """Return the note that ``count`` skills are not listed."""
+    return f"({plural(count, 'more skill')} not listed)"

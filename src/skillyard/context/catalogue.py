@@ -1,8 +1,8 @@
 """Tier 1: the catalogue of skills for a system prompt, within a budget.
 
 Three formats: Oasis summary lines, the ``<available_skills>`` block of agentskills.io, and
-Markdown. Convention documents, hidden skills and shadowed ones are left out: what a model cannot
-choose it should not read about.
+Markdown. Hidden skills, shadowed skills and convention documents are left out, because a model
+cannot select them.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
-from skillyard.context.budget import estimate_tokens
+from skillyard.context.budget import estimate_tokens, largest_fitting, not_listed
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.match import eligible, in_order, score_query
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.skill import Origin, Skill
-from skillyard.text import clean_line, plural, shorten, xml_escape
+from skillyard.text import clean_line, shorten, xml_escape
 
 __all__ = ["FORMATS", "by_preference", "summary"]
 
 TOP_PHRASES = 3
 """Oasis: "top trigger phrases" in a suggested format of three."""
-_SHORTEST_DESCRIPTION = 40
+_MIN_DESCRIPTION_CHARS = 40
 
 
 @check_arguments
@@ -38,11 +38,11 @@ def summary(
     scorer: str | Scorer | Any = DEFAULT_SCORER,
     include_conventions: bool = False,
 ) -> str:
-    """Return the catalogue text, entries by id; empty when there is nothing to choose.
+    """Return the catalogue text, with entries sorted by id; empty without skills.
 
-    With a budget (estimated tokens) descriptions are shortened first, all to the same length;
-    then entries are dropped, those that rank last for ``query`` (without one: last by priority,
-    then id), and a last line says how many. Empty where not one entry fits.
+    With a budget in estimated tokens, descriptions are first shortened to a common length. Then
+    entries are dropped, lowest first in the ranking for ``query`` (without a query: by priority,
+    then id), and a last line states their number. The result is empty when no entry fits.
     Raises UnknownName for an unknown format.
     """
     if format not in FORMATS:
@@ -72,29 +72,29 @@ def _listed(catalog: Catalog, include_conventions: bool) -> list[Skill]:
 def by_preference(
     catalog: Catalog, listed: list[Skill], query: str | Query | None, scorer: str | Scorer | Any
 ) -> list[Skill]:
-    """Return the skills in the order in which they should keep their place.
+    """Return the skills in order of preference.
 
-    Those that the query finds nothing for come last, as they would stand without one.
+    With a query they are ranked. Skills that do not match come last, in the order without a query.
     """
     by_priority = sorted(listed, key=lambda skill: (-skill.priority, _by_id(skill)))
     if query is None:
         return by_priority
-    asked = query if isinstance(query, Query) else Query(query)
-    _, scored = score_query(catalog, asked, scorer)
-    kept = {id(skill) for skill in listed}
-    pairs = eligible(catalog, asked, zeros=True, scored=scored)
-    ranked = [skill for skill, _ in in_order(pairs, scored) if id(skill) in kept]
-    if not scored.settled:
+    request = query if isinstance(query, Query) else Query(query)
+    _, scored = score_query(catalog, request, scorer)
+    listed_ids = {id(skill) for skill in listed}
+    pairs = eligible(catalog, request, zeros=True, scored=scored)
+    ranked = [skill for skill, _ in in_order(pairs, scored) if id(skill) in listed_ids]
+    if not scored.is_preordered:
         return ranked
-    found = {id(skill) for skill in ranked}
-    rest = (skill for skill in by_priority if id(skill) not in found)
-    return [*ranked, *(skill for skill in rest if _admitted(skill, asked))]
+    ranked_ids = {id(skill) for skill in ranked}
+    rest = (skill for skill in by_priority if id(skill) not in ranked_ids)
+    return [*ranked, *(skill for skill in rest if _admitted(skill, request))]
 
 
 def _admitted(skill: Skill, query: Query) -> bool:
-    """True when the query's tags leave the skill."""
-    wanted = not query.include_tags or has_tag(skill, query.include_tags)
-    return wanted and not has_tag(skill, query.exclude_tags)
+    """Return True when the skill passes the query's tags."""
+    included = not query.include_tags or has_tag(skill, query.include_tags)
+    return included and not has_tag(skill, query.exclude_tags)
 
 
 Writer = Callable[[Sequence[Skill], int | None, int], str]
@@ -107,23 +107,12 @@ def _fitted(preferred: list[Skill], write: Writer, budget: int) -> str:
 
     longest = max((len(skill.description) for skill in preferred), default=0)
     count = len(preferred)
-    if not fits(count, _SHORTEST_DESCRIPTION):
-        count = _largest(0, count, lambda number: fits(number, _SHORTEST_DESCRIPTION))
+    if not fits(count, _MIN_DESCRIPTION_CHARS):
+        count = largest_fitting(0, count, lambda number: fits(number, _MIN_DESCRIPTION_CHARS))
     if count == 0:
         return ""
-    chars = _largest(_SHORTEST_DESCRIPTION, longest, lambda number: fits(count, number))
+    chars = largest_fitting(_MIN_DESCRIPTION_CHARS, longest, lambda number: fits(count, number))
     return write(preferred[:count], chars, len(preferred) - count)
-
-
-def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number in the range that fits; ``low`` when none does."""
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _by_id(skill: Skill) -> tuple[bytes, tuple[str, str]]:
@@ -135,10 +124,6 @@ def _description(skill: Skill, chars: int | None) -> str:
     return line if chars is None else shorten(line, chars)
 
 
-def _more(left: int) -> str:
-    return f"({plural(left, 'more skill')} not listed)"
-
-
 def _lines(skills: Sequence[Skill], chars: int | None, left: int) -> str:
     lines = []
     for skill in sorted(skills, key=_by_id):
@@ -147,7 +132,7 @@ def _lines(skills: Sequence[Skill], chars: int | None, left: int) -> str:
         phrases = [clean_line(phrase) for phrase in skill.triggers.phrases[:TOP_PHRASES]]
         lines.append(f"{line} | triggers: {', '.join(phrases)}" if phrases else line)
     if left:
-        lines.append(_more(left))
+        lines.append(not_listed(left))
     return "\n".join(lines)
 
 
@@ -162,7 +147,7 @@ def _xml(skills: Sequence[Skill], chars: int | None, left: int) -> str:
             lines += ["<location>", xml_escape(clean_line(skill.path)), "</location>"]
         lines.append("</skill>")
     if left:
-        lines.append(f"<!-- {_more(left)} -->")
+        lines.append(f"<!-- {not_listed(left)} -->")
     lines.append("</available_skills>")
     return "\n".join(lines)
 
@@ -173,15 +158,15 @@ def _markdown(skills: Sequence[Skill], chars: int | None, left: int) -> str:
         for skill in sorted(skills, key=_by_id)
     ]
     if left:
-        lines.append(f"- {_more(left)}")
+        lines.append(f"- {not_listed(left)}")
     return "\n".join(lines)
 
 
 def _plain(text: str) -> str:
-    """Return the text on one line with what Markdown would read as markup escaped."""
+    """Return the text on one line with Markdown characters escaped."""
     line = clean_line(text)
     return "".join(f"\\{char}" if char in "\\`*_[]<>|" else char for char in line)
 
 
 FORMATS: dict[str, Writer] = {"lines": _lines, "xml": _xml, "markdown": _markdown}
-"""The formats by name: a writer takes skills, a description length and how many are left out."""
+"""Writers by format name: (skills, description length, number of omitted skills) → text."""

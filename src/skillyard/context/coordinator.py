@@ -148,25 +148,25 @@ class ContextCoordinator:
         """
         check_fence(fence)
         cascade = [strategies] if isinstance(strategies, Strategy) else list(strategies)
-        asked: str | Query | None = None
+        request: str | Query | None = None
         for strategy in cascade:
             if isinstance(strategy, ByQuery):
-                asked = strategy.text
-            for skill, score in self._offers(strategy, asked):
+                request = strategy.text
+            for skill, score in self._offers(strategy, request):
                 context = self._context(skill, score, fence)
                 if context is not None:
                     return context
         return None
 
     def _offers(
-        self, strategy: Strategy, asked: str | Query | None
+        self, strategy: Strategy, request: str | Query | None
     ) -> Iterator[tuple[Skill, float]]:
         if isinstance(strategy, ByName):
             yield from self._by_name(strategy.name)
         elif isinstance(strategy, ByQuery):
             yield from self._by_query(strategy.text)
         elif isinstance(strategy, ByTag):
-            yield from self._by_tag(strategy.tag, strategy.query or asked)
+            yield from self._by_tag(strategy.tag, strategy.query or request)
         else:
             raise InvalidInput("a strategy is ByName, ByQuery or ByTag")
 
@@ -193,9 +193,9 @@ class ContextCoordinator:
 
     def _by_tag(self, tag: str, query: str | Query | None) -> Iterator[tuple[Skill, float]]:
         policy = self._config.policy or SelectionPolicy()
-        asked = query if isinstance(query, Query) else Query(query or "")
-        _, scored = score_query(self._catalog, asked, self._config.scorer)
-        pairs = tagged(self._catalog, asked.replace(include_tags=(tag,)), scored)
+        request = query if isinstance(query, Query) else Query(query or "")
+        _, scored = score_query(self._catalog, request, self._config.scorer)
+        pairs = tagged(self._catalog, request.replace(include_tags=(tag,)), scored)
         pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
         yield from in_order(pairs, scored)
 
@@ -240,7 +240,7 @@ class ContextCoordinator:
 
     def _references(self, skill: Skill, warnings: list[str]) -> tuple[ResolvedReference, ...]:
         room = self._config.max_reference_chars
-        found = []
+        references = []
         for path in skill.declared_references:
             try:
                 text = clean(read_declared(skill, path).decode("utf-8"))
@@ -251,6 +251,6 @@ class ContextCoordinator:
             if room <= 0:
                 warnings.append(f"{skill.name}: reference {path!r} left out: budget used up")
                 continue
-            found.append(ResolvedReference(path, text[:room], len(text) > room))
+            references.append(ResolvedReference(path, text[:room], len(text) > room))
             room -= len(text)
-        return tuple(found)
+        return tuple(references)

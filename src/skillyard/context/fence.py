@@ -1,4 +1,4 @@
-"""The random part of a frame: what the author of a skill cannot know when the skill is written.
+"""The fence: a random part of a frame that the author of a skill cannot know.
 
 A frame is ``[skill:NAME]`` … ``[/skill]`` unless a fence is given; then it is
 ``[skill:NAME fence=FENCE]`` … ``[/skill:FENCE]``. Both endings are escaped inside a frame, so a
@@ -19,7 +19,7 @@ _FENCE = "[0-9a-z]{8,64}"
 
 def random_fence() -> str:
     """Return 16 random hexadecimal digits, for one frame or for the frames of one prompt."""
-    from secrets import token_hex  # loads the hashing that most calls do not need
+    from secrets import token_hex  # deferred: slow to import
 
     return token_hex(_BYTES)
 
@@ -31,7 +31,7 @@ def check_fence(fence: str | None) -> None:
 
 
 def opening_tag(name: str, fence: str | None = None) -> str:
-    """Return the first line of a frame. The name must be safe in it already."""
+    """Return the first line of a frame. The name must already be safe."""
     return f"[skill:{name}]" if fence is None else f"[skill:{name} fence={fence}]"
 
 
@@ -41,6 +41,6 @@ def closing_tag(fence: str | None = None) -> str:
 
 
 def fence_of(text: str) -> str | None:
-    """Return the fence that the frame in front of a text names, or None."""
-    found = re.match(rf"\[skill:[^\n]* fence=({_FENCE})\]\n", text)
-    return None if found is None else found.group(1)
+    """Return the fence of the frame at the start of a text, or None."""
+    match = re.match(rf"\[skill:[^\n]* fence=({_FENCE})\]\n", text)
+    return None if match is None else match.group(1)

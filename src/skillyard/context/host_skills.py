@@ -1,4 +1,4 @@
-"""Which skills of a library a host offers its model, in which order, and by which paths."""
+"""The skills that a host lists to its model, with their order and paths."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from skillyard.text import clean_line
 __all__ = ["ShortPaths", "listed_skills", "order_of", "short_paths"]
 
 _READ = (Origin.AGENTSKILLS, None)
-"""Origins that hosts know: folders with a SKILL.md, and skills built in code."""
+"""Origins that hosts read: folders with a SKILL.md, and skills built in code."""
 
 
 def listed_skills(
     catalog: Catalog, rule: ListingRule
 ) -> tuple[list[Skill], list[tuple[Skill, str]]]:
-    """Return the skills that the host lists, and those that it does not read with the reason."""
+    """Return (listed skills, unread skills with reasons) for the host."""
     listed: list[Skill] = []
     unread: list[tuple[Skill, str]] = []
     shadowed = catalog.shadowed
     for skill in catalog:
         why = _unread(skill, rule)
         winner = shadowed.get(skill)
-        # What wins here by a layout of ours, or elsewhere, is nothing that this host would find.
+        # A winner that this host does not find does not shadow the skill there.
         if not why and winner is not None and not _elsewhere(winner, rule):
             same = is_copy(skill, winner)
             what = "a copy of" if same else "another skill of that name goes first:"
@@ -57,7 +57,7 @@ def _unread(skill: Skill, rule: ListingRule) -> str:
 
 
 def _elsewhere(skill: Skill, rule: ListingRule) -> str:
-    """Return why the host does not find a skill at all; empty where it does."""
+    """Return why the host does not find a skill; empty when it does."""
     if skill.origin not in _READ:
         return f"layout {skill.origin}: hosts read folders with a SKILL.md"
     if not rule.agents or skill.scope != "user" or not skill.path:
@@ -69,7 +69,7 @@ def _elsewhere(skill: Skill, rule: ListingRule) -> str:
 
 
 def _is_hidden(skill: Skill, name: str) -> bool:
-    """True where a file beside the skill keeps it from being chosen by the model."""
+    """Return True when a file beside the skill disables its selection by the model."""
     if not skill.path or not os.path.isfile(os.path.join(os.path.dirname(skill.path), name)):
         return False
     from skillyard.formats.yaml_guard import Scalar, read_mapping
@@ -78,7 +78,7 @@ def _is_hidden(skill: Skill, name: str) -> bool:
     try:
         text = read_resource(skill, name).decode("utf-8", "replace")
         policy = read_mapping(text, name)[0].get("policy")
-    except SkillError:  # what cannot be read forbids nothing
+    except SkillError:  # an unreadable file disables nothing
         return False
     allowed = policy.get("allow_implicit_invocation") if isinstance(policy, dict) else None
     return isinstance(allowed, Scalar) and allowed.text == "false"
@@ -90,7 +90,7 @@ def order_of(rule: ListingRule) -> Callable[[Skill], tuple[int, str, str]]:
         return lambda skill: (0, *skill.key)
 
     def place(skill: Skill) -> tuple[int, str, str]:
-        """What a repository brings, then what came with Codex, then what the user has."""
+        """Skills of the repository first, then those of Codex, then those of the user."""
         theirs = 2 if skill.scope == "user" else 0
         return (1 if _is_systems(skill.path) else theirs, *skill.key)
 
@@ -98,7 +98,7 @@ def order_of(rule: ListingRule) -> Callable[[Skill], tuple[int, str, str]]:
 
 
 class ShortPaths(NamedTuple):
-    """How a host names files: below one of its folders, by the folder's number."""
+    """Short paths of a host: folder number and path below that folder."""
 
     paths: dict[str, str]
     """``r0/name/SKILL.md`` by path."""
@@ -106,12 +106,12 @@ class ShortPaths(NamedTuple):
     """By number."""
 
     def table(self) -> list[str]:
-        """Return the lines that say which folder has which number."""
+        """Return the lines that list the folders by number."""
         return [f"- `r{number}` = `{folder}`" for number, folder in enumerate(self.folders)]
 
 
 def short_paths(skills: Iterable[Skill], roots: Sequence[str]) -> ShortPaths:
-    """Return the short paths of the skills that have one, from these roots of the library."""
+    """Return the short paths of skills with a path, relative to the roots of the library."""
     known = sorted((os.path.abspath(root) for root in roots), key=len, reverse=True)
     numbers: dict[str, int] = {}
     short = {}
@@ -130,5 +130,5 @@ def short_paths(skills: Iterable[Skill], roots: Sequence[str]) -> ShortPaths:
 
 
 def _is_systems(path: str) -> bool:
-    """True for a skill that came with the host."""
+    """Return True for a skill that the host includes."""
     return "/.system/" in path.replace("\\", "/")

@@ -1,8 +1,8 @@
-"""What agent hosts do with the listing of their skills: budgets, caps, and what goes first.
+"""The listing rules of agent hosts: budgets, caps, and what is dropped first.
 
-Facts about other programs, each with where it is from and as of when. A host shows its model one
-entry for each skill; where all of them do not fit, every host cuts in its own way, and mostly
-without a word. :mod:`skillyard.context.listing` works out what comes of it for a library.
+These are facts about other programs, with their sources and dates. A host shows its model one entry
+for each skill. When they do not all fit, each host cuts in its own way, mostly without a notice.
+:mod:`skillyard.context.listing` computes the effect for a library.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ HOSTS: dict[str, ListingRule] = {
 
 def rule_of(host: str) -> ListingRule:
     """Return the rule of that host. Raises UnknownName, listing the known ones."""
-    found = HOSTS.get(host)
-    if found is None:
+    rule = HOSTS.get(host)
+    if rule is None:
         raise UnknownName("host", host, HOSTS)
-    return found
+    return rule

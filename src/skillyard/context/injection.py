@@ -18,7 +18,7 @@ from skillyard.catalog import Catalog
 from skillyard.context.activation import prompt_block, with_body
 from skillyard.context.fence import check_fence, closing_tag, fence_of
 from skillyard.errors import InvalidInput
-from skillyard.index.indexed import load_catalog
+from skillyard.index.indexed_catalog import load_catalog
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
@@ -57,11 +57,11 @@ def select_prompt_block(
     top_k: int | None = None,
     fence: str | None = None,
 ) -> tuple[str, Match] | None:
-    """Return the block of the best skill and its match, or None when none fits.
+    """Return (block of the best skill, its match), or None when no skill is selected.
 
     ``min_score`` and ``top_k`` are those of :func:`skillyard.select`; with a ``top_k`` of 0 no
-    skill fits. ``fence`` is that of :func:`skillyard.prompt_block`. Raises SkillError where the
-    skill's file can no longer be read.
+    skill is selected. ``fence`` is that of :func:`skillyard.prompt_block`. Raises SkillError when
+    the skill's file can no longer be read.
     """
     check_fence(fence)
     selection = select(catalog, query, policy, scorer, min_score=min_score, top_k=top_k)
@@ -83,7 +83,7 @@ def inject(
     top_k: int | None = None,
     fence: str | None = None,
 ) -> Injection:
-    """Put the block of the best skill before the user's text, a blank line between.
+    """Return the prompt with the block of the best skill before the user's text.
 
     ``prompt`` is a string, a message ``{"role", "content"}`` (content a string or a list of
     parts; ``parts`` in place of ``content`` is understood), or a list of messages, of which the
@@ -94,8 +94,8 @@ def inject(
     check_fence(fence)
     policy = policy_with(policy, min_score, top_k)
     if isinstance(prompt, str):
-        found = _block(prompt, catalog, policy, max_chars, scorer, fence)
-        return Injection(prompt, None) if found is None else _joined(prompt, *found)
+        block = _block(prompt, catalog, policy, max_chars, scorer, fence)
+        return Injection(prompt, None) if block is None else _joined(prompt, *block)
     if isinstance(prompt, Mapping):
         return _into_message(prompt, catalog, policy, max_chars, scorer, fence)
     messages = list(prompt)
@@ -116,16 +116,16 @@ def _block(
     own = _own_words(text)
     if not own.strip():
         return None
-    found = select_prompt_block(
+    block = select_prompt_block(
         catalog, own, policy, scorer=scorer, max_chars=max_chars, fence=fence
     )
-    if found is None or own is text or text.startswith(found[0]):
-        return found
-    return None  # another injector has put a block there: one is enough
+    if block is None or own is text or text.startswith(block[0]):
+        return block
+    return None  # another injector has already added a block
 
 
 def _own_words(text: str) -> str:
-    """Return the user's own words: the text without a block that stands before it."""
+    """Return the text without a block at its start."""
     if not text.startswith("[skill:"):
         return text
     for fence in (fence_of(text), None):
@@ -164,11 +164,11 @@ def _into_message(
     texts = [
         (number, text) for number, part in enumerate(parts) if (text := _text(part)) is not None
     ]
-    found = _block("\n".join(text for _, text in texts), catalog, policy, max_chars, scorer, fence)
-    if found is None:
+    block = _block("\n".join(text for _, text in texts), catalog, policy, max_chars, scorer, fence)
+    if block is None:
         return unchanged
     first, text = texts[0]
-    joined = _joined(text, *found)
+    joined = _joined(text, *block)
     part = parts[first]
     parts[first] = joined.prompt if isinstance(part, str) else {**part, "text": joined.prompt}
     return Injection({**message, field: parts}, joined.match)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
-from skillyard.context.budget import estimate_tokens
+from skillyard.context.budget import estimate_tokens, largest_fitting, not_listed
 from skillyard.context.host_skills import ShortPaths, listed_skills, order_of, short_paths
 from skillyard.context.hosts import (
     ALPHABETICAL,
@@ -22,7 +22,7 @@ from skillyard.context.hosts import (
 )
 from skillyard.errors import InvalidInput, SkillError
 from skillyard.skill import Skill
-from skillyard.text import clean_line, plural, xml_escape
+from skillyard.text import clean_line, xml_escape
 
 __all__ = [
     "CUT",
@@ -42,7 +42,7 @@ NAME_ONLY = "name only"
 LEFT_OUT = "left out"
 NOT_READ = "not read"
 """The host does not take the file for a skill that its model may choose."""
-SHORTEST = 40
+MIN_DESCRIPTION_CHARS = 40
 """Characters below which a shortened description says nothing: the name stands alone instead."""
 
 
@@ -141,20 +141,20 @@ def fitted(
     _check(window, budget)
     skills, unread = listed_skills(catalog, rule)
     place = {id(skill): number for number, skill in enumerate(preferred)}
-    wanted = sorted((s for s in skills if id(s) in place), key=lambda skill: place[id(skill)])
+    ordered = sorted((s for s in skills if id(s) in place), key=lambda skill: place[id(skill)])
     short = short_paths(skills if rule.form == PATHS else (), catalog.roots)
-    lines = [_Entry(skill, rule, short) for skill in wanted]
+    lines = [_Entry(skill, rule, short) for skill in ordered]
     limit, own = (rule.budget(window), rule.own) if budget is None else (budget, 0)
     if limit is not None:
         room = max(0, limit - own - _table_cost(rule, short))
         if sum(line.cost(line.chars) for line in lines) > room:
             _by_preference(lines, room, rule)
-    found = _listing(rule, window, limit, own, lines, unread)
-    left = found.count(LEFT_OUT)
+    listing = _listing(rule, window, limit, own, lines, unread)
+    left = listing.count(LEFT_OUT)
     if not left or left == len(lines):
-        return found
-    more = _more(left)
-    return found._replace(used=found.used + _cost(rule, more), text=f"{found.text}\n{more}")
+        return listing
+    more = not_listed(left)
+    return listing._replace(used=listing.used + _cost(rule, more), text=f"{listing.text}\n{more}")
 
 
 def _check(window: int, budget: int | None) -> None:
@@ -185,6 +185,10 @@ class _Entry:
     def cost(self, shown: int) -> int:
         """Return what the entry takes of the budget, its line end included."""
         return _cost(self.rule, self.line(shown))
+
+    def longest(self, budget: int) -> int:
+        """Return the longest description, in characters, whose entry fits the budget."""
+        return largest_fitting(0, self.chars, lambda chars: self.cost(chars) <= budget)
 
 
 def _description(skill: Skill, rule: ListingRule) -> str:
@@ -295,7 +299,7 @@ def _by_preference(lines: list[_Entry], limit: int, rule: ListingRule) -> None:
     names = sum(line.cost(0) for line in lines)
     room = limit - names
     if room < 0:
-        room = max(0, limit - _cost(rule, _more(len(lines))))
+        room = max(0, limit - _cost(rule, not_listed(len(lines))))
         for line in lines:
             line.left_out = line.cost(0) > room
             room -= 0 if line.left_out else line.cost(0)
@@ -303,9 +307,9 @@ def _by_preference(lines: list[_Entry], limit: int, rule: ListingRule) -> None:
         least, line.shown = line.cost(0), 0
         if line.left_out:
             continue
-        shown = _longest(line, least + room)
+        shown = line.longest(least + room)
         shown = _at_a_word(line, shown)
-        if shown == line.chars or shown >= SHORTEST:
+        if shown == line.chars or shown >= MIN_DESCRIPTION_CHARS:
             line.shown = shown
             room -= line.cost(shown) - least
 
@@ -316,22 +320,6 @@ def _at_a_word(line: _Entry, shown: int) -> int:
     if shown == line.chars or text[shown] == " ":
         return shown
     return max(text.rfind(" ", 0, shown), 0)
-
-
-def _longest(line: _Entry, most: int) -> int:
-    """Return the largest number of characters with which the entry costs at most ``most``."""
-    low, high = 0, line.chars
-    while low < high:
-        middle = (low + high + 1) // 2
-        if line.cost(middle) <= most:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _more(left: int) -> str:
-    return f"({plural(left, 'more skill')} not listed)"
 
 
 def _listing(

@@ -66,13 +66,13 @@ class ScriptResult(NamedTuple):
 def list_scripts(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> tuple[Script, ...]:
     """Return the skill's scripts, sorted by path; none for a skill without a folder."""
     try:
-        found = list_resources(skill, limits)
+        resources = list_resources(skill, limits)
     except ResourceRefused:
         return ()
     body = skill.body or ""
     return tuple(
         Script(item.path, item.size, item.path in body or item.path.rsplit("/", 1)[-1] in body)
-        for item in found
+        for item in resources
         if item.path.startswith(FOLDER)
     )
 
@@ -169,8 +169,8 @@ def _run(
                 ) from None
         over = _wait(process, started + timeout_s, (out, err), max_bytes)
         code = None if over == "time" else process.returncode
-        stdout, cut_out = _kept(out, max_bytes)
-        stderr, cut_err = _kept(err, max_bytes)
+        stdout, cut_out = _read_output(out, max_bytes)
+        stderr, cut_err = _read_output(err, max_bytes)
     seconds = time.monotonic() - started
     return ScriptResult(code, stdout, stderr, over == "time", cut_out or cut_err, seconds)
 
@@ -196,7 +196,7 @@ def _wait(
         end_group(process)
 
 
-def _kept(output: IO[bytes], max_bytes: int) -> tuple[str, bool]:
+def _read_output(output: IO[bytes], max_bytes: int) -> tuple[str, bool]:
     output.seek(0)
     data = output.read(max_bytes + 1)
     return data[:max_bytes].decode("utf-8", "replace"), len(data) > max_bytes

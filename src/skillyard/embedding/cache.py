@@ -1,7 +1,6 @@
-"""Vectors that were made once: kept in the cache folder, by embedder and by what was read.
+"""A cache of vectors in the cache folder: one SQLite file for each embedder, keyed by text.
 
-A small SQLite file for each embedder, safe for many processes. It can be deleted at any time;
-damage costs the time of making the vectors again.
+It is safe for concurrent processes, and can be deleted at any time. A damaged file is recreated.
 """
 
 from __future__ import annotations
@@ -11,59 +10,59 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 
-from skillyard.embedding.protocol import Embedder, checked, unit_bytes
+from skillyard.embedding.protocol import Embedder, embed_checked, unit_bytes
 from skillyard.errors import EmbedderFailed, InvalidInput
 from skillyard.io.sha256 import sha256
 
-__all__ = ["VectorCache", "vectors_of"]
+__all__ = ["VectorCache", "embed_cached"]
 
-AT_ONCE = 256
-"""Texts that are embedded before what was made is kept: what a stopped run loses."""
-ASKED = 500
-"""Keys of one query."""
-WAIT_S = 10.0
+BATCH_TEXTS = 256
+"""Texts embedded between two writes to the cache."""
+MAX_QUERY_KEYS = 500
+"""Keys per SQL query."""
+LOCK_TIMEOUT_S = 10.0
 
 
 class VectorCache:
-    """Vectors by text, for one embedder, in one folder. Never raises for the sake of the cache."""
+    """The vectors of one embedder in one folder. Errors of the cache are never raised."""
 
     def __init__(self, folder: str, embedder: str) -> None:
         name = sha256(embedder.encode("utf-8", "surrogatepass")).hex()[:24]
         self.path = os.path.join(folder, f"{name}.sqlite")
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Return the vectors that are kept."""
-        found: dict[bytes, bytes] = {}
+        """Return the cached vectors of the keys."""
+        vectors: dict[bytes, bytes] = {}
         listed = list(keys)
         with suppress(sqlite3.Error, OSError):
             if not os.path.exists(self.path):
-                return found
+                return vectors
             with closing(self._open()) as database:
-                for start in range(0, len(listed), ASKED):
-                    some = listed[start : start + ASKED]
+                for start in range(0, len(listed), MAX_QUERY_KEYS):
+                    some = listed[start : start + MAX_QUERY_KEYS]
                     marks = ",".join("?" * len(some))
                     sql = f"select key, vector from vectors where key in ({marks})"
                     rows = database.execute(sql, some).fetchall()
-                    found.update(
+                    vectors.update(
                         (key, vector)
                         for key, vector in rows
                         if isinstance(key, bytes) and isinstance(vector, bytes)
                     )
-        return found
+        return vectors
 
     def clear(self) -> None:
-        """Forget every vector."""
+        """Delete all vectors."""
         with suppress(OSError):
             os.unlink(self.path)
 
     def put(self, vectors: Mapping[bytes, bytes]) -> None:
-        """Keep vectors. A cache that cannot be written is left as it is."""
+        """Store vectors. A cache that cannot be written stays unchanged."""
         try:
             self._write(vectors)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 return  # locked, read-only, full
-            with suppress(OSError, sqlite3.Error):  # no database any more: made anew
+            with suppress(OSError, sqlite3.Error):  # damaged: recreate it
                 os.unlink(self.path)
                 self._write(vectors)
         except OSError:
@@ -79,7 +78,7 @@ class VectorCache:
             database.executemany("insert or replace into vectors values (?, ?)", vectors.items())
 
     def _open(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self.path, timeout=WAIT_S)
+        database = sqlite3.connect(self.path, timeout=LOCK_TIMEOUT_S)
         try:
             database.execute("pragma synchronous = normal")
         except sqlite3.Error:
@@ -88,57 +87,57 @@ class VectorCache:
         return database
 
 
-def vectors_of(
+def embed_cached(
     embedder: Embedder, texts: Sequence[str], cache: VectorCache | None = None
 ) -> list[bytes]:
-    """Return the unit vector of each text as signed bytes, made only where none is kept.
+    """Return the unit vector of each text as signed bytes. Missing vectors are computed and stored.
 
-    Empty where the embedder finds no direction. Raises EmbedderFailed.
+    The vector is empty when the embedder returns a zero vector. Raises EmbedderFailed.
     """
     keys = [sha256(text.encode("utf-8", "surrogatepass")) for text in texts]
-    wanted = dict(zip(keys, texts, strict=True))
-    known = {} if cache is None else cache.get(wanted)
+    text_by_key = dict(zip(keys, texts, strict=True))
+    known = {} if cache is None else cache.get(text_by_key)
     try:
-        _make(embedder, wanted, known, cache)
-    except _AnotherLength:  # the model behind the name is not what it was
+        _embed_missing(embedder, text_by_key, known, cache)
+    except _LengthMismatch:  # the model behind the name has changed
         if not known or cache is None:
             raise
         cache.clear()
         known = {}
-        _make(embedder, wanted, known, cache)
+        _embed_missing(embedder, text_by_key, known, cache)
     return [known[key] for key in keys]
 
 
-class _AnotherLength(EmbedderFailed):
+class _LengthMismatch(EmbedderFailed):
     pass
 
 
-def _make(
+def _embed_missing(
     embedder: Embedder,
-    wanted: Mapping[bytes, str],
+    text_by_key: Mapping[bytes, str],
     known: dict[bytes, bytes],
     cache: VectorCache | None,
 ) -> None:
-    """Add to ``known`` what is missing. Raises EmbedderFailed."""
-    missing = [pair for pair in wanted.items() if pair[0] not in known]
+    """Compute the missing vectors and add them to ``known``. Raises EmbedderFailed."""
+    missing = [pair for pair in text_by_key.items() if pair[0] not in known]
     sizes = {len(vector) for vector in known.values() if vector}
-    for start in range(0, len(missing), AT_ONCE):
-        some = missing[start : start + AT_ONCE]
-        made = _made(embedder, [text for _, text in some])
-        sizes.update(len(vector) for vector in made if vector)
+    for start in range(0, len(missing), BATCH_TEXTS):
+        some = missing[start : start + BATCH_TEXTS]
+        vectors = _embed_batch(embedder, [text for _, text in some])
+        sizes.update(len(vector) for vector in vectors if vector)
         if len(sizes) > 1:
-            said = ", ".join(map(str, sorted(sizes)))
-            raise _AnotherLength(embedder.id, f"vectors of {said} numbers, not of one length")
-        new = dict(zip([key for key, _ in some], made, strict=True))
+            lengths = ", ".join(map(str, sorted(sizes)))
+            raise _LengthMismatch(embedder.id, f"vectors of {lengths} numbers, not of one length")
+        new = dict(zip([key for key, _ in some], vectors, strict=True))
         known.update(new)
         if cache is not None:
             cache.put(new)
     if len(sizes) > 1:
-        raise _AnotherLength(embedder.id, "vectors of several lengths were kept")
+        raise _LengthMismatch(embedder.id, "vectors of several lengths were kept")
 
 
-def _made(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+def _embed_batch(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     try:
-        return [unit_bytes(vector) for vector in checked(embedder, texts)]
+        return [unit_bytes(vector) for vector in embed_checked(embedder, texts)]
     except InvalidInput as error:
         raise EmbedderFailed(embedder.id, str(error)) from None

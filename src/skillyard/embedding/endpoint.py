@@ -1,7 +1,7 @@
 """``http``: any server with an OpenAI-like ``/embeddings`` route. Needs ``skillyard[remote]``.
 
-Only the address that was given is asked: redirects are not followed, and the key is sent nowhere
-else and written nowhere.
+Requests go to the configured address only. Redirects are not followed, and the key is neither sent
+elsewhere nor stored.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ URL = "SKILLYARD_EMBEDDINGS_URL"
 MODEL = "SKILLYARD_EMBEDDINGS_MODEL"
 KEY = "SKILLYARD_EMBEDDINGS_KEY"
 
-AT_ONCE = 64
-"""Texts of one request."""
-TRIES = 3
-PATIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Answers after which the same request may succeed."""
-LONGEST_WAIT_S = 20.0
-"""What a server's Retry-After is followed up to."""
-LARGEST_ANSWER = 64 * 1024 * 1024
+BATCH_TEXTS = 64
+"""Texts per request."""
+MAX_ATTEMPTS = 3
+RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Status codes after which a retry may succeed."""
+MAX_RETRY_AFTER_S = 20.0
+"""Longest Retry-After that is respected."""
+MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 """Bytes: 64 vectors of 4,096 numbers take about six million."""
 
 
 class HttpEmbedder:
-    """Asks ``POST {url}`` with ``{"model", "input": [text, …]}`` and reads ``data[].embedding``."""
+    """Sends ``POST {url}`` with ``{"model", "input": [text, …]}``, reads ``data[].embedding``."""
 
     def __init__(
         self,
@@ -50,16 +50,16 @@ class HttpEmbedder:
     ) -> None:
         """Raises InvalidInput for anything but an http(s) address, EmbedderFailed without httpx2.
 
-        ``url`` is the whole address, such as ``https://host/v1/embeddings``. ``sleep`` is what
-        waits between two tries.
+        ``url`` is the whole address, such as ``https://host/v1/embeddings``. ``sleep`` is called
+        between retries.
         """
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InvalidInput(f"{url!r} is no http or https address of an embeddings route")
+            raise InvalidInput(f"{url!r} is not an http or https address of an embeddings route")
         if parts.username or parts.password:
             raise InvalidInput(f"give the key in {KEY}, not in the address")
         if not model:
-            raise InvalidInput("name the model that the endpoint shall use")
+            raise InvalidInput("name the model of the endpoint")
         if find_spec("httpx2") is None:
             raise EmbedderFailed("http", "not installed: httpx2", hint=install_command("remote"))
         self.url = url
@@ -70,7 +70,7 @@ class HttpEmbedder:
 
     @property
     def id(self) -> str:
-        """The address and the model: another server's vectors are others."""
+        """The address and the model, which identify the vectors."""
         return f"{self.url}#{self.model}"
 
     def __eq__(self, other: object) -> bool:
@@ -87,40 +87,40 @@ class HttpEmbedder:
         return f"<HttpEmbedder {self.id}>"
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
-        """Return a vector for each text; requests and skills are asked for alike.
+        """Return a vector for each text. ``query`` makes no difference.
 
         Raises EmbedderFailed: no connection, an error status, or an answer of another shape.
         """
         import httpx2
 
-        left, found = iter(texts), list[list[float]]()
+        left, vectors = iter(texts), list[list[float]]()
         with httpx2.Client(
             timeout=self.timeout_s, headers=self._headers, follow_redirects=False
         ) as client:
-            while batch := list(islice(left, AT_ONCE)):
-                found += self._vectors(self._ask(client, batch), len(batch))
-        return found
+            while batch := list(islice(left, BATCH_TEXTS)):
+                vectors += self._vectors(self._ask(client, batch), len(batch))
+        return vectors
 
     def _ask(self, client: Any, texts: list[str]) -> Any:
         import httpx2
 
-        said = ""
-        for number in range(TRIES):
+        failure = ""
+        for number in range(MAX_ATTEMPTS):
             if number:
                 self._sleep(0.5 * 2**number)
             try:
                 status, wait, answer = self._once(client, texts)
             except httpx2.HTTPError as error:
-                said = f"cannot be reached: {type(error).__name__} {error}".rstrip()
+                failure = f"cannot be reached: {type(error).__name__} {error}".rstrip()
                 continue
             if status == 200:
                 return answer
-            said = f"answered {status}"
-            if status not in PATIENT:
+            failure = f"answered {status}"
+            if status not in RETRYABLE_STATUSES:
                 break
-            if wait and number + 1 < TRIES:
-                self._sleep(min(wait, LONGEST_WAIT_S))
-        raise EmbedderFailed(self.id, said, hint=f"check {URL}, {MODEL} and {KEY}")
+            if wait and number + 1 < MAX_ATTEMPTS:
+                self._sleep(min(wait, MAX_RETRY_AFTER_S))
+        raise EmbedderFailed(self.id, failure, hint=f"check {URL}, {MODEL} and {KEY}")
 
     def _once(self, client: Any, texts: list[str]) -> tuple[int, float, Any]:
         """Return (status, seconds to wait, JSON)."""
@@ -132,29 +132,29 @@ class HttpEmbedder:
             data = bytearray()
             for chunk in response.iter_bytes():
                 data += chunk
-                if len(data) > LARGEST_ANSWER:
-                    raise EmbedderFailed(self.id, f"answered more than {LARGEST_ANSWER} bytes")
+                if len(data) > MAX_RESPONSE_BYTES:
+                    raise EmbedderFailed(self.id, f"answered more than {MAX_RESPONSE_BYTES} bytes")
         import json
 
         try:
             return 200, 0.0, json.loads(data)
         except (ValueError, RecursionError):
-            raise EmbedderFailed(self.id, "answered something that is no JSON") from None
+            raise EmbedderFailed(self.id, "answered with something that is not JSON") from None
 
     def _vectors(self, answer: Any, count: int) -> list[list[float]]:
         listed = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(listed, list) or len(listed) != count:
             raise EmbedderFailed(self.id, f"answered without a list `data` of {count} vectors")
-        found: list[list[float] | None] = [None] * count
+        vectors: list[list[float] | None] = [None] * count
         for place, item in enumerate(listed):
             vector = item.get("embedding") if isinstance(item, dict) else None
             number = item.get("index", place) if isinstance(item, dict) else -1
-            if type(number) is not int or not 0 <= number < count or found[number] is not None:
+            if type(number) is not int or not 0 <= number < count or vectors[number] is not None:
                 raise EmbedderFailed(self.id, f"data[{place}] has no index of its own")
             if not isinstance(vector, list) or not all(map(_is_number, vector)):
                 raise EmbedderFailed(self.id, f"data[{place}].embedding is no list of numbers")
-            found[number] = [float(value) for value in vector]
-        return [vector for vector in found if vector is not None]
+            vectors[number] = [float(value) for value in vector]
+        return [vector for vector in vectors if vector is not None]
 
 
 def _is_number(value: Any) -> bool:
@@ -162,7 +162,7 @@ def _is_number(value: Any) -> bool:
 
 
 def from_environment() -> HttpEmbedder:
-    """Return the endpoint that the environment names. Raises EmbedderFailed when it names none."""
+    """Return the endpoint that the environment configures. Raises EmbedderFailed without one."""
     url, model = os.environ.get(URL, ""), os.environ.get(MODEL, "")
     if not url or not model:
         raise EmbedderFailed("http", "no endpoint is named", hint=f"set {URL} and {MODEL}")

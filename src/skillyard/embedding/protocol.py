@@ -1,4 +1,4 @@
-"""What an embedder is, the ones that are known by name, and vectors as signed bytes."""
+"""The embedder protocol, the registry of embedders, and vectors as signed bytes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from math import isfinite, sqrt
 from typing import Any, Protocol, runtime_checkable
 
 from skillyard.errors import EmbedderFailed, InvalidInput, UnknownName
-from skillyard.stable_sum import stable_sum
+from skillyard.sums import stable_sum
 
-__all__ = ["UNIT", "Embedder", "checked", "embedder_names", "resolve_embedder", "unit_bytes"]
+__all__ = ["UNIT", "Embedder", "embed_checked", "embedder_names", "resolve_embedder", "unit_bytes"]
 
 ENTRY_POINT_GROUP = "skillyard.embedders"
 UNIT = 127
-"""The length of a stored vector: one byte for each component."""
-MOST_DIMENSIONS = 4_096
+"""The norm of a stored vector, whose components are signed bytes."""
+MAX_DIMENSIONS = 4_096
 
 _BUILT_IN = {"http": "skillyard.embedding.endpoint:from_environment"}
 _REMOVED = {
@@ -25,23 +25,23 @@ _REMOVED = {
         " (set SKILLYARD_EMBEDDINGS_URL and SKILLYARD_EMBEDDINGS_MODEL)"
     )
 }
-"""Names of earlier releases, each with what to use instead."""
+"""Names of earlier releases with their replacements."""
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors whose cosine says how near two texts are."""
+    """Turns texts into vectors. Their cosine is the similarity of two texts."""
 
     @property
     def id(self) -> str:
-        """What tells its vectors from all others: model and version. Vectors are kept under it."""
+        """Identifies the vectors in the cache: model and version."""
         ...
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
         """Return one vector for each text, all of one length above 0.
 
-        ``query`` is True for requests, False for skills: models that tell them apart are told.
-        Raises EmbedderFailed when it cannot. The same text must give the same vector.
+        ``query`` is True for requests and False for skills, for models that distinguish them. The
+        result must be deterministic. Raises EmbedderFailed.
         """
         ...
 
@@ -54,22 +54,22 @@ def embedder_names() -> tuple[str, ...]:
 def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
     """Return the embedder of a name (entry point ``skillyard.embedders``), or the object itself.
 
-    Raises UnknownName, InvalidInput (also for a name of an earlier release, with what replaces
-    it), and EmbedderFailed when what it needs is not installed.
+    Raises UnknownName, InvalidInput (also for a name of an earlier release, with its replacement),
+    and EmbedderFailed when a dependency is not installed.
     """
     if isinstance(embedder, str):
         target = _BUILT_IN.get(embedder)
         if target is not None:
             module, _, name = target.partition(":")
-            made = getattr(import_module(module), name)
+            factory = getattr(import_module(module), name)
         else:
             load = _entry_points().get(embedder)
             if load is None and embedder in _REMOVED:
                 raise InvalidInput(f"embedder {embedder} was {_REMOVED[embedder]}")
             if load is None:
                 raise UnknownName("embedder", embedder, embedder_names())
-            made = load()
-        embedder = made() if callable(made) and not isinstance(made, Embedder) else made
+            factory = load()
+        embedder = factory() if callable(factory) and not isinstance(factory, Embedder) else factory
         embedder = embedder() if isinstance(embedder, type) else embedder
     if isinstance(embedder, type) or not isinstance(embedder, Embedder):
         raise InvalidInput("an embedder is a name, or an object with an id and a method embed")
@@ -82,33 +82,33 @@ def _entry_points() -> dict[str, Callable[[], Any]]:
     return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
-def checked(
+def embed_checked(
     embedder: Embedder, texts: Sequence[str], *, query: bool = False
 ) -> list[Sequence[float]]:
-    """Return what the embedder says of the texts, looked at first. Raises EmbedderFailed."""
-    found = list(embedder.embed(texts, query=query))
-    if len(found) != len(texts):
-        raise EmbedderFailed(embedder.id, f"{len(found)} vectors for {len(texts)} texts")
-    lengths = {len(vector) for vector in found}
-    if len(lengths) > 1 or not lengths <= set(range(1, MOST_DIMENSIONS + 1)):
-        said = ", ".join(map(str, sorted(lengths)))
+    """Return the embedder's vectors, after checks of number and length. Raises EmbedderFailed."""
+    vectors = list(embedder.embed(texts, query=query))
+    if len(vectors) != len(texts):
+        raise EmbedderFailed(embedder.id, f"{len(vectors)} vectors for {len(texts)} texts")
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) > 1 or not lengths <= set(range(1, MAX_DIMENSIONS + 1)):
+        listed = ", ".join(map(str, sorted(lengths)))
         raise EmbedderFailed(
-            embedder.id, f"vectors of {said} numbers, not of one length up to {MOST_DIMENSIONS}"
+            embedder.id, f"vectors of {listed} numbers, not of one length up to {MAX_DIMENSIONS}"
         )
-    return found
+    return vectors
 
 
 def unit_bytes(vector: Iterable[float]) -> bytes:
-    """Return a vector as signed bytes, :data:`UNIT` long; empty for one that has no direction.
+    """Return the vector scaled to the norm :data:`UNIT` as signed bytes; empty for a zero vector.
 
     Raises InvalidInput for anything but finite numbers.
     """
     values = [float(value) for value in vector]
     largest = max(map(abs, values), default=0.0)
     if not isfinite(largest) or not all(map(isfinite, values)):
-        raise InvalidInput("a vector holds something that is no finite number")
+        raise InvalidInput("a vector contains a value that is not a finite number")
     if not largest:
         return b""
-    values = [value / largest for value in values]  # squares of very small numbers would vanish
+    values = [value / largest for value in values]  # avoids underflow of squares
     scale = UNIT / sqrt(stable_sum([value * value for value in values]))
     return array("b", [max(-127, min(127, round(value * scale))) for value in values]).tobytes()

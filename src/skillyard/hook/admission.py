@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import Diagnostic
 from skillyard.hook.trust import project_at
-from skillyard.index.place import real_root
+from skillyard.index.library_spec import real_root
 from skillyard.io.paths import is_below
 from skillyard.skill import Origin
 
@@ -44,7 +44,7 @@ class ApprovedSkills(NamedTuple):
         """What tells this index from others of the same roots."""
         return f"approved in {self.project}"
 
-    def real(self) -> ApprovedSkills:
+    def resolved(self) -> ApprovedSkills:
         """Return the same with the libraries named where they lead, as an index is made."""
         return self._replace(roots=tuple(map(real_root, self.roots)))
 

@@ -12,7 +12,7 @@ from skillyard.hook.approval import Unapprovable, content_of
 from skillyard.hook.journal import forget
 from skillyard.hook.library import library_place
 from skillyard.hook.trust import Project, approve, project_at, projects, real_path, revoke
-from skillyard.index.indexed import indexing_is_off, open_place
+from skillyard.index.indexed_catalog import indexing_is_off, open_library_index
 from skillyard.io.sha256 import sha256
 from skillyard.skill import Origin
 
@@ -63,7 +63,7 @@ def approve_project(folder: str, *, progress: Progress | None = None) -> Approva
     forget(path)
     try:
         if not indexing_is_off():
-            open_place(library_place((), path))
+            open_library_index(library_place((), path))
     except SkillyardError:
         pass  # the hook makes its index in the background as well
     return _compared(now, before.skills() if before is not None else {}, skills, refused)

@@ -13,7 +13,7 @@ from skillyard.hook.journal import first_time, note, say
 from skillyard.hook.library import library_place, open_library
 from skillyard.hook.payload import Prompt, asked
 from skillyard.hook.trust import Project, project_above, untrusted_skills
-from skillyard.index.indexed import indexing_is_off
+from skillyard.index.indexed_catalog import indexing_is_off
 from skillyard.io.processes import shell_command
 from skillyard.io.sha256 import sha256
 from skillyard.ranking.match import Match

@@ -12,8 +12,8 @@ from json import dumps
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.hook.admission import ApprovedSkills
-from skillyard.index.indexed import IndexedCatalog, current
-from skillyard.index.place import Place, index_folder, seconds_since_check
+from skillyard.index.indexed_catalog import IndexedCatalog, open_current
+from skillyard.index.library_spec import LibrarySpec, index_folder, seconds_since_scan
 from skillyard.io.processes import start_detached
 from skillyard.limits import DEFAULT_LIMITS
 
@@ -29,25 +29,25 @@ LOOKED_AT_S = 20.0
 """Seconds after which the index is looked after again, in the background."""
 
 
-def library_place(roots: tuple[str, ...], project: str | None) -> Place:
+def library_place(roots: tuple[str, ...], project: str | None) -> LibrarySpec:
     """Return the library of a prompt: named roots, the project, then the user's agent folders.
 
     Of the project (its real path) only what is approved belongs to it.
     """
     if project is None:
-        return Place(roots, ("user",), DEFAULT_LIMITS)
+        return LibrarySpec(roots, ("user",), DEFAULT_LIMITS)
     admission = ApprovedSkills(project, roots)
-    return Place((*roots, project), ("user",), DEFAULT_LIMITS, admission)
+    return LibrarySpec((*roots, project), ("user",), DEFAULT_LIMITS, admission)
 
 
-def named_by(place: Place) -> tuple[tuple[str, ...], str | None]:
+def named_by(place: LibrarySpec) -> tuple[tuple[str, ...], str | None]:
     """Return the roots and the project that :func:`library_place` made a place of."""
     if isinstance(place.admission, ApprovedSkills):
         return place.admission.roots, place.admission.project
     return place.roots, None
 
 
-def open_library(place: Place, *, refresh: bool = True) -> IndexedCatalog | None:
+def open_library(place: LibrarySpec, *, refresh: bool = True) -> IndexedCatalog | None:
     """Return the catalog over the index of a library, or None where there is none to use.
 
     With ``refresh`` an index that is missing, damaged or not looked at for a while is seen to by
@@ -55,15 +55,15 @@ def open_library(place: Place, *, refresh: bool = True) -> IndexedCatalog | None
     """
     folder = index_folder(place)
     try:
-        catalog = current(place, folder, trusted=True)
+        catalog = open_current(place, folder, trusted=True)
     except (IndexDamaged, SkillIoError, OSError):
         catalog = None
-    if refresh and (catalog is None or seconds_since_check(folder) >= LOOKED_AT_S):
+    if refresh and (catalog is None or seconds_since_scan(folder) >= LOOKED_AT_S):
         start_refreshing(place)
     return catalog
 
 
-def start_refreshing(place: Place) -> bool:
+def start_refreshing(place: LibrarySpec) -> bool:
     """Start the process that brings an index up to date; False when it could not be started.
 
     It has no terminal, no streams and a session of its own: no host waits for it or ends it.

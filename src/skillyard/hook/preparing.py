@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from skillyard.hook.library import library_place
 from skillyard.hook.refreshing import bring_up_to_date
 from skillyard.hook.trust import Project, project_above
-from skillyard.index.indexed import indexing_is_off
-from skillyard.index.place import Place, index_folder, real_root
+from skillyard.index.indexed_catalog import indexing_is_off
+from skillyard.index.library_spec import LibrarySpec, index_folder, real_root
 
 __all__ = ["prepare_hooks"]
 
 
-def prepare_hooks(built: Place, folder: str) -> tuple[str, ...]:
+def prepare_hooks(built: LibrarySpec, folder: str) -> tuple[str, ...]:
     """Bring the indexes up to date that hooks over a library answer from; return their folders.
 
     ``built`` is a library whose index is up to date, ``folder`` the one that sessions start in.
@@ -28,7 +28,7 @@ def prepare_hooks(built: Place, folder: str) -> tuple[str, ...]:
     return tuple(index_folder(place) for place in places if bring_up_to_date(place))
 
 
-def _places(built: Place, project: Project | None) -> Iterator[Place]:
+def _places(built: LibrarySpec, project: Project | None) -> Iterator[LibrarySpec]:
     """Yield the libraries of a hook without roots, and of one that names the roots of ``built``."""
     path = None if project is None else project.path
     real = {real_root(root) for root in built.roots}

@@ -12,10 +12,10 @@ import sys
 
 from skillyard.errors import SkillyardError
 from skillyard.hook.library import library_place, named_by
-from skillyard.index.copying import begin_with
-from skillyard.index.indexed import current
-from skillyard.index.keeping import refresh
-from skillyard.index.place import Place, fresh, index_folder
+from skillyard.index.clone import clone_index
+from skillyard.index.index_update import refresh_index
+from skillyard.index.indexed_catalog import open_current
+from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh
 from skillyard.io.locks import file_lock
 from skillyard.io.processes import lower_priority
 
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def bring_up_to_date(place: Place) -> bool:
+def bring_up_to_date(place: LibrarySpec) -> bool:
     """Make the index say what the files say; False when another process is at it.
 
     A new one begins with what the index of the named roots holds, where there is one. Raises
@@ -54,15 +54,15 @@ def bring_up_to_date(place: Place) -> bool:
     with lock:
         roots, _ = named_by(place)
         if roots:  # never a project's: not all of it may be approved
-            begin_with(place, Place(roots, (), place.limits))
+            clone_index(place, LibrarySpec(roots, (), place.limits))
         try:
-            catalog = current(place, folder, trusted=True)
+            catalog = open_current(place, folder, trusted=True)
         except SkillyardError:
             catalog = None
-        if catalog is None or not fresh(
-            catalog.library.searcher, place, catalog.summary, look=True
+        if catalog is None or not is_fresh(
+            catalog.library.searcher, place, catalog.summary, force_scan=True
         ):
-            refresh(place, folder)
+            refresh_index(place, folder)
         return True
 
 

@@ -1,4 +1,4 @@
-"""A skill as an index gives it: what an answer shows at once, the rest when it is looked at."""
+"""A skill of an index: the fields of the card at once, the others loaded on first access."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ __all__ = ["SkillCard"]
 
 
 class SkillCard(Skill):
-    """A skill whose fields beyond the card are read from its file by the first who asks for one.
+    """A skill that reads its file when a field beyond the card is accessed for the first time.
 
-    It is equal to the skill that loading its file gives. A file that has changed since it was
-    indexed gives the fields of today beside the card of then; one that is no skill any more, or is
-    gone, raises SkillError in whoever asks.
+    It equals the skill that loading the file returns. When the file has changed since it was
+    indexed, the loaded fields are the current ones and the card stays as indexed. Accessing a field
+    raises SkillError when the file is gone or is no longer a valid skill.
     """
 
     __slots__ = ("_limits",)
 
     def __init__(self, card: Mapping[str, Any], limits: Limits) -> None:
-        """Take the values of some fields, as a skill holds them, and the limits of reading."""
+        """Take the values of the card's fields, and the limits for reading the file."""
         for name, value in card.items():
             set_field(self, name, value)
         set_field(self, "_limits", limits)
 
     def __getattr__(self, name: str) -> Any:
-        # Reached for a slot that is empty: everything that the card does not hold.
+        # Called for empty slots only: the fields that are not on the card.
         if name not in SKILL_FIELDS:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        from skillyard.catalog.reading import refresh  # it loads what reading needs
+        from skillyard.catalog.reading import refresh  # deferred: loads the file readers
 
         self.fill(refresh(self, self._limits))
         return object.__getattribute__(self, name)
 
     def fill(self, read: Skill) -> None:
-        """Take what the card does not hold from the skill that was read."""
+        """Set the fields that are not on the card from the loaded skill."""
         for name in SKILL_FIELDS:
             try:
                 object.__getattribute__(self, name)

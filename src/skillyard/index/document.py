@@ -1,4 +1,4 @@
-"""What an index holds of one skill: its terms with their impacts, its vector, its record."""
+"""The document of one skill: terms with impacts, vector and record."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ if TYPE_CHECKING:
 __all__ = ["EXCLUDED", "IndexedDocument"]
 
 EXCLUDED = 1
-"""Flag: kept for its record, never an answer and not counted (hidden and shadowed skills)."""
+"""Flag of documents that are stored but never found or counted (hidden and shadowed skills)."""
 
 
 class IndexedDocument(NamedTuple):
-    """One document, analysed and weighed; everything an index needs to know of it."""
+    """One analysed document, as an index stores it."""
 
     key: str
-    """Its identity inside one index: adding a document replaces the one of the same key."""
+    """Unique in one index. Adding a document replaces the one with the same key."""
     record: bytes
-    """What the layer above wants back; the index does not look inside."""
+    """Opaque bytes that the caller gets back."""
     flags: int
     """0..255; see EXCLUDED."""
     terms: tuple[str, ...]
-    """Each term once, in no promised order."""
+    """Each term once, in any order."""
     impacts: tuple[float, ...] | array[float]
-    """Parallel to ``terms``: the saturated weight of each, in (0, 1), exact as a 32-bit float.
-    An array is one of such floats."""
+    """Parallel to ``terms``: saturated weights in (0, 1), exact as 32-bit floats."""
     vector: bytes
-    """``dimensions`` signed bytes; empty where the text gives none."""
+    """``dimensions`` signed bytes; empty when the text has no vector."""

@@ -1,26 +1,30 @@
-"""What identifies a document in an index, and what an index was made with."""
+"""Document keys, and the settings that decide whether an index can be used."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillyard.analysis.analyzer import VERSION as ANALYZER
+from skillyard.analysis.analyzer import VERSION as ANALYZER_VERSION
 
 if TYPE_CHECKING:
-    from skillyard.index.table import Table
+    from skillyard.index.token_table import TokenTable
     from skillyard.skill import Skill
 
-__all__ = ["key_of", "settings_of"]
+__all__ = ["document_key", "index_settings"]
 
-WEIGHING = 6
-"""Grows whenever the same terms would get other impacts, other marks or other vectors."""
+WEIGHTING_VERSION = 6
+"""Version of impacts, facet terms and vectors. A change forces a rebuild."""
 
 
-def key_of(skill: Skill) -> str:
-    """Return what identifies the skill in one index: its path, or its id when built in code."""
+def document_key(skill: Skill) -> str:
+    """Return the key of a skill in an index: its path, or its id when it was built in code."""
     return skill.path or skill.id
 
 
-def settings_of(table: Table) -> dict[str, str]:
-    """Return what an index was made with: one made with anything else is made anew."""
-    return {"analyzer": str(ANALYZER), "weighing": str(WEIGHING), "table": table.id}
+def index_settings(table: TokenTable) -> dict[str, str]:
+    """Return the settings of an index. An index with other settings is rebuilt."""
+    return {
+        "analyzer": str(ANALYZER_VERSION),
+        "weighing": str(WEIGHTING_VERSION),
+        "table": table.id,
+    }

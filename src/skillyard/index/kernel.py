@@ -1,6 +1,6 @@
-"""The optional C kernel, or None: the same answers, sooner.
+"""The optional C kernel, or None. It returns the same results as the Python code, faster.
 
-It is built by the ordinary build where a compiler is there. ``SKILLYARD_KERNEL=off`` does without.
+The build compiles it when a C compiler is available. ``SKILLYARD_KERNEL=off`` disables it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 __all__ = ["KERNEL", "crc32"]
 
 KERNEL: Any = None
-"""The module ``skillyard.index._kernel`` or None."""
+"""The module ``skillyard.index._kernel``, or None."""
 
 if os.environ.get("SKILLYARD_KERNEL", "").lower() not in ("off", "0", "no"):
     try:
@@ -22,4 +22,4 @@ if os.environ.get("SKILLYARD_KERNEL", "").lower() not in ("off", "0", "no"):
 if KERNEL is None:
     from zlib import crc32
 else:
-    crc32 = KERNEL.crc32  # the same, without loading another library
+    crc32 = KERNEL.crc32  # avoids loading zlib

@@ -1,6 +1,6 @@
-"""The searcher over segments that asks the C kernel: the same answers, sooner.
+"""The segment searcher that calls the C kernel. It returns the same results as the Python one.
 
-Python checks what is read for the first time; everything else of a question happens in one call.
+Python verifies checksums on first use. The rest of a query is one call into the kernel.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 
 from skillyard.index.kernel import KERNEL
 from skillyard.index.manifest import Manifest
-from skillyard.index.reader import MASK, SHIFT, SegmentSearcher
-from skillyard.index.searcher import CANDIDATES, MOST_TERMS, Weights, first_terms
+from skillyard.index.searcher import CANDIDATES, MAX_TERMS, Weights, heaviest_terms
+from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 
 __all__ = ["KernelSearcher"]
 
-REMEMBERED = 100_000
-"""Terms whose place is kept, a few megabytes."""
+MAX_CACHED_TERMS = 100_000
+"""Terms whose positions are cached: a few megabytes."""
 _SPAN = Struct("qqq")
-_NOWHERE = _SPAN.pack(-1, 0, 0)
+_ABSENT_SPAN = _SPAN.pack(-1, 0, 0)
 
 
 class KernelSearcher(SegmentSearcher):
@@ -33,67 +33,67 @@ class KernelSearcher(SegmentSearcher):
         before: SegmentSearcher | None = None,
     ) -> None:
         super().__init__(folder, manifest, data, before)
-        self._made: Any = None
+        self._kernel_engine: Any = None
         self._spans: dict[str, bytes] = {}
-        self._held: dict[str, int] = {}
-        self._sound = False
+        self._frequencies: dict[str, int] = {}
+        self._vectors_checked = False
 
     @property
     def _engine(self) -> Any:
-        if self._made is None:
+        if self._kernel_engine is None:
             parts = [segment.for_kernel() for segment in self.segments]
-            self._made = KERNEL.Engine(parts, self.dimensions)
-        return self._made
+            self._kernel_engine = KERNEL.Engine(parts, self.dimensions)
+        return self._kernel_engine
 
     def frequency(self, term: str) -> int:
-        """Return how many live documents hold the term."""
-        found = self._held.get(term)
-        if found is None:
-            found = super().frequency(term)
-            if len(self._held) < REMEMBERED:
-                self._held[term] = found
-        return found
+        """Return the number of live documents that contain the term."""
+        count = self._frequencies.get(term)
+        if count is None:
+            count = super().frequency(term)
+            if len(self._frequencies) < MAX_CACHED_TERMS:
+                self._frequencies[term] = count
+        return count
 
-    def known(self, terms: Sequence[str]) -> list[str]:
-        """Return those of the terms that live documents hold, in their order."""
-        numbers = list(map(self._held.get, terms))  # most were looked up before
+    def existing_terms(self, terms: Sequence[str]) -> list[str]:
+        """Return the terms that occur in live documents, in their order."""
+        numbers = list(map(self._frequencies.get, terms))  # most are cached
         if None in numbers:
-            return super().known(terms)
+            return super().existing_terms(terms)
         return [term for term, number in zip(terms, numbers, strict=True) if number]
 
     def _span(self, term: str) -> bytes:
-        """Return where a term stands in each segment, its postings checked once and for all."""
+        """Return the packed posting range of a term in each segment; the postings are verified."""
         packed = b"".join(
             [
-                _SPAN.pack(number, *segment.check_postings(number)) if number >= 0 else _NOWHERE
+                _SPAN.pack(number, *segment.check_postings(number)) if number >= 0 else _ABSENT_SPAN
                 for segment, number in zip(self.segments, self._numbers(term), strict=True)
             ]
         )
-        if len(self._spans) < REMEMBERED:
+        if len(self._spans) < MAX_CACHED_TERMS:
             self._spans[term] = packed
         return packed
 
-    def _asked(self, weights: Weights) -> tuple[list[bytes], list[float]]:
-        known = self._spans
-        spans = [known.get(term) or self._span(term) for term, _ in weights]
+    def _span_query(self, weights: Weights) -> tuple[list[bytes], list[float]]:
+        cached = self._spans
+        spans = [cached.get(term) or self._span(term) for term, _ in weights]
         return spans, [weight for _, weight in weights]
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
-        """Return the document's impact of each term, 0.0 where it is absent."""
-        if len(terms) > MOST_TERMS:
+        """Return the document's impact of each term; 0.0 when it is absent."""
+        if len(terms) > MAX_TERMS:
             return super().impacts(ordinal, terms)
-        known = self._spans
-        spans = [known.get(term) or self._span(term) for term in terms]
-        found: list[float] | None = self._engine.impacts(spans, ordinal)
-        if found is None:
-            self._check([ordinal])
-            found = self._engine.impacts(spans, ordinal)
-        assert found is not None
-        return found
+        cached = self._spans
+        spans = [cached.get(term) or self._span(term) for term in terms]
+        impacts: list[float] | None = self._engine.impacts(spans, ordinal)
+        if impacts is None:
+            self._check_forward_lists([ordinal])
+            impacts = self._engine.impacts(spans, ordinal)
+        assert impacts is not None
+        return impacts
 
-    def _check(self, unread: Sequence[int]) -> None:
+    def _check_forward_lists(self, ordinals: Sequence[int]) -> None:
         by_segment: dict[int, list[int]] = {}
-        for ordinal in unread:
+        for ordinal in ordinals:
             by_segment.setdefault(ordinal >> SHIFT, []).append(ordinal & MASK)
         for place, numbers in by_segment.items():
             self.segments[place].check_forwards(numbers)
@@ -101,37 +101,37 @@ class KernelSearcher(SegmentSearcher):
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
+        """Return up to ``limit`` (ordinal, exact BM25F score) of the candidates, best first."""
         if allowed is not None or not weights:
             return super().lexical(weights, limit, allowed)
-        asked = self._asked(first_terms(weights))
+        spans = self._span_query(heaviest_terms(weights))
         while True:
-            found, unread = self._engine.lexical(*asked, limit, CANDIDATES)
-            if not unread:
-                return found  # type: ignore[no-any-return]
-            self._check(unread)
+            hits, unchecked = self._engine.lexical(*spans, limit, CANDIDATES)
+            if not unchecked:
+                return hits  # type: ignore[no-any-return]
+            self._check_forward_lists(unchecked)
 
-    def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return the exact scores of the documents named."""
-        return self._of_each(self._engine.exact, weights, ordinals)
+    def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return the exact BM25F scores of the given documents."""
+        return self._of_each(self._engine.exact_scores, weights, ordinals)
 
-    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return what the terms weigh, added up, that each of the documents named holds."""
-        return self._of_each(self._engine.held, weights, ordinals)
+    def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return, for each given document, the summed weight of the terms that it contains."""
+        return self._of_each(self._engine.matched_weights, weights, ordinals)
 
-    def _of_each(self, ask: Any, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        asked = self._asked(first_terms(weights))
+    def _of_each(self, score: Any, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        spans = self._span_query(heaviest_terms(weights))
         listed = list(ordinals)
         while True:
-            found, unread = ask(*asked, listed)
-            if not unread:
-                return found  # type: ignore[no-any-return]
-            self._check(unread)
+            values, unchecked = score(*spans, listed)
+            if not unchecked:
+                return values  # type: ignore[no-any-return]
+            self._check_forward_lists(unchecked)
 
     def _check_vectors(self) -> None:
         for segment in self.segments:
-            segment.whole("vectors")
-        self._sound = True
+            segment.section("vectors")
+        self._vectors_checked = True
 
     def semantic(
         self, query: bytes, limit: int, allowed: Container[int] | None = None
@@ -139,12 +139,12 @@ class KernelSearcher(SegmentSearcher):
         """Return up to ``limit`` (ordinal, dot product) above zero, best first."""
         if allowed is not None:
             return super().semantic(query, limit, allowed)
-        if not self._sound:
+        if not self._vectors_checked:
             self._check_vectors()
         return self._engine.nearest(query, limit)  # type: ignore[no-any-return]
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
-        """Return the dot products of the documents named."""
-        if not self._sound:  # a few vectors need not cost a look at all
+        """Return the dot products of the given documents with the query vector."""
+        if not self._vectors_checked:  # do not verify all vectors for a few of them
             return super().dots(query, ordinals)
         return self._engine.dots(query, list(ordinals))  # type: ignore[no-any-return]

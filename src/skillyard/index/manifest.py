@@ -1,7 +1,7 @@
-"""The manifest: which segments make up the index now. Replacing this file is the one switch.
+"""The manifest lists the segments of the current generation. Replacing it is the commit.
 
-The file holds a JSON header, small segments whole (so that a small change is one file written,
-synced and renamed), and a CRC-32 over everything before it.
+The file contains a JSON header, small segments inline (so that a small commit writes, syncs and
+renames one file), and a CRC-32 over everything before it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from skillyard.io.platforms import MAPPED_FILES_CAN_BE_REPLACED
 __all__ = [
     "NAME",
     "Manifest",
-    "Part",
-    "Side",
-    "mapped",
-    "parse",
+    "SegmentEntry",
+    "SideFile",
+    "map_file",
+    "parse_manifest",
     "read_manifest",
-    "render",
+    "render_manifest",
     "write_file",
 ]
 
@@ -38,20 +38,20 @@ _CHECK = struct.Struct("<I")
 REBUILD = "rebuild it with `skillyard index build`"
 
 
-class Part(NamedTuple):
+class SegmentEntry(NamedTuple):
     """One segment of the index."""
 
     file: str
-    """Name of its file; empty when it lies in the manifest."""
+    """File name; empty for a segment inside the manifest."""
     offset: int
-    """Where it starts in the manifest; 0 for a file."""
+    """Offset in the manifest; 0 for a file."""
     size: int
     dead: frozenset[int]
-    """Documents that were deleted or replaced since it was written."""
+    """Numbers of documents deleted or replaced since the segment was written."""
 
 
-class Side(NamedTuple):
-    """A file that the layer above keeps with a generation."""
+class SideFile(NamedTuple):
+    """A file that the caller stores with a generation."""
 
     file: str
     size: int
@@ -64,19 +64,23 @@ class Manifest(NamedTuple):
     generation: int
     dimensions: int
     settings: Mapping[str, str]
-    parts: tuple[Part, ...]
-    sides: Mapping[str, Side]
+    parts: tuple[SegmentEntry, ...]
+    sides: Mapping[str, SideFile]
     notes: Mapping[str, str] = MappingProxyType({})
-    """A few short texts that the layer above keeps with a generation."""
+    """Short texts that the caller stores with a generation."""
 
 
-def render(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
-    """Return the bytes of a manifest; ``inline`` maps places of parts to their segments."""
+def render_manifest(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
+    """Return the bytes of a manifest. ``inline`` maps positions in ``parts`` to segment bytes."""
     blobs: list[bytes] = []
     place = 0
     parts = []
     for number, part in enumerate(manifest.parts):
-        entry: dict[str, Any] = {"file": part.file, "size": part.size, "dead": _dead(part.dead)}
+        entry: dict[str, Any] = {
+            "file": part.file,
+            "size": part.size,
+            "dead": _encode_dead(part.dead),
+        }
         if number in inline:
             blob = inline[number].ljust(-(-part.size // 8) * 8, b"\0")
             entry["offset"] = place
@@ -98,8 +102,8 @@ def render(manifest: Manifest, inline: Mapping[int, bytes]) -> bytes:
     return body + _CHECK.pack(crc32(body))
 
 
-def _dead(numbers: frozenset[int]) -> Any:
-    """Return a few numbers as a list and many as a bitmap."""
+def _encode_dead(numbers: frozenset[int]) -> Any:
+    """Return up to 64 numbers as a list, more as a base64 bitmap."""
     if len(numbers) <= 64:
         return sorted(numbers)
     from binascii import b2a_base64
@@ -110,7 +114,7 @@ def _dead(numbers: frozenset[int]) -> Any:
     return b2a_base64(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), newline=False).decode()
 
 
-def _undead(value: Any) -> frozenset[int]:
+def _decode_dead(value: Any) -> frozenset[int]:
     if isinstance(value, list):
         return frozenset(int(number) for number in value)
     from binascii import a2b_base64
@@ -119,24 +123,24 @@ def _undead(value: Any) -> frozenset[int]:
     return frozenset(n for n, bit in enumerate(reversed(f"{bits:b}")) if bit == "1")
 
 
-def parse(data: memoryview, path: str) -> Manifest:
+def parse_manifest(data: memoryview, path: str) -> Manifest:
     """Return the manifest in ``data``. Raises IndexDamaged."""
     try:
         magic, size = _HEAD.unpack_from(data)
         if magic != MAGIC:
-            raise IndexDamaged("this is no index of this version", path=path, hint=REBUILD)
+            raise IndexDamaged("this is not an index of this version", path=path, hint=REBUILD)
         if _CHECK.unpack_from(data, len(data) - _CHECK.size)[0] != crc32(data[: -_CHECK.size]):
             raise IndexDamaged("the manifest does not match its checksum", path=path, hint=REBUILD)
         shape = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
         base = _HEAD.size + size
         parts = tuple(
-            Part(p["file"], base + p.get("offset", 0), p["size"], _undead(p["dead"]))
+            SegmentEntry(p["file"], base + p.get("offset", 0), p["size"], _decode_dead(p["dead"]))
             for p in shape["parts"]
         )
-        sides = {name: Side(*side) for name, side in shape["sides"].items()}
+        sides = {name: SideFile(*side) for name, side in shape["sides"].items()}
         notes = {str(name): str(text) for name, text in shape.get("notes", {}).items()}
-        made = (shape["generation"], shape["dimensions"], shape["settings"])
-        return Manifest(*made, parts, sides, notes)
+        header = (shape["generation"], shape["dimensions"], shape["settings"])
+        return Manifest(*header, parts, sides, notes)
     except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexDamaged(
             f"the manifest cannot be read ({type(error).__name__})", path=path, hint=REBUILD
@@ -155,8 +159,8 @@ def read_manifest(folder: str) -> tuple[Manifest, bytes] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _io("read", path, error) from None
-    return parse(memoryview(data), path), data
+        raise io_error("read", path, error) from None
+    return parse_manifest(memoryview(data), path), data
 
 
 def write_file(folder: str, name: str, data: bytes) -> None:
@@ -165,25 +169,25 @@ def write_file(folder: str, name: str, data: bytes) -> None:
     try:
         atomic_write(path, data, mode=0o600)
     except OSError as error:
-        raise _io("write", path, error) from None
+        raise io_error("write", path, error) from None
 
 
-def mapped(path: str) -> mmap | bytes | None:
-    """Return a file mapped into memory; None when it is not there. Raises SkillIoError."""
+def map_file(path: str) -> mmap | bytes | None:
+    """Return a memory-mapped file; None when it does not exist. Raises SkillIoError."""
     try:
         with open(path, "rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 return b""
             if path.endswith(NAME) and not MAPPED_FILES_CAN_BE_REPLACED:
-                return file.read()  # its next generation takes its place while this one is open
+                return file.read()  # a mapped file cannot be replaced there
             return mmap(file.fileno(), 0, access=ACCESS_READ)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _io("read", path, error) from None
+        raise io_error("read", path, error) from None
 
 
-def _io(what: str, path: str, error: OSError) -> SkillIoError:
+def io_error(what: str, path: str, error: OSError) -> SkillIoError:
     reason = error.strerror or str(error)
     return SkillIoError(
         f"cannot {what} the index: {reason}", path=path, hint="check the folder and its space"

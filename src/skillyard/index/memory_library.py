@@ -1,30 +1,30 @@
-"""A library whose index is made on the spot, in memory."""
+"""A library with an index in memory, built from a catalog or a list of skills."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from skillyard.index.building import documents_of
-from skillyard.index.in_memory import segments_of
+from skillyard.index.document_builder import build_documents
 from skillyard.index.library import Library
-from skillyard.index.memory import MemorySearcher
-from skillyard.index.table import bundled
+from skillyard.index.memory_searcher import MemorySearcher
+from skillyard.index.memory_segments import build_memory_segments
+from skillyard.index.token_table import bundled_table
 from skillyard.skill import Origin, Skill
 
 __all__ = ["MemoryLibrary"]
 
 
-MANY = 1_000
-"""Skills from which making segments pays; below it plain dictionaries answer sooner."""
+MAX_DICTIONARY_SKILLS = 1_000
+"""Larger libraries use segments; up to this number of skills dictionaries are faster."""
 
 
 class MemoryLibrary(Library):
-    """A library whose index is made on the spot."""
+    """A library with an index built in memory."""
 
     def __init__(self, skills: Iterable[Skill], *, include_conventions: bool = False) -> None:
         shadowed = getattr(skills, "shadowed", {})
         self.skills = tuple(skills)
-        self.table = bundled()
+        self.table = bundled_table()
         out = frozenset(
             place
             for place, skill in enumerate(self.skills)
@@ -32,16 +32,16 @@ class MemoryLibrary(Library):
             or skill in shadowed
             or (skill.origin == Origin.CONVENTION and not include_conventions)
         )
-        documents = documents_of(self.skills, self.table, out)
-        # Equal scores go by the key: as in an index on disk, and wherever the files lie.
+        documents = build_documents(self.skills, self.table, out)
+        # Keys break ties, so they must equal those of an index on disk.
         below: Callable[[Skill], str | None] = getattr(skills, "below", lambda _: None)
         keyed = (
             d._replace(key=below(self.skills[place]) or f"{d.key}\0{place}")
             for place, d in enumerate(documents)
         )
         self._ordinals: Sequence[int] = range(len(self.skills))
-        if len(self.skills) > MANY:
-            self.searcher = segments_of(keyed, self.table.dimensions)
+        if len(self.skills) > MAX_DICTIONARY_SKILLS:
+            self.searcher = build_memory_segments(keyed, self.table.dimensions)
             self._ordinals = tuple(self.searcher.ordinals())
         else:
             self.searcher = MemorySearcher(keyed, self.table.dimensions)
@@ -64,11 +64,11 @@ class MemoryLibrary(Library):
         return self._places.get(id(skill))
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield the skills that only an explicit call chooses."""
+        """Yield (ordinal, skill) of the skills that are selected only when called by name."""
         return self._hidden
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
-        """Return by ordinal the file patterns of the skills that declare some."""
+        """Return the file patterns of skills by ordinal; skills without patterns are left out."""
         return {
             ordinal: skill.triggers.files
             for ordinal, skill in zip(self._ordinals, self.skills, strict=True)

@@ -1,4 +1,4 @@
-"""How far making an index is."""
+"""The progress of building an index."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["Progress"]
 
 
 class Progress(NamedTuple):
-    """How far making an index is."""
+    """The progress of building an index."""
 
     done: int
-    """Files that the index knows."""
+    """Files indexed so far."""
     total: int | None
-    """Files in all; None before they were counted."""
+    """Files in all; None before they are counted."""
     seconds_left: float | None = None
-    """At the rate so far; None before that can be told."""
+    """Estimate from the rate so far; None without an estimate."""

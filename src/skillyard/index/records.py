@@ -1,4 +1,4 @@
-"""The record of a document: where its file is, and the card of its skill."""
+"""The record of a document: the card of its skill and the location of its file."""
 
 from __future__ import annotations
 
@@ -11,49 +11,50 @@ from skillyard.skill import SKILL_FIELDS, Reference, Skill
 
 if TYPE_CHECKING:
     from skillyard.discovery import Candidate
-    from skillyard.index.spelling import Spelling
+    from skillyard.index.path_mapping import PathMapping
     from skillyard.limits import Limits
 
 __all__ = [
-    "candidate_fields",
-    "candidate_of",
-    "card_in",
-    "key_of_candidate",
-    "record_of",
+    "candidate_key",
+    "decode_candidate",
+    "decode_card",
+    "encode_candidate",
+    "encode_record",
 ]
 
 CARD = tuple(each.name for each in SKILL_FIELDS.values() if each.card)
-"""What an answer shows of a skill; the rest is read from its file, see :mod:`.card`."""
+"""The fields stored in the record; the others are read from the file (:mod:`.card`)."""
 _LISTS = tuple(name for name in CARD if isinstance(SKILL_FIELDS[name].default, tuple))
 
 
-def key_of_candidate(candidate: Candidate) -> str:
-    """Return a document's key: the number of its root and the path below it."""
+def candidate_key(candidate: Candidate) -> str:
+    """Return the key of a document: the number of its root and the path below it."""
     return "/".join((str(candidate.root), *candidate.parts))
 
 
-def record_of(candidate: Candidate, skill: Skill) -> bytes:
-    """Return a document's record."""
+def encode_record(candidate: Candidate, skill: Skill) -> bytes:
+    """Return the record of a skill as JSON bytes."""
     card = {name: getattr(skill, name) for name in CARD}
-    shape = [card, candidate_fields(candidate)]
+    shape = [card, encode_candidate(candidate)]
     return json.dumps(shape, separators=(",", ":")).encode("ascii")
 
 
-def card_in(record: bytes, spelling: Spelling, limits: Limits) -> SkillCard:
-    """Return the skill of a record; the rest of it loads on demand. Raises ValueError, TypeError.
+def decode_card(record: bytes, path_mapping: PathMapping, limits: Limits) -> SkillCard:
+    """Return the skill of a record; its other fields load on demand.
 
-    ``spelling`` says how the roots are named for who reads it.
+    ``path_mapping`` maps the path to the caller's spelling of the roots. A damaged record raises
+    ValueError, TypeError or KeyError.
     """
     card, (path, parts, _, _, _, _, root, references, _) = json.loads(record)
     for name in _LISTS:
         card[name] = tuple(card[name])
     card["references"] = tuple(Reference(*reference) for reference in references)
-    card["path"] = spelling.path(path, parts, root)
+    card["path"] = path_mapping.path(path, parts, root)
     return SkillCard(card, limits)
 
 
-def candidate_fields(candidate: Candidate) -> list[Any]:
-    """Return the candidate as JSON keeps it."""
+def encode_candidate(candidate: Candidate) -> list[Any]:
+    """Return the fields of a candidate as a JSON list."""
     return [
         candidate.path,
         list(candidate.parts),
@@ -67,8 +68,8 @@ def candidate_fields(candidate: Candidate) -> list[Any]:
     ]
 
 
-def candidate_of(value: Sequence[Any]) -> Candidate:
-    """Return the candidate of a record's JSON value."""
+def decode_candidate(value: Sequence[Any]) -> Candidate:
+    """Return the candidate of a JSON list."""
     from skillyard.discovery import Candidate, Stamp
 
     path, parts, origin, folder, stamp, scope, root, references, target = value

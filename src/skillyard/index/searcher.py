@@ -1,8 +1,8 @@
-"""What every index can be asked, and the definitions that make all backends answer alike.
+"""The searcher protocol, and the score definitions that all implementations share.
 
-An answer depends on the live documents only: not on the order in which they came, the segment
-they lie in, or whether C or Python looked. So the first pass adds whole numbers, ties are broken
-by a digest of the document's key, and the second pass adds doubles in the order of the query.
+Results depend on the live documents only: not on the order of insertion, the distribution over
+segments, or the implementation (C or Python). The first pass therefore sums integers, ties are
+broken by a digest of the document key, and the second pass sums doubles in query order.
 """
 
 from __future__ import annotations
@@ -14,81 +14,81 @@ from skillyard.io.sha256 import sha256
 
 __all__ = [
     "CANDIDATES",
-    "MOST_TERMS",
+    "MAX_TERMS",
     "Searcher",
     "Weights",
     "contenders",
     "exact_score",
-    "first_terms",
-    "held_weight",
+    "heaviest_terms",
     "impact_byte",
-    "slack_of",
-    "tie_of",
-    "whole_weights",
+    "integer_weights",
+    "matched_weight",
+    "rounding_slack",
+    "tie_key",
 ]
 
 Weights = Sequence[tuple[str, float]]
-"""The terms of a query, each once, with what one full impact of it is worth."""
+"""The distinct terms of a query with their weights: the score of an impact of 1."""
 
 CANDIDATES = 200
-"""Documents of the first pass that are scored exactly, or as many as were asked for if more."""
-MOST_TERMS = 256
-"""Terms of one query: the heaviest ones."""
-WHOLE = 1_023
-"""The heaviest term's whole weight: 255 · 1,023 · 256 fits 32 bits."""
+"""Documents of the first pass that are scored exactly; at least the requested limit."""
+MAX_TERMS = 256
+"""Terms of one query; the heaviest ones are used."""
+MAX_INTEGER_WEIGHT = 1_023
+"""The integer weight of the heaviest term: 255 · 1,023 · 256 fits 32 bits."""
 
 
-def first_terms(weights: Weights) -> Weights:
-    """Return the terms that count, in their order: all of them, or the heaviest."""
-    if len(weights) <= MOST_TERMS:
+def heaviest_terms(weights: Weights) -> Weights:
+    """Return up to :data:`MAX_TERMS` terms, the heaviest ones, in their order."""
+    if len(weights) <= MAX_TERMS:
         return weights
-    kept = {term for term, _ in sorted(weights, key=lambda w: (-w[1], w[0]))[:MOST_TERMS]}
-    return [pair for pair in weights if pair[0] in kept]
+    heaviest = {term for term, _ in sorted(weights, key=lambda w: (-w[1], w[0]))[:MAX_TERMS]}
+    return [pair for pair in weights if pair[0] in heaviest]
 
 
-def whole_weights(weights: Weights) -> list[int]:
-    """Return the first pass's weights, 1..1,023."""
+def integer_weights(weights: Weights) -> list[int]:
+    """Return the integer weights of the first pass, 1..1,023."""
     top = max((weight for _, weight in weights), default=1.0)
-    return [max(1, round(WHOLE * weight / top)) for _, weight in weights]
+    return [max(1, round(MAX_INTEGER_WEIGHT * weight / top)) for _, weight in weights]
 
 
-def contenders(found: list[tuple[int, int]], weights: Weights, limit: int) -> list[tuple[int, int]]:
-    """Return the (sum, document) that may be among the ``limit`` best by exact score."""
-    if len(found) <= limit or limit <= 0:
-        return found
+def contenders(sums: list[tuple[int, int]], weights: Weights, limit: int) -> list[tuple[int, int]]:
+    """Return the (sum, document) pairs that can be among the ``limit`` best by exact score."""
+    if len(sums) <= limit or limit <= 0:
+        return sums
     from heapq import nlargest  # not where the kernel answers
 
-    least = nlargest(limit, (total for total, _ in found))[-1] - slack_of(weights)
-    return [pair for pair in found if pair[0] >= least]
+    least = nlargest(limit, (total for total, _ in sums))[-1] - rounding_slack(weights)
+    return [pair for pair in sums if pair[0] >= least]
 
 
-def slack_of(weights: Weights) -> int:
-    """Return how far a sum may lie behind another one whose exact score it reaches.
+def rounding_slack(weights: Weights) -> int:
+    """Return the largest deficit of a first-pass sum that rounding can explain.
 
-    A sum of the first pass is the exact score times ``WHOLE · 255 / top`` up to what rounding
-    does: at most one in 255 of each weight, and one in ``WHOLE`` of the heaviest for each term.
-    Whoever lies further behind than twice that cannot catch up.
+    A first-pass sum is the exact score times ``MAX_INTEGER_WEIGHT · 255 / top``, up to rounding:
+    at most 1/255 of each weight, and 1/``MAX_INTEGER_WEIGHT`` of the heaviest weight per term. A
+    document that is further behind than twice this bound has a lower exact score.
     """
     top = max((weight for _, weight in weights), default=1.0)
     slack = 0.0
     for _, weight in weights:
-        slack += WHOLE * weight / top + 255.0
+        slack += MAX_INTEGER_WEIGHT * weight / top + 255.0
     return int(2.01 * slack) + 1
 
 
 def impact_byte(impact: float) -> int:
-    """Return an impact as the first pass sees it, 1..255."""
+    """Return the quantised impact of the first pass, 1..255."""
     return max(1, round(255 * impact))
 
 
-def tie_of(key: str) -> tuple[int, str]:
-    """Return what orders equal scores, ascending: blind to names and paths, the same for ever."""
+def tie_key(key: str) -> tuple[int, str]:
+    """Return the sort key for equal scores: a digest of the document key, then the key."""
     data = key.encode("utf-8", "surrogatepass")
     return int.from_bytes(sha256(data)[:8], "big"), key
 
 
 def exact_score(weights: Weights, impacts: Sequence[float]) -> float:
-    """Return Σ weight · impact, added one by one (``sum`` compensates on some Pythons)."""
+    """Return Σ weight · impact, added in order (``sum`` compensates rounding on Python 3.12+)."""
     total = 0.0
     for (_, weight), impact in zip(weights, impacts, strict=True):
         if impact:
@@ -96,8 +96,8 @@ def exact_score(weights: Weights, impacts: Sequence[float]) -> float:
     return total
 
 
-def held_weight(weights: Weights, impacts: Sequence[float]) -> float:
-    """Return Σ weight over the terms that have an impact, added one by one."""
+def matched_weight(weights: Weights, impacts: Sequence[float]) -> float:
+    """Return Σ weight over the terms with an impact, added in order."""
     total = 0.0
     for (_, weight), impact in zip(weights, impacts, strict=True):
         if impact:
@@ -106,32 +106,32 @@ def held_weight(weights: Weights, impacts: Sequence[float]) -> float:
 
 
 class Searcher(Protocol):
-    """A set of documents that can be searched. Documents are named by ordinals, 0 upwards."""
+    """A searchable set of documents. Documents are identified by ordinals from 0."""
 
     @property
     def size(self) -> int:
-        """Live documents: neither deleted nor excluded."""
+        """Number of live documents: neither deleted nor excluded."""
 
     @property
     def dimensions(self) -> int:
-        """Bytes of a vector."""
+        """Dimensions of a vector, one byte each."""
 
     def frequency(self, term: str) -> int:
-        """Return how many live documents hold the term."""
+        """Return the number of live documents that contain the term."""
 
-    def known(self, terms: Sequence[str]) -> list[str]:
-        """Return those of the terms that live documents hold, in their order."""
+    def existing_terms(self, terms: Sequence[str]) -> list[str]:
+        """Return the terms that occur in live documents, in their order."""
 
     def lexical(
         self, weights: Weights, limit: int, allowed: Container[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return up to ``limit`` (ordinal, exact score), best first, among the candidates."""
+        """Return up to ``limit`` (ordinal, exact BM25F score) of the candidates, best first."""
 
-    def exact(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return the exact scores of the documents named."""
+    def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return the exact BM25F scores of the given documents."""
 
-    def held(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return what the terms weigh, added up, that each of the documents named holds."""
+    def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
+        """Return, for each given document, the summed weight of the terms that it contains."""
 
     def semantic(
         self, query: bytes, limit: int, allowed: Container[int] | None = None
@@ -139,13 +139,13 @@ class Searcher(Protocol):
         """Return up to ``limit`` (ordinal, dot product) above zero, best first."""
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
-        """Return the dot products of the documents named."""
+        """Return the dot products of the given documents with the query vector."""
 
     def vector(self, ordinal: int) -> bytes:
         """Return the document's vector, in signed bytes; zeros or nothing where it has none."""
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
-        """Return the document's impact of each term, 0.0 where it is absent."""
+        """Return the document's impact of each term; 0.0 when it is absent."""
 
     def key(self, ordinal: int) -> str:
         """Return the document's key."""

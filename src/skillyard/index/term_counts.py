@@ -1,7 +1,7 @@
-"""The terms of a text with how often each stands there, by the kernel where it was built.
+"""Counts the terms of a text, with the kernel when it is available.
 
-The kernel knows the analyzer's chain for ASCII and for Han, kana and Hangul. Words of other scripts
-go through :data:`~skillyard.analysis.STANDARD`, which is also what answers without a kernel.
+The kernel implements the analyzer for ASCII, Han, kana and Hangul. It passes words of other
+scripts to :data:`~skillyard.analysis.STANDARD`, which is also used without a kernel.
 """
 
 from __future__ import annotations
@@ -12,44 +12,44 @@ from functools import cache
 from typing import Any
 
 from skillyard.analysis import STANDARD
-from skillyard.analysis.filters import LONGEST_TERM, LONGEST_WHOLE
-from skillyard.analysis.stemming import SHORTEST, stem_word
+from skillyard.analysis.filters import MAX_COMPOUND_PARTS, MAX_TERM_CHARS
+from skillyard.analysis.stemmer import MIN_STEMMED_CHARS, stem_word
 from skillyard.analysis.stopwords import ENGLISH
 from skillyard.analysis.technical import TECHNICAL
 from skillyard.index.kernel import KERNEL
 
 __all__ = ["kernel_terms", "term_counts"]
 
-REMEMBERED = 400_000
-"""Surfaces whose terms the kernel keeps, about 40 MB; then its memory starts anew."""
+MAX_CACHED_SURFACES = 400_000
+"""Tokens whose terms the kernel caches: about 40 MB. A full cache is cleared."""
 
 
 def term_counts(text: str) -> dict[str, int]:
-    """Return how often each term stands in ``text``; the order is that of first sight."""
+    """Return the count of each term of ``text``, in order of first occurrence."""
     if KERNEL is None:
         return STANDARD.counts(text)
     return kernel_terms().counts(text)  # type: ignore[no-any-return]
 
 
 @cache
-def kernel_terms(remembered: int = REMEMBERED) -> Any:
-    """Return the kernel's analyzer, made when it is first needed."""
+def kernel_terms(remembered: int = MAX_CACHED_SURFACES) -> Any:
+    """Return the kernel's analyzer, created on first use."""
     return KERNEL.Terms(
         STANDARD.filtered,
         stem_word,
         _word_page,
         TECHNICAL,
         tuple(sorted(ENGLISH)),
-        LONGEST_TERM,
-        LONGEST_WHOLE,
-        SHORTEST,
+        MAX_TERM_CHARS,
+        MAX_COMPOUND_PARTS,
+        MIN_STEMMED_CHARS,
         remembered,
         os.urandom(16),
     )
 
 
 def _word_page(number: int) -> bytes:
-    """Return which of 256 characters are part of words, a bit for each: 32 bytes."""
+    """Return 32 bytes, one bit for each of 256 characters: set for word characters."""
     first = number << 8
     bits = sum(1 << place for place in range(256) if re.match(r"\w", chr(first + place)))
     return bits.to_bytes(32, "little")

@@ -1,8 +1,8 @@
-"""Dot products of many stored vectors with one, without a loop over their components.
+"""Dot products of many stored vectors with one query vector, by big-integer arithmetic.
 
-The components of one dimension of all documents are laid side by side in one long whole number,
-32 bits each, so that multiplying it by the query's component and adding it to a running sum does
-all documents at once. Components are stored plus 128, and what that adds is taken off at the end.
+One long integer holds the components of one dimension of all documents, in 32-bit lanes. One
+multiplication by the query component then covers all documents. Components are stored plus 128;
+that bias is subtracted at the end.
 """
 
 from __future__ import annotations
@@ -10,45 +10,43 @@ from __future__ import annotations
 from array import array
 from operator import mul
 
+from skillyard.index.token_table import BIAS, pack_lanes
+
 __all__ = ["dot_products"]
 
-FEW = 64
-"""Documents up to which looking at one after the other is no slower."""
-AT_ONCE = 8_192
-"""Documents of one long number: it stays in the processor's cache."""
-
-_BIASED = bytes((code + 128) & 255 for code in range(256))
+MAX_SEQUENTIAL = 64
+"""Up to this number of documents a plain loop is as fast."""
+BLOCK_DOCUMENTS = 8_192
+"""Documents per long integer, so that it fits the processor cache."""
 
 
 def dot_products(vectors: memoryview, dimensions: int, query: bytes) -> list[int]:
     """Return the dot product of each stored vector (signed bytes, row by row) with ``query``."""
     if not dimensions:
         return []
-    asked = array("b", query)
+    components = array("b", query)
     count = len(vectors) // dimensions
-    if count <= FEW:
+    if count <= MAX_SEQUENTIAL:
         rows = (vectors[n * dimensions : (n + 1) * dimensions] for n in range(count))
-        return [sum(map(mul, asked, row)) for row in rows]
-    found: list[int] = []
-    for start in range(0, count, AT_ONCE):
-        end = min(start + AT_ONCE, count)
-        rows_at_once = bytes(vectors[start * dimensions : end * dimensions]).translate(_BIASED)
-        found += _columns(rows_at_once, end - start, dimensions, asked)
-    return found
+        return [sum(map(mul, components, row)) for row in rows]
+    products: list[int] = []
+    for start in range(0, count, BLOCK_DOCUMENTS):
+        end = min(start + BLOCK_DOCUMENTS, count)
+        rows_at_once = bytes(vectors[start * dimensions : end * dimensions])
+        products += _columns(rows_at_once, end - start, dimensions, components)
+    return products
 
 
-def _columns(rows: bytes, count: int, dimensions: int, asked: array[int]) -> list[int]:
+def _columns(rows: bytes, count: int, dimensions: int, components: array[int]) -> list[int]:
     above = below = 0
-    spread = bytearray(4 * count)
-    for dimension, weight in enumerate(asked):
+    for dimension, weight in enumerate(components):
         if weight:
-            spread[::4] = rows[dimension::dimensions]
-            lanes = int.from_bytes(spread, "little")
+            lanes = pack_lanes(rows[dimension::dimensions])
             if weight > 0:
                 above += weight * lanes
             else:
                 below -= weight * lanes
-    bias = 128 * sum(asked)
+    bias = BIAS * sum(components)
     highs = array("I", above.to_bytes(4 * count, "little"))
     lows = array("I", below.to_bytes(4 * count, "little"))
     return [high - low - bias for high, low in zip(highs, lows, strict=True)]

@@ -1,7 +1,8 @@
-"""Which skills hold which terms of a query, field by field.
+"""Counts the query terms that each skill contains, by field.
 
-Two ways to the same figures: :class:`Few` asks the words of each skill, which are kept from one
-question to the next; :class:`Inverted` goes from words to skills, which pays for whole catalogs.
+:class:`DirectFields` looks into the cached words of each skill, which is fast for a few skills.
+:class:`InvertedFields` uses an inverted index, which is fast for whole catalogs. Both return the
+same counts.
 """
 
 from __future__ import annotations
@@ -10,26 +11,26 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from skillyard.analysis.stemmer import stem_words
 from skillyard.ranking.field_words import (
     BODY,
+    CACHE,
     DESCRIPTION,
     ID,
-    KEPT,
     MIN_PREFIX,
     TITLE,
-    KeptWords,
+    FieldWordsCache,
     plain_id,
-    stems,
     terms,
     texts_of,
 )
 from skillyard.skill import Skill
 
-__all__ = ["Few", "Hits", "Inverted"]
+__all__ = ["DirectFields", "FieldHits", "InvertedFields"]
 
 
-class Hits(NamedTuple):
-    """How many terms each skill holds, by field; lists indexed by skill number."""
+class FieldHits(NamedTuple):
+    """Numbers of matched query terms by field; lists are indexed by skill number."""
 
     id: list[int]
     title: list[int]
@@ -37,34 +38,34 @@ class Hits(NamedTuple):
     description: list[int]
     body: list[int]
     touched: set[int]
-    """Skills that hold a term."""
+    """Skills that contain a query term."""
     matched: set[str]
-    """Words that a term matched; of the ids of touched skills every one."""
+    """Words matched by a query term, including all such words of the ids of touched skills."""
 
 
-def _no_hits(size: int) -> Hits:
+def _no_hits(size: int) -> FieldHits:
     counts = [[0] * size for _ in range(5)]
-    return Hits(counts[0], counts[1], counts[2], counts[3], counts[4], set(), set())
+    return FieldHits(counts[0], counts[1], counts[2], counts[3], counts[4], set(), set())
 
 
-class Few:
-    """A few skills, asked one by one."""
+class DirectFields:
+    """The fields of a few skills, searched one by one."""
 
-    def __init__(self, skills: Sequence[Skill], kept: KeptWords = KEPT) -> None:
-        self._words = kept.of(skills)
+    def __init__(self, skills: Sequence[Skill], cache: FieldWordsCache = CACHE) -> None:
+        self._words = cache.of(skills)
 
     def id_words(self, number: int) -> tuple[str, ...]:
         """Return the words of a skill's id."""
         return self._words[number].id_words
 
     def plain_id(self, number: int) -> str:
-        """Return a skill's id without its breaks."""
+        """Return a skill's id with separators as blanks."""
         return self._words[number].plain_id
 
-    def hits(self, asked: list[str]) -> Hits:
-        """Return what the skills hold of the terms."""
+    def hits(self, query_terms: list[str]) -> FieldHits:
+        """Return the matched terms of each skill by field."""
         hits = _no_hits(len(self._words))
-        pairs = list(zip(asked, stems(asked), strict=True))
+        pairs = list(zip(query_terms, stem_words(query_terms), strict=True))
         for number, words in enumerate(self._words):
             for term, stem in pairs:
                 fields = words.holding(term, stem)
@@ -75,20 +76,20 @@ class Few:
             hits.matched.update(self._matched(hits, pairs))
         return hits
 
-    def _matched(self, hits: Hits, pairs: list[tuple[str, str]]) -> set[str]:
-        """Return the words of ids that a term matched."""
+    def _matched(self, hits: FieldHits, pairs: list[tuple[str, str]]) -> set[str]:
+        """Return the words of ids that a query term matched."""
         words = {w for n in hits.touched if hits.id[n] for w in self._words[n].id_words}
         known = {stem for _, stem in pairs}
         beginnings = tuple(term for term, _ in pairs if len(term) >= MIN_PREFIX)
         listed = list(words)
         return {
             word
-            for word, stem in zip(listed, stems(listed), strict=True)
+            for word, stem in zip(listed, stem_words(listed), strict=True)
             if stem in known or word.startswith(beginnings)
         }
 
 
-def _count(hits: Hits, number: int, fields: int) -> None:
+def _count(hits: FieldHits, number: int, fields: int) -> None:
     if fields & (ID | TITLE):
         hits.id_or_title[number] += 1
         if fields & ID:
@@ -101,34 +102,34 @@ def _count(hits: Hits, number: int, fields: int) -> None:
         hits.body[number] += 1
 
 
-class _Vocabulary:
-    """The words of all fields: by stem, and in order for prefixes."""
+class _WordIndex:
+    """The words of all fields, by stem and in sorted order for prefixes."""
 
     __slots__ = ("_by_stem", "_ordered")
 
     def __init__(self, words: Iterable[str]) -> None:
         self._ordered = sorted(set(words))
         self._by_stem: dict[str, list[str]] = {}
-        for word, stem in zip(self._ordered, stems(self._ordered), strict=True):
+        for word, stem in zip(self._ordered, stem_words(self._ordered), strict=True):
             self._by_stem.setdefault(stem, []).append(word)
 
     def matching(self, term: str, stem: str) -> list[str]:
-        """Return the words that are the term: equal stems, or begun by it (4+ letters)."""
-        found = dict.fromkeys(self._by_stem.get(stem, ()))
+        """Return the words with the same stem, or with the term as prefix (4+ letters)."""
+        matches = dict.fromkeys(self._by_stem.get(stem, ()))
         if len(term) >= MIN_PREFIX:
             position = bisect_left(self._ordered, term)
             while position < len(self._ordered) and self._ordered[position].startswith(term):
-                found[self._ordered[position]] = None
+                matches[self._ordered[position]] = None
                 position += 1
-        return list(found)
+        return list(matches)
 
 
 Postings = dict[str, list[int]]
 """Words, each with the numbers of the skills that hold it."""
 
 
-class Inverted:
-    """Many skills, found by their words."""
+class InvertedFields:
+    """The fields of many skills, in an inverted index."""
 
     def __init__(self, skills: Sequence[Skill]) -> None:
         self._ids: list[tuple[tuple[str, ...], str]] = []
@@ -147,20 +148,20 @@ class Inverted:
                     else:
                         row.append(number)
             self._ids.append((tuple(dict.fromkeys(terms(texts.id))), plain_id(texts.id)))
-        self._vocabulary = _Vocabulary(word for postings in fields for word in postings)
+        self._vocabulary = _WordIndex(word for postings in fields for word in postings)
 
     def id_words(self, number: int) -> tuple[str, ...]:
         """Return the words of a skill's id."""
         return self._ids[number][0]
 
     def plain_id(self, number: int) -> str:
-        """Return a skill's id without its breaks."""
+        """Return a skill's id with separators as blanks."""
         return self._ids[number][1]
 
-    def hits(self, asked: list[str]) -> Hits:
-        """Return what the skills hold of the terms."""
+    def hits(self, query_terms: list[str]) -> FieldHits:
+        """Return the matched terms of each skill by field."""
         hits = _no_hits(len(self._ids))
-        for term, stem in zip(asked, stems(asked), strict=True):
+        for term, stem in zip(query_terms, stem_words(query_terms), strict=True):
             words = self._vocabulary.matching(term, stem)
             hits.matched.update(words)
             in_id = _union(self._id, words)
@@ -182,7 +183,7 @@ class Inverted:
 
 
 def _union(postings: Postings, words: list[str]) -> Iterable[int]:
-    """Return the skills that hold one of the words, each once."""
+    """Return the skills that contain one of the words, each once."""
     rows = [row for word in words if (row := postings.get(word))]
     if len(rows) == 1:
         return rows[0]

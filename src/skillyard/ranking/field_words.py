@@ -1,7 +1,7 @@
-"""The words of one skill's fields, ready to be asked for terms, and kept for the next question.
+"""The words of a skill's fields, prepared for matching, and a cache of them.
 
-Splitting, folding and stemming a skill's texts costs a hundred times what asking them does, and a
-search ranks a handful of skills that the last one may have ranked too.
+Splitting, folding and stemming the texts costs a hundred times as much as matching, and successive
+searches often rank the same skills.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from sys import intern
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from skillyard.analysis.stemmer import stem_words
 from skillyard.ranking.overlap import tokens
 from skillyard.skill import Skill
 from skillyard.text import stream_safe
 
 __all__ = [
     "BODY",
+    "CACHE",
     "DESCRIPTION",
     "ID",
-    "KEPT",
     "MIN_PREFIX",
     "TITLE",
     "FieldWords",
-    "KeptWords",
+    "FieldWordsCache",
     "Texts",
     "plain_id",
-    "stems",
     "terms",
     "texts_of",
 ]
 
 BODY_CHARS = 2_000
 MIN_PREFIX = 4
-"""A query term of this many letters also matches the words that it begins."""
+"""A query term with at least this many letters also matches as a prefix."""
 ID, TITLE, DESCRIPTION, BODY = 1, 2, 4, 8
 """One bit for each field."""
 _ALL = ID | TITLE | DESCRIPTION | BODY
 _FIELDS = (ID, TITLE, DESCRIPTION, BODY)
-KEPT_BYTES = 64_000_000
-"""If no two skills had a word in common; of real ones some 1,500 fit, and take a third of it."""
+MAX_CACHE_BYTES = 64_000_000
+"""Upper bound for skills without common words. About 1,500 real skills fit, in a third of it."""
 _WORD_BYTES = 200
-"""A word, its stem and their places, where no other skill holds the same word."""
+"""Memory of a word with its stem and positions, when no other skill contains it."""
 
 # Scripts written without blanks: kana, Han, Thai, Lao, Myanmar, Khmer.
 _UNSPACED = (
@@ -91,30 +91,14 @@ def plain_id(text: str) -> str:
     return _BREAKS.sub(" ", _fold(text)).strip()
 
 
-_stemming = Lock()
-_stemmer: Any = None
-
-
-def stems(words: list[str]) -> list[str]:
-    """Return the words' stems by Snowball's English stemmer, in the same order."""
-    global _stemmer  # noqa: PLW0603 - loaded when the first word is stemmed, not at import
-    with _stemming:  # one stemmer keeps a buffer between its calls
-        if _stemmer is None:
-            import Stemmer  # here, because only this scorer and confidence stem
-
-            _stemmer = Stemmer.Stemmer("english", 0)  # without a cache: words are kept here
-        found: list[str] = _stemmer.stemWords(words)
-    return found
-
-
 class Texts(NamedTuple):
-    """What the scorer reads of a skill: equal texts have the same words."""
+    """The texts of a skill that the scorer reads; also the cache key."""
 
     id: str
     title: str
     description: str
     body: str
-    """As much of it as is read."""
+    """The first :data:`BODY_CHARS` characters."""
 
 
 def texts_of(skill: Skill) -> Texts:
@@ -128,7 +112,7 @@ def texts_of(skill: Skill) -> Texts:
 
 
 class FieldWords:
-    """The words of the four fields of one skill. Never changed once made."""
+    """The words of the four fields of one skill. Immutable."""
 
     __slots__ = ("_fields", "_stems", "_words", "id_words", "plain_id", "size")
 
@@ -141,43 +125,43 @@ class FieldWords:
         self._words = tuple(words)
         self._fields = bytes([fields[word] for word in words])
         self._stems: dict[str, int] = {}
-        for word, stem in zip(words, stems(words), strict=True):
+        for word, stem in zip(words, stem_words(words), strict=True):
             stem = word if stem == word else intern(stem)
             self._stems[stem] = self._stems.get(stem, 0) | fields[word]
         self.id_words = tuple(dict.fromkeys(terms(texts.id)))
         self.plain_id = plain_id(texts.id)
         self.size = sum(map(len, texts)) + sum(map(len, words)) + _WORD_BYTES * len(words)
-        """Bytes that it takes, its texts among them, at most."""
+        """Upper bound of its memory in bytes, with its texts."""
 
     def holding(self, term: str, stem: str) -> int:
-        """Return the fields with a word that is the term: equal stems, or begun by it."""
-        found = self._stems.get(stem, 0)
+        """Return the fields with a word of the same stem, or with the term as prefix."""
+        fields = self._stems.get(stem, 0)
         if len(term) < MIN_PREFIX:
-            return found
+            return fields
         words = self._words
         place = bisect_left(words, term)
-        while found != _ALL and place < len(words) and words[place].startswith(term):
-            found |= self._fields[place]
+        while fields != _ALL and place < len(words) and words[place].startswith(term):
+            fields |= self._fields[place]
             place += 1
-        return found
+        return fields
 
 
-class KeptWords:
-    """The words of the skills that were asked for last, within a bound. Safe for threads."""
+class FieldWordsCache:
+    """A thread-safe LRU cache of field words, bounded in bytes."""
 
-    def __init__(self, most: int = KEPT_BYTES) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int = MAX_CACHE_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._lock = Lock()
-        self._kept: OrderedDict[Texts, FieldWords] = OrderedDict()
+        self._cache: OrderedDict[Texts, FieldWords] = OrderedDict()
         self._size = 0
 
     @property
     def size(self) -> int:
-        """Bytes of what is kept, at most."""
+        """Upper bound of the memory of the cached words in bytes."""
         return self._size
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._cache)
 
     def of(self, skills: Iterable[Skill]) -> list[FieldWords]:
         """Return the words of each skill."""
@@ -185,19 +169,19 @@ class KeptWords:
 
     def _one(self, texts: Texts) -> FieldWords:
         with self._lock:
-            words = self._kept.get(texts)
+            words = self._cache.get(texts)
             if words is not None:
-                self._kept.move_to_end(texts)
+                self._cache.move_to_end(texts)
                 return words
         words = FieldWords(texts)
         with self._lock:
-            if texts not in self._kept and words.size <= self._most:
-                self._kept[texts] = words
+            if texts not in self._cache and words.size <= self._max_bytes:
+                self._cache[texts] = words
                 self._size += words.size
-                while self._size > self._most:
-                    self._size -= self._kept.popitem(last=False)[1].size
+                while self._size > self._max_bytes:
+                    self._size -= self._cache.popitem(last=False)[1].size
         return words
 
 
-KEPT = KeptWords()
-"""By text, not by hash: a hash may be given to a skill by whoever makes it."""
+CACHE = FieldWordsCache()
+"""Keyed by text, not by hash, because a caller can set the hash of a skill to any value."""

@@ -1,4 +1,4 @@
-"""Ranking: the candidates of a query in their total order, each with its explanation."""
+"""Ranking: the matches of a query in their total order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
-from skillyard.ranking.scorer import Explanation, Ordered, Scored, level_of
+from skillyard.ranking.scorer import Explanation, OrderedScores, Scored, level_of
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Pair = tuple[Skill, float]
 
 
 class Match:
-    """One skill in a ranking. The explanation is worked out when it is looked at."""
+    """One skill in a ranking. Its explanation is computed on access."""
 
     __slots__ = ("_explanation", "_scored", "level", "rejected_because", "score", "skill")
 
@@ -37,15 +37,15 @@ class Match:
         self.skill = skill
         self.score = score
         self.level = level
-        """The scorer's band for this score, or None where its document names none."""
+        """The scorer's band for this score; None for a scorer without bands."""
         self.rejected_because = rejected_because
-        """Why a selection left it out; empty in a ranking and for selected skills."""
+        """Why a selection rejected it; empty in a ranking and for selected skills."""
         self._scored = scored
         self._explanation: Explanation | None = None
 
     @property
     def explanation(self) -> Explanation:
-        """The tree behind the score; its value is the score."""
+        """The explanation tree; its value is the score."""
         if self._explanation is None:
             self._explanation = self._scored.explain(self.skill)
         return self._explanation
@@ -57,7 +57,7 @@ class Match:
 
     @property
     def reason(self) -> str:
-        """The grounds of the score in one line; holds text of the skill: clean it to print."""
+        """The reason in one line. It contains untrusted text: clean it before printing."""
         return self._scored.reason(self.skill)
 
     def __eq__(self, other: object) -> bool:
@@ -104,11 +104,11 @@ def eligible(
 ) -> Sequence[Pair]:
     """Return the candidates of the query with their scores, in catalog order.
 
-    Left out: shadowed skills, hidden skills that the text does not call, and skills that the
-    query's tags exclude. ``zeros`` adds the candidates with a score of zero. A scorer that has
-    seen to all that gives them in their total order instead.
+    Left out are shadowed skills, hidden skills that the text does not call, and skills that the
+    query's tags exclude. ``zeros`` adds the candidates with a score of 0. A preordered scorer
+    applies all this itself, and its total order is returned.
     """
-    if scored.settled:
+    if scored.is_preordered:
         return scored.scores()
     pairs = list(scored.scores())
     skills = catalog.skills if isinstance(catalog, Catalog) else tuple(catalog)
@@ -146,7 +146,7 @@ def in_order(pairs: Sequence[Pair], scored: Scored, limit: int | None = None) ->
     """
     if limit is not None and limit <= 0:
         return []
-    if isinstance(pairs, Ordered):
+    if isinstance(pairs, OrderedScores):
         return pairs[:limit]
     if not scored.tiered:
         return _sorted(_head(pairs, limit), scored)[:limit]
@@ -163,10 +163,10 @@ def in_order(pairs: Sequence[Pair], scored: Scored, limit: int | None = None) ->
 
 
 def _head(pairs: Sequence[Pair], limit: int | None) -> Sequence[Pair]:
-    """Return the pairs that can be among the first ``limit``: cheap scores before dear keys."""
+    """Return the pairs that can be among the first ``limit``, so that fewer keys are computed."""
     if limit is None or len(pairs) <= 4 * limit:
         return pairs
-    from heapq import nlargest  # a scorer that settles its order never comes here
+    from heapq import nlargest  # deferred: not used by preordered scorers
 
     floor = nlargest(limit, (score for _, score in pairs))[-1]
     return [pair for pair in pairs if pair[1] >= floor]
@@ -188,10 +188,11 @@ def rank(
     scorer: str | Scorer | Any = DEFAULT_SCORER,
     limit: int | None = 10,
 ) -> list[Match]:
-    """Rank the skills for a query: best first, no floor, no abstention.
+    """Return the skills ranked for a query, best first, without a minimum score.
 
-    Skills that score zero are left out unless the scorer lists every skill. ``limit=None`` gives
-    the whole ranking. Raises UnknownName for an unknown scorer, InvalidInput for wrong types.
+    Skills with a score of 0 are left out unless the scorer lists every skill. ``limit=None``
+    returns the whole ranking. Raises UnknownName for an unknown scorer, InvalidInput for wrong
+    types.
     """
     if limit is not None and limit < 0:
         raise InvalidInput("limit must be None or an integer of at least 0")

@@ -25,7 +25,7 @@ TAGS_WEIGHT = 2.0
 BODY_WEIGHT = 1.0
 
 SMALL_CATALOG = 1_000
-"""Skills up to which the first query is answered without inverting everything."""
+"""Up to this number of skills, the first query does not build the full inverted index."""
 
 _FIELDS = ("name", "description", "tags", "body")
 
@@ -77,7 +77,7 @@ def _field_tokens(skill: Skill) -> dict[str, frozenset[str]]:
 
 
 class _Postings:
-    """Which skills hold which tokens, for all tokens or for those in ``only``."""
+    """The inverted index of the skills' tokens, or of the tokens in ``only``."""
 
     __slots__ = ("divisor", "elsewhere", "in_body")
 
@@ -113,48 +113,48 @@ class _Postings:
 class BoundOverlap:
     """Overlap over one snapshot.
 
-    The first query of a small catalog gets postings of its own tokens only: a command line asks
-    once, and inverting every body would cost it more than all the rest of the ranking.
+    The first query of a small catalog indexes only its own tokens, since a command line runs one
+    query and a full inverted index would cost more than the ranking.
     """
 
     def __init__(self, scorer: Overlap, skills: tuple[Skill, ...]) -> None:
         self.scorer = scorer
         self.skills: Sequence[Skill] = skills
         self.position = {skill: number for number, skill in enumerate(skills)}
-        self._asked_once = False
+        self._queried_once = False
         self._whole = _Postings(scorer, skills) if len(skills) > SMALL_CATALOG else None
 
     def prepare(self, query: Query) -> ScoredOverlap:
         """Add up the postings of the query's tokens; each occurrence of a token counts."""
-        asked = Counter(tokens(query.text))
+        counts = Counter(tokens(query.text))
         postings = self._whole
         if postings is None:
-            only = None if self._asked_once else frozenset(asked)
+            only = None if self._queried_once else frozenset(counts)
             postings = _Postings(self.scorer, self.skills, only)
-            # Threads may both get here: each builds the same.
-            self._asked_once, self._whole = True, postings if only is None else None
-        return ScoredOverlap(self, postings, asked)
+            # Concurrent threads build equal indexes.
+            self._queried_once, self._whole = True, postings if only is None else None
+        return ScoredOverlap(self, postings, counts)
 
 
 class ScoredOverlap(Scored):
     """The overlap scores of one query."""
 
-    def __init__(self, bound: BoundOverlap, postings: _Postings, asked: Counter[str]) -> None:
+    def __init__(self, bound: BoundOverlap, postings: _Postings, counts: Counter[str]) -> None:
         self._bound = bound
         self._postings = postings
-        self._asked = asked
+        self._counts = counts
 
     @property
     def blank(self) -> bool:
         """True for a query without a token."""
-        return not self._asked
+        return not self._counts
 
     def scores(self) -> list[tuple[Skill, float]]:
-        """Return the skills that hold at least one token of the query."""
+        """Return the skills that contain at least one token of the query."""
         bound, postings = self._bound, self._postings
         raw = [0.0] * len(bound.skills)
         body_weight = bound.scorer.body_weight
-        for token, count in self._asked.items():
+        for token, count in self._counts.items():
             weight = count * body_weight
             for number in postings.in_body.get(token, ()):
                 raw[number] += weight
@@ -172,26 +172,26 @@ class ScoredOverlap(Scored):
         held = _field_tokens(skill)
         parts = []
         for field in _FIELDS:
-            hits = {token: count for token, count in self._asked.items() if token in held[field]}
+            hits = {token: count for token, count in self._counts.items() if token in held[field]}
             if not hits:
                 continue
             weight = self._bound.scorer.weight(field)
-            added = weight * sum(hits.values())
+            gain = weight * sum(hits.values())
             note = ", ".join(f"{t} ×{n}" if n > 1 else t for t, n in hits.items())
             factors = (
-                Explanation(f"{weight:g} per token", added, (), "leaf", note),
+                Explanation(f"{weight:g} per token", gain, (), "leaf", note),
                 Explanation("1 / sqrt(unique body tokens)", 1 / divisor, (), "leaf"),
             )
-            parts.append(Explanation(field, added / divisor, factors, "product", note))
+            parts.append(Explanation(field, gain / divisor, factors, "product", note))
         raw = self._raw(number, held["body"])
         unique = plural(len(held["body"]), "unique body token")
         note = f"{raw:g} / sqrt({unique}) = {raw:g} / {divisor:.3f}"
         return Explanation("overlap", raw / divisor, tuple(parts), "sum", note)
 
     def _raw(self, number: int, body: frozenset[str]) -> float:
-        """Add up one skill's weights in the order of :meth:`scores`, to the last bit."""
+        """Sum one skill's weights in the order of :meth:`scores`, so that the results are equal."""
         raw = 0.0
-        for token, count in self._asked.items():
+        for token, count in self._counts.items():
             if token in body:
                 raw += count * self._bound.scorer.body_weight
             raw += count * self._postings.elsewhere.get(token, {}).get(number, 0.0)

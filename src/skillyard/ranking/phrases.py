@@ -1,29 +1,29 @@
-"""Many phrases found in one request, in one pass over its words.
+"""Finds many phrases in a request with one pass over its words.
 
-An Aho-Corasick automaton over words: the work grows with the words of the request and of the
-phrases, never with their product, whatever phrases a skill declares.
+An Aho-Corasick automaton over words: the cost grows with the sum of the words of the request and
+of the phrases, not with their product.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-__all__ = ["Phrases"]
+__all__ = ["PhraseAutomaton"]
 
 _ROOT = 0
 
 
-class Phrases:
-    """Phrases with the skills that declare them. Add all, then look up from any thread."""
+class PhraseAutomaton:
+    """The phrases of all skills, compiled. Immutable and thread-safe."""
 
     __slots__ = ("_ends", "_fail", "_next", "_unspaced")
 
     def __init__(
         self, declared: Sequence[tuple[int, tuple[str, ...]]], unspaced: Callable[[str], bool]
     ) -> None:
-        """Take (number of a skill, words of a phrase); an empty phrase never hits.
+        """Take (skill number, words of a phrase). An empty phrase never matches.
 
-        ``unspaced`` says which phrases are written without blanks: they hit inside words too.
+        Phrases for which ``unspaced`` is True are matched inside words too.
         """
         self._next: list[dict[str, int]] = [{}]
         self._ends: list[list[tuple[int, tuple[str, ...]]]] = [[]]
@@ -64,23 +64,23 @@ class Phrases:
         return fail
 
     def hits(self, words: Sequence[str]) -> dict[int, list[tuple[str, ...]]]:
-        """Return, by skill, the phrases whose words stand next to each other; each once."""
-        found: dict[int, list[tuple[str, ...]]] = {}
-        told: set[int] = {_ROOT}  # a node that was told has told its suffixes too
+        """Return the phrases that occur as adjacent words, by skill, each once."""
+        matches: dict[int, list[tuple[str, ...]]] = {}
+        visited: set[int] = {_ROOT}  # the suffixes of a visited node are visited too
         node = _ROOT
         for word in words:
             while node and word not in self._next[node]:
                 node = self._fail[node]
             node = self._next[node].get(word, _ROOT)
             suffix = node
-            while suffix not in told:
-                told.add(suffix)
+            while suffix not in visited:
+                visited.add(suffix)
                 for number, phrase in self._ends[suffix]:
-                    found.setdefault(number, []).append(phrase)
+                    matches.setdefault(number, []).append(phrase)
                 suffix = self._fail[suffix]
         if self._unspaced:
             text = " ".join(words)
             for number, phrase, joined in self._unspaced:
                 if joined in text:
-                    found.setdefault(number, []).append(phrase)
-        return found
+                    matches.setdefault(number, []).append(phrase)
+        return matches

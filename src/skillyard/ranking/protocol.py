@@ -1,8 +1,4 @@
-"""The one protocol of every scorer.
-
-In a module of its own, which loads when somebody asks whether an object is a scorer: making
-protocols loads ``typing``, and a scorer that is named needs none of it.
-"""
+"""The scorer protocol."""
 
 from __future__ import annotations
 
@@ -25,7 +21,7 @@ class BoundScorer(Protocol):
         ...
 
     def prepare(self, query: Query) -> Scored:
-        """Score the query; what depends on other candidates is settled here."""
+        """Score the query. Everything that depends on other candidates is computed here."""
         ...
 
 
@@ -40,17 +36,17 @@ class Scorer(Protocol):
 
     @property
     def scale(self) -> str:
-        """What the numbers mean: ``0..1``, ``points`` or ``open``."""
+        """The scale of the scores: ``0..1``, ``points`` or ``open``."""
         ...
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Named bands, highest floor first; empty when the document names none."""
+        """Named bands, highest floor first; may be empty."""
         ...
 
     @property
     def default_policy(self) -> DefaultPolicy:
-        """Threshold, count and tie-break of the scorer's document."""
+        """Default threshold, count and tie-break."""
         ...
 
     def bind(self, skills: Iterable[Skill]) -> BoundScorer:

@@ -29,11 +29,11 @@ _BUILT_IN = {
 }
 
 DEFAULT_SCORER = "hybrid"
-"""What answers where a caller names no scorer."""
+"""The scorer that is used when the caller names none."""
 
 
 def is_built_in(name: str) -> bool:
-    """True for a scorer of this package without an embedder: its version says what it does."""
+    """Return True for a scorer of this package without an embedder."""
     return name in _BUILT_IN
 
 
@@ -61,7 +61,7 @@ def resolve(scorer: str | Scorer | Any) -> Scorer:
 
 
 def check_scorer(scorer: object, parameter: str = "scorer") -> None:
-    """Raise InvalidInput for what cannot be a scorer, and look up no name."""
+    """Raise InvalidInput for a value that cannot be a scorer. Names are not looked up."""
     if isinstance(scorer, str) or callable(getattr(scorer, "rank", None)):
         return
     from skillyard.ranking.protocol import Scorer
@@ -90,27 +90,26 @@ def _by_name(name: str) -> Scorer:
         return combined
     if load is None:
         raise UnknownName("scorer", name, scorer_names())
-    found = load()
-    return resolve(found() if isinstance(found, type) else found)
+    loaded = load()
+    return resolve(loaded() if isinstance(loaded, type) else loaded)
 
 
 def _entry_points() -> dict[str, Callable[[], Any]]:
-    from importlib.metadata import entry_points  # slow to import; only unknown names get here
+    from importlib.metadata import entry_points  # deferred: slow to import
 
     return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
 def bind(catalog: Iterable[Skill], scorer: Scorer) -> BoundScorer:
-    """Return the scorer bound to the catalog, kept for as long as the catalog lives."""
-    # With the catalog, not in a table of this module: what is bound holds the catalog, and a
-    # table would hold both for ever.
-    kept: dict[Any, BoundScorer] | None = getattr(catalog, "bound", None)
-    if kept is None:  # a list of skills
+    """Return the scorer bound to the catalog. The catalog caches it."""
+    # The cache belongs to the catalog: a table in this module would keep catalogs alive.
+    cached: dict[Any, BoundScorer] | None = getattr(catalog, "bound", None)
+    if cached is None:  # a list of skills
         return scorer.bind(catalog)
     try:
-        bound = kept.get(scorer)
+        bound = cached.get(scorer)
     except TypeError:  # an unhashable scorer
         return scorer.bind(catalog)
     if bound is None:
-        bound = kept[scorer] = scorer.bind(catalog)
+        bound = cached[scorer] = scorer.bind(catalog)
     return bound

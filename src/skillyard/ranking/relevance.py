@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import log10
 from typing import Any, NamedTuple
 
-from skillyard.ranking.field_hits import Few, Hits, Inverted
+from skillyard.ranking.field_hits import DirectFields, FieldHits, InvertedFields
 from skillyard.ranking.field_words import plain_id, terms
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Scored
@@ -27,7 +27,7 @@ POPULARITY_DECADES = 4.0
 """Full popularity at 10**4 installs."""
 CURATED_POINTS = 8.0
 """The formula and both tables say 8; one heading says "up to 10"."""
-FEW = 128
+MAX_DIRECT_SKILLS = 128
 """Skills up to which the words of each are asked one by one: what a search has found."""
 
 EXACT_ID = 1.0
@@ -69,7 +69,7 @@ class Relevance:
         return share * self.popularity_points
 
 
-class _Facts(NamedTuple):
+class _StaticSignals(NamedTuple):
     """What does not depend on the query, for one skill."""
 
     content: float
@@ -86,11 +86,13 @@ class BoundRelevance:
         self.skills: Sequence[Skill] = skills
         self.position = {skill: number for number, skill in enumerate(skills)}
         self.facts = [self._facts(skill) for skill in skills]
-        self.words = Few(skills) if len(skills) <= FEW else Inverted(skills)
+        self.words = (
+            DirectFields(skills) if len(skills) <= MAX_DIRECT_SKILLS else InvertedFields(skills)
+        )
 
-    def _facts(self, skill: Skill) -> _Facts:
+    def _facts(self, skill: Skill) -> _StaticSignals:
         body = skill.body
-        return _Facts(
+        return _StaticSignals(
             self.scorer.content_points if body and not body.isspace() else 0.0,
             bool(skill.references),
             self.scorer.popularity(skill.install_count),
@@ -112,7 +114,7 @@ class ScoredRelevance(Scored):
         self._with_references = query.include_references
         self._terms = list(dict.fromkeys(terms(query.text)))
         self._plain = plain_id(query.text) if self._terms else ""
-        self._hits: Hits = bound.words.hits(self._terms)
+        self._hits: FieldHits = bound.words.hits(self._terms)
         self._match = self._best_matches()
         self._explained: dict[int, Explanation] = {}
 
@@ -155,10 +157,10 @@ class ScoredRelevance(Scored):
     def _signals(self, number: int) -> tuple[float, float, float, float, float]:
         scorer, facts = self._bound.scorer, self._bound.facts[number]
         match = self._match.get(number, 0.0)
-        wanted = self._with_references and facts.has_references
+        counts_references = self._with_references and facts.has_references
         return (
             facts.content,
-            scorer.references_points if wanted else 0.0,
+            scorer.references_points if counts_references else 0.0,
             scorer.match_points * match,
             facts.popularity,
             scorer.curated_points * match if facts.curated else 0.0,

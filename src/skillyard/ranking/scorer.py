@@ -1,9 +1,9 @@
-"""What every scorer gives: the scores of one query, their order, and the tree behind each.
+"""The results of scorers: scores of one query, their order, and explanations.
 
-A scorer (:mod:`.protocol`) is a frozen value that holds its constants. ``bind(catalog)`` once per
-snapshot gives a bound scorer; ``bound.prepare(query)`` once per query gives a :class:`Scored`,
-whose ``scores()`` are pairs (skill, score) and whose ``explain(skill)`` is a tree. The score **is**
-the explanation's value.
+A scorer (:mod:`.protocol`) is a frozen value with its constants. ``bind(catalog)``, once per
+snapshot, returns a bound scorer. ``bound.prepare(query)``, once per query, returns a
+:class:`Scored` with ``scores()``, pairs (skill, score), and ``explain(skill)``, a tree whose value
+is the score.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
     "DefaultPolicy",
     "Explanation",
     "Level",
-    "Ordered",
+    "OrderedScores",
     "Scored",
     "floor_of",
     "level_of",
@@ -31,10 +31,10 @@ __all__ = [
 
 @check_arguments
 class Explanation(NamedTuple):
-    """One node of the tree that says where a score comes from.
+    """One node of an explanation tree.
 
-    ``op`` says how ``value`` follows from the parts: ``sum``, ``max``, ``product``, ``leaf``, or
-    ``calibration`` for the one node that may sit on top of the raw score.
+    ``op`` is how ``value`` is computed from the parts: ``sum``, ``max``, ``product``, ``leaf``, or
+    ``calibration`` for the optional root above the raw score.
     """
 
     label: str
@@ -42,7 +42,7 @@ class Explanation(NamedTuple):
     parts: tuple[Explanation, ...] = ()
     op: str = "sum"
     note: str = ""
-    """What was matched, in a few words; holds text from skills and queries: clean it to print."""
+    """A short description of the match. It contains untrusted text: clean it before printing."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON shape, recursively."""
@@ -68,60 +68,59 @@ class Level(NamedTuple):
 
 @check_arguments
 class DefaultPolicy(NamedTuple):
-    """What the scorer's document says about using the score."""
+    """How a scorer's specification uses the score."""
 
     min_score: float
     top_k: int
     menu_margin: float
-    """Scores this close to the best are one choice for the user, not for us."""
+    """Skills within this distance of the best score are offered to the user as a choice."""
     tie_break: str
-    """What decides between equal scores, in words; name and path follow always."""
+    """The order of equal scores, as a description; name and path always follow."""
     maybe: float = float("inf")
-    """Scores from here to the floor are shown where nothing is chosen: far likelier than chance.
-    Infinity where the scorer knows no such thing."""
+    """When nothing is selected, skills with scores from here to ``min_score`` are offered as a
+    question. Infinity disables this."""
     wrong_cost: float | None = None
-    """What a wrong skill costs where a missed one costs 1, as ``min_score`` and ``maybe`` take it;
-    None where the score is no probability, so that no floor follows from costs."""
+    """The cost of a wrong skill, relative to a missed one, on which ``min_score`` and ``maybe`` are
+    based. None when the score is not a probability."""
 
 
 def floor_of(wrong_cost: float) -> float:
-    """Return the probability from which choosing a skill costs less than leaving it.
+    """Return the probability from which selecting a skill has the lower expected cost.
 
-    A skill that fits with probability p costs (1 - p) · wrong_cost on average where it is chosen,
-    and p · 1, the price of a missed skill, where it is not. Choosing is no dearer from
-    p = wrong_cost / (wrong_cost + 1) on: 2/3 where a wrong skill costs twice as much as a missed
-    one.
+    Selecting a skill that fits with probability p costs (1 - p) · wrong_cost on average, and not
+    selecting it costs p. The costs are equal at p = wrong_cost / (wrong_cost + 1), which is 2/3
+    when a wrong skill costs twice as much as a missed one.
     """
     return wrong_cost / (wrong_cost + 1.0)
 
 
-QUESTION = 1 / 6
-"""What a needless question costs, as a share of what a wrong skill costs."""
+QUESTION_COST = 1 / 6
+"""Cost of a needless question relative to a wrong skill."""
 
 
 def maybe_of(wrong_cost: float) -> float:
-    """Return the probability from which a question costs less than saying nothing.
+    """Return the probability from which asking about a skill has the lower expected cost.
 
-    The same weighing as :func:`floor_of`, of a needless question (:data:`QUESTION` of a wrong
-    skill) against a missed skill: 1/4 where a wrong skill costs twice as much as a missed one.
+    Computed like :func:`floor_of`, with the cost of a needless question (:data:`QUESTION_COST` of a
+    wrong skill): 1/4 when a wrong skill costs twice as much as a missed one.
     """
-    return floor_of(QUESTION * wrong_cost)
+    return floor_of(QUESTION_COST * wrong_cost)
 
 
-class Ordered(Sequence[tuple[Skill, float]]):
-    """Scores in their total order, best first; a skill is loaded when its pair is looked at.
+class OrderedScores(Sequence[tuple[Skill, float]]):
+    """Pairs (skill, score) in their total order, best first. Skills are loaded on access.
 
-    Made of (ordinal, score) and a function from ordinals to skills. Equal scores are ordered by
-    name and path, so only skills of equal scores need to be loaded to be put in order.
+    Takes (ordinal, score) pairs and a function that returns the skill of an ordinal. Equal scores
+    are ordered by name and path, which loads only the skills with that score.
     """
 
-    __slots__ = ("_order", "_settled", "_skill", "_values")
+    __slots__ = ("_loaded", "_order", "_skill", "_values")
 
     def __init__(self, scored: Iterable[tuple[int, float]], skill: Callable[[int], Skill]) -> None:
         self._order = sorted(scored, key=itemgetter(1), reverse=True)
         self._values = [-score for _, score in self._order]
         self._skill = skill
-        self._settled: dict[int, Skill] = {}
+        self._loaded: dict[int, Skill] = {}
 
     def __len__(self) -> int:
         return len(self._order)
@@ -137,25 +136,25 @@ class Ordered(Sequence[tuple[Skill, float]]):
         if isinstance(place, slice):
             places = range(*place.indices(len(self._order)))
             for number in places:
-                if number not in self._settled:
-                    self._settle(number)
-            return [(self._settled[number], -self._values[number]) for number in places]
+                if number not in self._loaded:
+                    self._load_ties(number)
+            return [(self._loaded[number], -self._values[number]) for number in places]
         place = range(len(self))[place]
-        if place not in self._settled:
-            self._settle(place)
-        return self._settled[place], -self._values[place]
+        if place not in self._loaded:
+            self._load_ties(place)
+        return self._loaded[place], -self._values[place]
 
-    def _settle(self, place: int) -> None:
-        """Put the skills of one score in order."""
+    def _load_ties(self, place: int) -> None:
+        """Load and order the skills that share the score at ``place``."""
         first = bisect_left(self._values, self._values[place])
         last = bisect_right(self._values, self._values[place])
         skills = [self._skill(ordinal) for ordinal, _ in self._order[first:last]]
         if len(skills) > 1:
             skills.sort(key=lambda skill: skill.key)
-        self._settled.update(zip(range(first, last), skills, strict=True))
+        self._loaded.update(zip(range(first, last), skills, strict=True))
 
     def at_least(self, floor: float) -> int:
-        """Return how many of the pairs have a score of at least ``floor``: they come first."""
+        """Return the number of leading pairs with a score of at least ``floor``."""
         return bisect_right(self._values, -floor)
 
 
@@ -163,21 +162,21 @@ class Scored(ABC):
     """The scores of one query over one bound catalog. Immutable and thread-safe."""
 
     tiered = False
-    """True when :meth:`tier` tells skills apart."""
+    """True when :meth:`tier` is not constant."""
     exhaustive = False
-    """True when a skill that :meth:`scores` leaves out may not be chosen at all."""
-    settled = False
-    """True when :meth:`scores` gives an :class:`Ordered` of what may be chosen and nothing else:
-    the query's tags, hidden and shadowed skills are seen to."""
+    """True when only the skills of :meth:`scores` may be selected."""
+    is_preordered = False
+    """True when :meth:`scores` returns an :class:`OrderedScores` of the eligible skills only: tags,
+    hidden and shadowed skills are already applied."""
 
     @property
     def considered(self) -> int | None:
-        """How many skills were looked at, where :meth:`scores` does not tell."""
+        """Number of skills considered; None when it is the length of :meth:`scores`."""
         return None
 
     @property
     def blank(self) -> bool:
-        """True when the query holds nothing that this scorer looks at: nothing may be chosen."""
+        """True when the query contains nothing that this scorer uses; then nothing is selected."""
         return False
 
     @abstractmethod
@@ -186,14 +185,14 @@ class Scored(ABC):
 
     @abstractmethod
     def explain(self, skill: Skill) -> Explanation:
-        """Return the tree behind the skill's score; the root's value is the score."""
+        """Return the explanation of the skill's score; the root's value is the score."""
 
     def tier(self, skill: Skill) -> int:
-        """Return a rank that goes before the score: tier 0 comes first, whatever its scores."""
+        """Return the tier, which takes precedence over the score; tier 0 comes first."""
         return 0
 
     def tie_break(self, skill: Skill) -> tuple[Any, ...]:
-        """Return what orders equal scores, ascending; name and path follow."""
+        """Return the sort key of equal scores, ascending; name and path follow."""
         return ()
 
     def signals(self, skill: Skill) -> Mapping[str, float]:
@@ -201,7 +200,7 @@ class Scored(ABC):
         return {part.label: part.value for part in self.explain(skill).raw().parts}
 
     def reason(self, skill: Skill) -> str:
-        """Return the score's grounds in one line."""
+        """Return the reason of the score in one line."""
         parts = [part for part in self.explain(skill).raw().parts if part.value]
         parts.sort(key=lambda part: -part.value)
         notes = [f"{part.label}: {part.note}" if part.note else part.label for part in parts]

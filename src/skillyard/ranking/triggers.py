@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skillyard.ranking.phrases import Phrases
+from skillyard.ranking.phrases import PhraseAutomaton
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import DefaultPolicy, Explanation, Scored
 from skillyard.skill import Skill
@@ -27,73 +27,13 @@ KEYWORD_POINTS = 1.0
 THRESHOLD = 10.0
 """Oasis: pick the highest score above threshold (``>=10``)."""
 
-FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "can",
-        "do",
-        "for",
-        "from",
-        "has",
-        "have",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "please",
-        "should",
-        "so",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "us",
-        "use",
-        "used",
-        "using",
-        "want",
-        "was",
-        "we",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
-"""Words of a request that say nothing about its subject; they do not count as keywords."""
+_FUNCTION_WORDS = """
+a an and are as at be but by can do for from has have how i if in into is it its me my no not of
+on or our please should so than that the their them then there these they this to us use used
+using want was we what when where which who will with would you your
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Words of a request that do not count as keywords."""
 
 
 class _Punctuation(dict[int, str]):
@@ -101,8 +41,8 @@ class _Punctuation(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        self[code] = kept = " " if unicodedata.category(char)[0] in "PS" else char
-        return kept
+        self[code] = mapped = " " if unicodedata.category(char)[0] in "PS" else char
+        return mapped
 
 
 _PUNCTUATION = _Punctuation()
@@ -162,8 +102,8 @@ class BoundTriggers:
                 if word not in FUNCTION_WORDS:
                     self.descriptions.setdefault(word, []).append(number)
         names = [(number, tuple(normalise(skill.name))) for number, skill in enumerate(skills)]
-        self.phrases = Phrases(phrases, _unspaced)
-        self.names = Phrases(names, _unspaced)
+        self.phrases = PhraseAutomaton(phrases, _unspaced)
+        self.names = PhraseAutomaton(names, _unspaced)
 
     def prepare(self, query: Query) -> ScoredTriggers:
         """Find the phrases, names and description words of the request."""

@@ -120,7 +120,7 @@ def rank_skills(
     if considered is None:
         considered = len(catalog.candidates)
     documents = 0
-    if not scored.settled:  # a scorer that orders by itself leaves them out
+    if not scored.is_preordered:  # a scorer that orders by itself leaves them out
         documents = sum(skill.origin == Origin.CONVENTION for skill, _ in pairs)
     return Ranked(
         query,

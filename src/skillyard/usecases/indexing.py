@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from skillyard.catalog.reading import Progress
 from skillyard.catalog.snapshot import named_roots
 from skillyard.errors import Diagnostic, IndexDamaged, SkillyardError
-from skillyard.index.checks import verify
-from skillyard.index.indexed import current as current_catalog
-from skillyard.index.keeping import Changes, build, refresh
-from skillyard.index.opening import open_index
-from skillyard.index.place import Place, fresh, index_folder
+from skillyard.index.index_reader import open_index
+from skillyard.index.index_update import IndexChanges, build_index, refresh_index
+from skillyard.index.indexed_catalog import open_current as current_catalog
+from skillyard.index.integrity import verify
+from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh
 from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = [
@@ -96,8 +96,8 @@ class IndexVerified(NamedTuple):
         }
 
 
-def _place(roots: Sequence[str], scopes: Sequence[str]) -> Place:
-    return Place(*named_roots(tuple(roots), scopes), DEFAULT_LIMITS)
+def _place(roots: Sequence[str], scopes: Sequence[str]) -> LibrarySpec:
+    return LibrarySpec(*named_roots(tuple(roots), scopes), DEFAULT_LIMITS)
 
 
 def index_build(
@@ -117,14 +117,14 @@ def index_build(
 
     place = _place(roots, scopes)
     folder = index_folder(place)
-    built = _built(place, folder, build(place, folder, adapt=adapt, progress=progress))
+    built = _built(place, folder, build_index(place, folder, adapt=adapt, progress=progress))
     try:
         return built._replace(hook_folders=prepare_hooks(place, os.getcwd()))
     except (SkillyardError, OSError) as error:
         return built._replace(hook_problem=str(error))
 
 
-def _built(place: Place, folder: str, changes: Changes) -> IndexBuilt:
+def _built(place: LibrarySpec, folder: str, changes: IndexChanges) -> IndexBuilt:
     catalog = current_catalog(place, folder, trusted=True)
     diagnostics = () if catalog is None else catalog.diagnostics
     return IndexBuilt(
@@ -154,16 +154,16 @@ def index_follow(
         time.sleep(every_s)
 
 
-def _follow_once(place: Place, folder: str) -> Changes | None:
+def _follow_once(place: LibrarySpec, folder: str) -> IndexChanges | None:
     try:
         catalog = current_catalog(place, folder, trusted=True)
-        if catalog is not None and fresh(
-            catalog.library.searcher, place, catalog.summary, look=True
+        if catalog is not None and is_fresh(
+            catalog.library.searcher, place, catalog.summary, force_scan=True
         ):
             return None
     except IndexDamaged:
         pass  # made anew below
-    changes = refresh(place, folder)
+    changes = refresh_index(place, folder)
     return changes if changes.added or changes.changed or changes.removed else None
 
 
@@ -172,7 +172,7 @@ def index_status(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexStatu
     return status_of(_place(roots, scopes))
 
 
-def status_of(place: Place) -> IndexStatus:
+def status_of(place: LibrarySpec) -> IndexStatus:
     """Return the state of the index of a library. Raises SkillIoError, InvalidSkillsRoot."""
     folder = index_folder(place)
     none = IndexStatus(folder, "missing", 0, 0, 0, 0, {}, "")
@@ -183,7 +183,9 @@ def status_of(place: Place) -> IndexStatus:
             return none
         catalog = current_catalog(place, folder, trusted=True)
         state = "foreign" if catalog is None else "stale"
-        if catalog is not None and fresh(searcher, place, catalog.summary, look=True, touch=False):
+        if catalog is not None and is_fresh(
+            searcher, place, catalog.summary, force_scan=True, touch=False
+        ):
             state = "current"
     except IndexDamaged as error:
         return none._replace(state="damaged", problem=str(error), bytes=_bytes(folder))

@@ -21,7 +21,7 @@ from skillyard.evals.retrieval.measures import (
     write_json,
     write_text,
 )
-from skillyard.index.indexed import load_catalog
+from skillyard.index.indexed_catalog import load_catalog
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
 from skillyard.skill import Skill
 

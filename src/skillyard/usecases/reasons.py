@@ -174,7 +174,7 @@ def why_skill(
     )
     left_out, short = tuple(_left_out(catalog, why)), tuple(_shortfall(why))
     evidence, remarks = tuple(_lack_of_evidence(why)), tuple(_remarks(catalog, why))
-    if ranked or (skill.origin == Origin.CONVENTION and not scored.settled):
+    if ranked or (skill.origin == Origin.CONVENTION and not scored.is_preordered):
         out: tuple[str, ...] = () if ranked else left_out[:-1]  # such a scorer ranks conventions
     else:
         out = left_out
@@ -186,7 +186,7 @@ def why_skill(
 
 
 def _score(scored: Scored, skill: Skill) -> float:
-    if scored.settled:  # it says the score of any skill, candidate or not
+    if scored.is_preordered:  # it says the score of any skill, candidate or not
         return scored.explain(skill).value
     return next((score for other, score in scored.scores() if other is skill), 0.0)
 

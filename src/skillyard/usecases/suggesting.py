@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.ranking.hybrid.question import spelling
+from skillyard.ranking.hybrid.query_analysis import written_forms
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
 from skillyard.ranking.scorer import Explanation
@@ -165,7 +165,7 @@ def _missed(catalog: Catalog, name: str, case: ActivationCase, floor: float) -> 
         return None
     ours = _terms(why.match.explanation)
     theirs = _terms(rival.explanation) if rival is not None else {}
-    words = spelling(case.user_prompt)
+    words = written_forms(case.user_prompt)
     leads = [
         TermLead(words.get(term, term), ours.get(term, 0.0), points)
         for term, points in theirs.items()
@@ -199,7 +199,7 @@ def _taken(catalog: Catalog, name: str, case: ActivationCase, floor: float) -> C
     if best is not None and best.before < why.before:
         return None
     theirs = _terms(best.match.explanation) if best is not None else {}
-    words = spelling(case.user_prompt)
+    words = written_forms(case.user_prompt)
     terms = [
         TermLead(words.get(term, term), points, theirs.get(term, 0.0))
         for term, points in _terms(why.match.explanation).items()

@@ -12,7 +12,7 @@ from skillyard.ranking.confidence import PatternMatcher
 from skillyard.ranking.confidence.glob import FilePath, Route, compile_glob, split_path
 from skillyard.ranking.confidence.pattern_classes import classify
 from skillyard.ranking.confidence.patterns import (
-    MOST_STEPS,
+    MAX_STEPS,
     PatternIndex,
     declared_by,
 )
@@ -179,7 +179,7 @@ def test_patterns_that_cost_too_much_are_left_out_and_no_others(
     honest = [(f"honest-{number}", (f"*{number}", "!*.md")) for number in range(10)]
     found = PatternIndex([*honest[:5], evil(), *honest[5:], evil("twin")]).match(LONG_PATHS)
     assert found.left_out == ("evil", "twin")
-    assert steps <= MOST_STEPS
+    assert steps <= MAX_STEPS
     assert found.scores == {
         at + (at > 4): score for at, score in PatternIndex(honest).match(LONG_PATHS).scores.items()
     }

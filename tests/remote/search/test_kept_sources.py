@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pytest
 
 from skillyard.catalog import Catalog, read_catalog
-from skillyard.index.indexed import open_catalog
+from skillyard.index.indexed_catalog import open_catalog
 from skillyard.remote.search import SearchResult
 from skillyard.remote.search.noting import Age, Noting, noted, refuse
 from skillyard.remote.sources import registry

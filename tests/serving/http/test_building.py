@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.index.indexed import open_catalog
+from skillyard.index.indexed_catalog import open_catalog
 from skillyard.serving.runtime import live
 from tests.parity.trees import write_tree
 from tests.serving.http.running import LIBRARY, Running, running, until

@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
-from skillyard.index.indexed import open_catalog
+from skillyard.index.indexed_catalog import open_catalog
 from skillyard.serving.mcp import library
 from skillyard.serving.mcp.library import Library
 from skillyard.serving.runtime import live as live_catalog

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from skillyard.catalog import glancing
-from skillyard.index.indexed import open_catalog
+from skillyard.index.indexed_catalog import open_catalog
 from skillyard.ranking.match import rank
 from skillyard.serving.runtime import live, watching
 from skillyard.serving.runtime.errors import Refused

@@ -9,7 +9,7 @@ from typing import Any
 
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import ResourceRefused, SkillyardError
-from skillyard.index.table import bundled
+from skillyard.index.token_table import bundled_table
 from skillyard.ranking.match import rank
 from skillyard.resources import list_resources, read_resource
 from skillyard.skill import Origin, Reference, Skill, Triggers
@@ -80,7 +80,7 @@ class Node:
         library = None if before is None else before.library
         searcher = self.state.open(None if library is None else library.searcher)
         assert searcher is not None
-        made = NodeLibrary(searcher, bundled(), library)
+        made = NodeLibrary(searcher, bundled_table(), library)
         follows = None if before is None else before.position
         return NodeCatalog(made, position_in(searcher), follows, touched)
 

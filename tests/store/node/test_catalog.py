@@ -171,7 +171,7 @@ def test_skills_that_were_asked_for_are_one_object_and_bounded(
 def test_what_was_read_is_known_in_the_next_generation_but_for_what_changed(
     store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillyard.index.writer.INLINE_BYTES", 0)
+    monkeypatch.setattr("skillyard.index.index_writer.INLINE_BYTES", 0)
     store.publish(skills(40), tenant="acme", publisher="ci")
     node = Node(store, tmp_path / "node")
     before = {each.path: each for each in node.take()}

@@ -21,7 +21,7 @@ class TestDamaged:
 
     @pytest.fixture(autouse=True)
     def in_files(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("skillyard.index.writer.INLINE_BYTES", 0)
+        monkeypatch.setattr("skillyard.index.index_writer.INLINE_BYTES", 0)
 
     def segment_of(self, node: Node) -> Path:
         (found,) = Path(node.state.current() or "").glob("*.seg")

@@ -93,7 +93,7 @@ def empty_store(in_files: bool) -> Iterator[tuple[CatalogStore, Path]]:
         pytest.MonkeyPatch.context() as patch,
     ):
         if in_files:
-            patch.setattr("skillyard.index.writer.INLINE_BYTES", 0)
+            patch.setattr("skillyard.index.index_writer.INLINE_BYTES", 0)
         yield store, Path(name)
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from skillyard.errors import IndexDamaged
 from skillyard.index import kernel
-from skillyard.index.checks import verify
 from skillyard.index.document import IndexedDocument
-from skillyard.index.manifest import Manifest, parse, read_manifest, render
-from skillyard.index.opening import open_index
-from skillyard.index.reader import SegmentSearcher
-from skillyard.index.writer import INLINE_BYTES, MOST_PARTS, IndexWriter
+from skillyard.index.index_reader import open_index
+from skillyard.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, IndexWriter
+from skillyard.index.integrity import verify
+from skillyard.index.manifest import Manifest, parse_manifest, read_manifest, render_manifest
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.store.node.applying import FEW_REWRITTEN
 from tests.index.making import DIMENSIONS, Asker, document, in_memory
 from tests.kernel_needed import without_kernel
@@ -37,10 +37,8 @@ def use_kernel(patch: pytest.MonkeyPatch, wanted: bool) -> None:
         without_kernel(patch)
 
 
-def writer(folder: Path | str, most_rewritten: int | None = None) -> IndexWriter:
-    return IndexWriter(
-        str(folder), dimensions=DIMENSIONS, settings={}, most_rewritten=most_rewritten
-    )
+def writer(folder: Path | str, max_rewritten: int | None = None) -> IndexWriter:
+    return IndexWriter(str(folder), dimensions=DIMENSIONS, settings={}, max_rewritten=max_rewritten)
 
 
 def opened(folder: Path | str, before: SegmentSearcher | None = None) -> SegmentSearcher:
@@ -67,7 +65,7 @@ def test_hundreds_of_generations_of_one_skill_leave_few_segments(
                 given_ = skill(f"s{rng.randrange(30):05}", f"the commit {number}")
                 store.publish([given_], tenant="acme", publisher="ci")
             held = node.take()
-            assert len(held.library.searcher.segments) <= MOST_PARTS + 1
+            assert len(held.library.searcher.segments) <= MAX_SMALL_SEGMENTS + 1
             if number % 50 == 49:
                 expected = answers(in_memory_of(store))
                 assert answers(held) == answers(node.open()) == expected
@@ -85,7 +83,9 @@ def test_what_is_opened_over_the_one_before_answers_like_one_opened_afresh(
     live: dict[str, IndexedDocument] = {}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         use_kernel(patch, with_kernel)
-        patch.setattr("skillyard.index.writer.INLINE_BYTES", rng.choice((0, 4_000, INLINE_BYTES)))
+        patch.setattr(
+            "skillyard.index.index_writer.INLINE_BYTES", rng.choice((0, 4_000, INLINE_BYTES))
+        )
         asker = Asker(seed)
         chain: SegmentSearcher | None = None
         for _ in range(commits):
@@ -107,7 +107,7 @@ def test_what_is_opened_over_the_one_before_answers_like_one_opened_afresh(
 
 
 def test_what_stays_is_not_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skillyard.index.writer.INLINE_BYTES", 0)
+    monkeypatch.setattr("skillyard.index.index_writer.INLINE_BYTES", 0)
     rng = random.Random(2)
     with writer(tmp_path) as changing:
         for number in range(60):
@@ -136,7 +136,7 @@ def test_a_commit_that_may_copy_little_leaves_large_segments_and_says_so(tmp_pat
             changing.add(each)
         changing.commit()
     gone = [f"k{number}" for number in range(1_000)]  # more than a quarter: it wants rewriting
-    with writer(tmp_path, most_rewritten=1_999) as changing:
+    with writer(tmp_path, max_rewritten=1_999) as changing:
         for name in gone:
             assert changing.delete(name)
             del live[name]
@@ -147,7 +147,7 @@ def test_a_commit_that_may_copy_little_leaves_large_segments_and_says_so(tmp_pat
     asker = Asker(4)
     assert asker.answers(left) == asker.answers(in_memory(live.values()))
     for most in (2_000, None):
-        with writer(tmp_path, most_rewritten=most) as changing:
+        with writer(tmp_path, max_rewritten=most) as changing:
             changing.commit()
             assert not changing.overdue
         found = opened(tmp_path, left)
@@ -159,12 +159,12 @@ def test_what_does_not_fit_the_manifest_is_moved_even_when_merging_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else each small change would write the manifest, with everything in it, again."""
-    monkeypatch.setattr("skillyard.index.writer.INLINE_BYTES", 20_000)
+    monkeypatch.setattr("skillyard.index.index_writer.INLINE_BYTES", 20_000)
     rng = random.Random(6)
     live: dict[str, IndexedDocument] = {}
     overdue = []
     for start in range(0, 400, 10):
-        with writer(tmp_path, most_rewritten=60) as changing:
+        with writer(tmp_path, max_rewritten=60) as changing:
             for number in range(start, start + 10):
                 live[f"k{number}"] = document(rng, f"k{number}")
                 changing.add(live[f"k{number}"])
@@ -239,12 +239,12 @@ class TestNotes:
 
     def test_a_manifest_without_any_is_read_as_before(self) -> None:
         plain = Manifest(3, DIMENSIONS, {"a": "b"}, (), {})
-        data = render(plain, {})
+        data = render_manifest(plain, {})
         assert b"notes" not in data
-        assert parse(memoryview(data), "x") == plain
+        assert parse_manifest(memoryview(data), "x") == plain
 
     def test_what_is_no_map_of_texts_is_damage(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        data = render(Manifest(3, DIMENSIONS, {}, (), {}, {"a": "b"}), {})
+        data = render_manifest(Manifest(3, DIMENSIONS, {}, (), {}, {"a": "b"}), {})
         whole = json.loads
 
         def lying(text: bytes) -> object:
@@ -252,4 +252,4 @@ class TestNotes:
 
         monkeypatch.setattr("skillyard.index.manifest.json.loads", lying)
         with pytest.raises(IndexDamaged):
-            parse(memoryview(data), "x")
+            parse_manifest(memoryview(data), "x")

@@ -209,7 +209,7 @@ class TestForeign:
         assert node.state.open() is None
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
-                "skillyard.store.node.state.settings_of", lambda table: {"table": "other"}
+                "skillyard.store.node.state.index_settings", lambda table: {"table": "other"}
             )
             assert answers(Node(store, node.state.folder).take()) == answers(in_memory(store))
         assert answers(Node(store, node.state.folder).take()) == answers(in_memory(store))

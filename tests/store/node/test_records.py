@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skillyard.errors import StoreRefused
 from skillyard.index.document import EXCLUDED
-from skillyard.index.table import bundled
+from skillyard.index.token_table import bundled_table
 from skillyard.skill import STORED, Origin, Skill, Triggers
 from skillyard.store.node.records import (
     HIDDEN,
@@ -69,7 +69,7 @@ def test_any_skill_comes_back_as_the_store_gave_it_but_for_its_path(submission: 
         given_ = version(submission)
     except StoreRefused:
         return
-    record = document_of_version(given_, bundled()).record
+    record = document_of_version(given_, bundled_table()).record
     assert skill_in(record).fields() == {**given_.skill.fields(), "path": path_of(given_.key)}
     told = provenance_in(record)
     assert told.files == tuple(tuple(file) for file in given_.files)
@@ -124,14 +124,14 @@ def test_keys_that_share_their_letters_stay_apart() -> None:
 def test_flags_say_who_may_be_an_answer_and_who_declares_patterns(
     fields: dict[str, Any], flags: int
 ) -> None:
-    assert document_of_version(version(skill("a", **fields)), bundled()).flags == flags
+    assert document_of_version(version(skill("a", **fields)), bundled_table()).flags == flags
 
 
 def test_marks_name_a_skill_by_name_id_and_a_slug_of_its_own() -> None:
-    plain = document_of_version(version(skill("a b")), bundled())
+    plain = document_of_version(version(skill("a b")), bundled_table())
     assert {NAMED + "a b", ID + skill("a b").id} <= set(plain.terms)
     assert not [term for term in plain.terms if term.startswith(SLUG)]
-    slugged = document_of_version(version(skill("a b", slug="ab")), bundled())
+    slugged = document_of_version(version(skill("a b", slug="ab")), bundled_table())
     assert SLUG + "ab" in slugged.terms
     assert len(slugged.terms) == len(slugged.impacts) == len(set(slugged.terms))
 
@@ -142,13 +142,13 @@ def test_a_document_that_is_known_gives_what_a_new_analysis_gives(submission: Su
         before, after = version(submission), version(submission, version=4, publisher="other")
     except StoreRefused:
         return
-    table = bundled()
+    table = bundled_table()
     known = document_of_version(before, table)
     assert document_of_version(after, table, known) == document_of_version(after, table)
 
 
 def test_other_content_and_other_install_counts_are_analysed_again() -> None:
-    table = bundled()
+    table = bundled_table()
     known = document_of_version(version(skill("a", install_count=1)), table)
     lying = known._replace(terms=("made up",), impacts=(0.5,))
     for other in (skill("a", "two", install_count=1), skill("a", install_count=2)):
@@ -161,7 +161,7 @@ def test_other_content_and_other_install_counts_are_analysed_again() -> None:
 def test_files_and_their_digests_stay_with_a_skill() -> None:
     files = (FileDigest("SKILL.md", "0" * 64, 7), FileDigest("b/c.md", "1" * 64, 0))
     given_ = version(Submission(skill("a"), files=files, commit="c0ffee", url="https://x.example"))
-    told = provenance_in(document_of_version(given_, bundled()).record)
+    told = provenance_in(document_of_version(given_, bundled_table()).record)
     assert told.files == tuple(map(tuple, files))
     assert (told.commit, told.url) == ("c0ffee", "https://x.example")
 

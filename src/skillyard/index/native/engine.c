@@ -1,4 +1,4 @@
-/* Opening and closing an engine, and what Python sees of it. */
+/* The Python type of the engine. */
 #include "engine.h"
 
 static Py_buffer *buffer_of(Part *part, int number)
@@ -58,7 +58,7 @@ static int part_open(Part *part, PyObject *given, Py_ssize_t dimensions)
         }
     }
     part->count = items_of(&part->read);
-    if (part->count > MOST_DOCUMENTS || items_of(&part->starts) != part->count + 1 ||
+    if (part->count > MAX_DOCUMENTS || items_of(&part->starts) != part->count + 1 ||
         items_of(&part->ties) != part->count ||
         items_of(&part->vectors) != part->count * dimensions ||
         items_of(&part->documents) != items_of(&part->impacts) ||
@@ -132,7 +132,7 @@ static PyObject *engine_new(PyTypeObject *type, PyObject *arguments, PyObject *n
         return NULL;
     }
     Py_ssize_t count = PyList_Size(given);
-    if (dimensions < 0 || dimensions > MOST_DIMENSIONS || count > MOST_PARTS) {
+    if (dimensions < 0 || dimensions > MAX_DIMENSIONS || count > MAX_PARTS) {
         PyErr_SetString(PyExc_ValueError, "dimensions or segments out of range");
         return NULL;
     }
@@ -163,9 +163,9 @@ static PyObject *engine_new(PyTypeObject *type, PyObject *arguments, PyObject *n
 
 static PyMethodDef engine_methods[] = {
     {"lexical", engine_lexical, METH_VARARGS, lexical_doc},
-    {"exact", engine_exact, METH_VARARGS, exact_doc},
+    {"exact_scores", engine_exact_scores, METH_VARARGS, exact_scores_doc},
     {"impacts", engine_impacts, METH_VARARGS, impacts_doc},
-    {"held", engine_held, METH_VARARGS, held_doc},
+    {"matched_weights", engine_matched_weights, METH_VARARGS, matched_weights_doc},
     {"nearest", engine_nearest, METH_VARARGS, nearest_doc},
     {"dots", engine_dots, METH_VARARGS, dots_doc},
     {NULL, NULL, 0, NULL},
@@ -176,7 +176,7 @@ PyDoc_STRVAR(engine_doc,
 "Each segment: (posting documents, posting impacts, forward starts, forward terms, forward\n"
 "impacts, ties, vectors, read, [deleted], [no answers]).");
 
-static PyType_Slot engine_slots[] = {
+static PyType_Slot engine_hash_slots[] = {
     {Py_tp_new, engine_new},
     {Py_tp_dealloc, engine_dealloc},
     {Py_tp_methods, engine_methods},
@@ -185,5 +185,5 @@ static PyType_Slot engine_slots[] = {
 };
 
 PyType_Spec engine_spec = {
-    "skillyard.index._kernel.Engine", sizeof(Engine), 0, Py_TPFLAGS_DEFAULT, engine_slots,
+    "skillyard.index._kernel.Engine", sizeof(Engine), 0, Py_TPFLAGS_DEFAULT, engine_hash_slots,
 };

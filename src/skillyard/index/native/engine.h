@@ -1,30 +1,29 @@
-/* An engine: the segments of one generation, asked all at once.
+/* The engine: searches all segments of one generation.
  *
- * It holds their buffers for as long as it lives. What a page's checksum says is Python's affair:
- * a term is handed over after its postings were checked, and a document whose forward list was not
- * is named instead of being read.
+ * It holds their buffers for its lifetime. Python verifies the checksums: it passes a term after
+ * verifying its postings. A document with an unverified forward list is returned, not read.
  */
 #ifndef SKILLYARD_ENGINE_H
 #define SKILLYARD_ENGINE_H
 
 #include "kernel.h"
 
-#define MOST_TERMS 256
-#define MOST_PARTS 4096
-#define AT_ONCE 32768 /* documents whose sums are worked on; a power of two */
-#define MANY 131072 /* documents from which a pass lets other threads run meanwhile */
-#define SHIFT 16 /* an ordinal is a segment's place, shifted, and a number in it */
+#define MAX_TERMS 256
+#define MAX_PARTS 4096
+#define AT_ONCE 32768 /* documents per block of accumulators; a power of two */
+#define MANY 131072 /* documents from which a pass releases the interpreter lock */
+#define SHIFT 16 /* ordinal = segment position << SHIFT | document number */
 #define MASK 0xffff
 
 typedef struct {
     Py_buffer documents, impacts; /* postings */
     Py_buffer starts, terms, values; /* forward lists */
     Py_buffer ties, vectors;
-    Py_buffer read; /* one byte a document: its forward list was checked */
+    Py_buffer read; /* one byte per document: its forward list is verified */
     Py_ssize_t count;
     uint16_t *dead, *silent;
     Py_ssize_t dead_count, silent_count;
-    int held; /* how many of the buffers are held */
+    int held; /* number of buffers held */
 } Part;
 
 typedef struct {
@@ -34,7 +33,7 @@ typedef struct {
     int32_t *totals; /* AT_ONCE of them */
 } Engine;
 
-/* Where one term stands in one part; number -1 where it is unknown there. */
+/* The postings of one term in one part; number is -1 when the part does not contain it. */
 typedef struct {
     int64_t number, first, last;
 } Span;
@@ -42,8 +41,8 @@ typedef struct {
 /* The terms of one query. */
 typedef struct {
     Py_ssize_t count;
-    const char *spans[MOST_TERMS];
-    double weights[MOST_TERMS];
+    const char *spans[MAX_TERMS];
+    double weights[MAX_TERMS];
 } Query;
 
 typedef struct {
@@ -52,7 +51,7 @@ typedef struct {
     uint32_t ordinal;
 } Ranked;
 
-/* A pass over all documents: a large one has totals of its own, and other threads run meanwhile. */
+/* A pass over all documents. A large one has its own totals and releases the lock. */
 typedef struct {
     int32_t *totals;
     PyThreadState *others;
@@ -63,7 +62,7 @@ typedef struct {
 int pass_begin(const Engine *self, Pass *pass);
 void pass_end(const Engine *self, Pass *pass);
 
-/* ---- ranked.c ---- */
+/* ---- results.c ---- */
 
 int by_score(const void *one, const void *other);
 int by_ordinal(const void *one, const void *other);
@@ -76,12 +75,12 @@ int query_of(const Engine *self, PyObject *spans, PyObject *weights, Query *quer
 Span span_at(const Query *query, Py_ssize_t place, Py_ssize_t part);
 int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t count, int held,
               PyObject *unread);
-PyObject *engine_exact(PyObject *object, PyObject *arguments);
+PyObject *engine_exact_scores(PyObject *object, PyObject *arguments);
 PyObject *engine_impacts(PyObject *object, PyObject *arguments);
-PyObject *engine_held(PyObject *object, PyObject *arguments);
-extern const char exact_doc[];
+PyObject *engine_matched_weights(PyObject *object, PyObject *arguments);
+extern const char exact_scores_doc[];
 extern const char impacts_doc[];
-extern const char held_doc[];
+extern const char matched_weights_doc[];
 
 /* ---- lexical.c ---- */
 

@@ -1,4 +1,4 @@
-/* Exact scores: doubles, over forward lists. */
+/* Exact scores, computed with doubles from the forward lists. */
 #include "engine.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 static int spans_of(const Engine *self, PyObject *spans, Query *query)
 {
     query->count = PyList_Size(spans);
-    if (query->count > MOST_TERMS) {
+    if (query->count > MAX_TERMS) {
         PyErr_SetString(PyExc_ValueError, "too many terms");
         return -1;
     }
@@ -58,45 +58,45 @@ Span span_at(const Query *query, Py_ssize_t place, Py_ssize_t part)
 /* A term's number in one part, and its place in the query. */
 typedef struct {
     uint32_t number, place;
-} Wanted;
+} QueryTerm;
 
 /* The terms of a query that one part knows, by number, and a filter that most others fail. */
 typedef struct {
     Py_ssize_t count;
-    Wanted terms[MOST_TERMS];
+    QueryTerm terms[MAX_TERMS];
     uint32_t bits[128];
-} Sought;
+} PartQuery;
 
 static int by_number(const void *one, const void *other)
 {
-    uint32_t left = ((const Wanted *)one)->number, right = ((const Wanted *)other)->number;
+    uint32_t left = ((const QueryTerm *)one)->number, right = ((const QueryTerm *)other)->number;
     return (left > right) - (left < right);
 }
 
-static void seek(const Query *query, Py_ssize_t part, Sought *sought)
+static void seek(const Query *query, Py_ssize_t part, PartQuery *part_query)
 {
-    sought->count = 0;
-    memset(sought->bits, 0, sizeof(sought->bits));
+    part_query->count = 0;
+    memset(part_query->bits, 0, sizeof(part_query->bits));
     for (Py_ssize_t place = 0; place < query->count; place++) {
         Span span = span_at(query, place, part);
         if (span.number >= 0 && span.number <= UINT32_MAX) {
             uint32_t number = (uint32_t)span.number;
-            sought->terms[sought->count].number = number;
-            sought->terms[sought->count++].place = (uint32_t)place;
-            sought->bits[number >> 5 & 127] |= (uint32_t)1 << (number & 31);
+            part_query->terms[part_query->count].number = number;
+            part_query->terms[part_query->count++].place = (uint32_t)place;
+            part_query->bits[number >> 5 & 127] |= (uint32_t)1 << (number & 31);
         }
     }
-    qsort(sought->terms, (size_t)sought->count, sizeof(Wanted), by_number);
+    qsort(part_query->terms, (size_t)part_query->count, sizeof(QueryTerm), by_number);
 }
 
 /* Set each[place] to the impact of the term in that place, for the terms that a document holds. */
-static void look_up(const Sought *sought, const uint32_t *terms, const float *values,
+static void look_up(const PartQuery *part_query, const uint32_t *terms, const float *values,
                     Py_ssize_t length, double *each)
 {
-    if (sought->count * 16 < length) { /* few terms: each is looked for in the list */
+    if (part_query->count * 16 < length) { /* few terms: each is looked for in the list */
         Py_ssize_t low = 0;
-        for (Py_ssize_t term = 0; term < sought->count; term++) {
-            uint32_t number = sought->terms[term].number;
+        for (Py_ssize_t term = 0; term < part_query->count; term++) {
+            uint32_t number = part_query->terms[term].number;
             Py_ssize_t high = length;
             while (low < high) {
                 Py_ssize_t middle = low + (high - low) / 2;
@@ -107,7 +107,7 @@ static void look_up(const Sought *sought, const uint32_t *terms, const float *va
                 }
             }
             if (low < length && terms[low] == number) {
-                each[sought->terms[term].place] = values[low];
+                each[part_query->terms[term].place] = values[low];
             }
         }
         return;
@@ -115,20 +115,20 @@ static void look_up(const Sought *sought, const uint32_t *terms, const float *va
     Py_ssize_t next = 0;
     for (Py_ssize_t place = 0; place < length; place++) { /* many: both go up together */
         uint32_t number = terms[place];
-        if (!(sought->bits[number >> 5 & 127] >> (number & 31) & 1)) {
+        if (!(part_query->bits[number >> 5 & 127] >> (number & 31) & 1)) {
             continue;
         }
-        while (next < sought->count && sought->terms[next].number < number) {
+        while (next < part_query->count && part_query->terms[next].number < number) {
             next++;
         }
-        for (; next < sought->count && sought->terms[next].number == number; next++) {
-            each[sought->terms[next].place] = values[place];
+        for (; next < part_query->count && part_query->terms[next].number == number; next++) {
+            each[part_query->terms[next].place] = values[place];
         }
     }
 }
 
 /* Set each[place] to a document's impact of the term in that place, 0 where it is absent. */
-static int impacts_of(const Part *part, const Sought *sought, uint32_t number, double *each)
+static int impacts_of(const Part *part, const PartQuery *part_query, uint32_t number, double *each)
 {
     const uint32_t *starts = part->starts.buf;
     Py_ssize_t first = starts[number], last = starts[number + 1];
@@ -136,18 +136,18 @@ static int impacts_of(const Part *part, const Sought *sought, uint32_t number, d
         PyErr_SetString(PyExc_ValueError, "a forward list lies outside its section");
         return -1;
     }
-    look_up(sought, (const uint32_t *)part->terms.buf + first,
+    look_up(part_query, (const uint32_t *)part->terms.buf + first,
             (const float *)part->values.buf + first, last - first, each);
     return 0;
 }
 
 /* The exact score of one document: added one by one in the order of the query. Where held is set,
    a term that the document holds counts its weight, whatever its impact. */
-static int exact_score(const Part *part, const Query *query, const Sought *sought, uint32_t number,
+static int exact_score(const Part *part, const Query *query, const PartQuery *part_query, uint32_t number,
                        int held, double *score)
 {
-    double each[MOST_TERMS] = {0.0};
-    if (impacts_of(part, sought, number, each) < 0) {
+    double each[MAX_TERMS] = {0.0};
+    if (impacts_of(part, part_query, number, each) < 0) {
         return -1;
     }
     double total = 0.0;
@@ -171,7 +171,7 @@ static int append_number(PyObject *list, unsigned long value)
 int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t count, int held,
               PyObject *unread)
 {
-    Sought sought;
+    PartQuery part_query;
     Py_ssize_t current = -1;
     for (Py_ssize_t place = 0; place < count; place++) {
         Py_ssize_t number = ranked[place].ordinal >> SHIFT;
@@ -188,10 +188,10 @@ int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t
             continue;
         }
         if (number != current) {
-            seek(query, number, &sought);
+            seek(query, number, &part_query);
             current = number;
         }
-        if (exact_score(part, query, &sought, document, held, &ranked[place].score) < 0) {
+        if (exact_score(part, query, &part_query, document, held, &ranked[place].score) < 0) {
             return -1;
         }
         ranked[place].tie = ((const uint64_t *)part->ties.buf)[document];
@@ -199,18 +199,18 @@ int score_all(const Engine *self, const Query *query, Ranked *ranked, Py_ssize_t
     return 0;
 }
 
-const char exact_doc[] = PyDoc_STR(
-"exact(spans, weights, ordinals) -> ([score], [unread])\n\n"
+const char exact_scores_doc[] = PyDoc_STR(
+"exact_scores(spans, weights, ordinals) -> ([score], [unread])\n\n"
 "The exact score of each document, or the ones whose forward lists have to be checked before.");
 
-const char held_doc[] = PyDoc_STR(
-"held(spans, weights, ordinals) -> ([weight], [unread])\n\n"
+const char matched_weights_doc[] = PyDoc_STR(
+"matched_weights(spans, weights, ordinals) -> ([weight], [unread])\n\n"
 "What the terms weigh that each document holds, or the documents as exact names them.");
 
 static PyObject *scores_of(PyObject *object, PyObject *arguments, int held)
 {
     Engine *self = (Engine *)object;
-    PyObject *spans, *weights, *ordinals, *unread = NULL, *found = NULL, *answer = NULL;
+    PyObject *spans, *weights, *ordinals, *unread = NULL, *result = NULL, *answer = NULL;
     Query query;
     if (!PyArg_ParseTuple(arguments, "O!O!O!", &PyList_Type, &spans, &PyList_Type, &weights,
                           &PyList_Type, &ordinals) ||
@@ -238,18 +238,18 @@ static PyObject *scores_of(PyObject *object, PyObject *arguments, int held)
     if (unread == NULL || score_all(self, &query, ranked, count, held, unread) < 0) {
         goto done;
     }
-    found = PyList_New(PyList_Size(unread) ? 0 : count);
-    for (Py_ssize_t place = 0; found != NULL && place < PyList_Size(found); place++) {
+    result = PyList_New(PyList_Size(unread) ? 0 : count);
+    for (Py_ssize_t place = 0; result != NULL && place < PyList_Size(result); place++) {
         PyObject *score = PyFloat_FromDouble(ranked[place].score);
-        if (score == NULL || PyList_SetItem(found, place, score) < 0) {
-            Py_CLEAR(found);
+        if (score == NULL || PyList_SetItem(result, place, score) < 0) {
+            Py_CLEAR(result);
         }
     }
-    if (found != NULL) {
-        answer = Py_BuildValue("(OO)", found, unread);
+    if (result != NULL) {
+        answer = Py_BuildValue("(OO)", result, unread);
     }
 done:
-    Py_XDECREF(found);
+    Py_XDECREF(result);
     Py_XDECREF(unread);
     free(ranked);
     return answer;
@@ -266,8 +266,8 @@ PyObject *engine_impacts(PyObject *object, PyObject *arguments)
     PyObject *spans;
     long long ordinal;
     Query query;
-    Sought sought;
-    double each[MOST_TERMS] = {0.0};
+    PartQuery part_query;
+    double each[MAX_TERMS] = {0.0};
     if (!PyArg_ParseTuple(arguments, "O!L", &PyList_Type, &spans, &ordinal) ||
         spans_of(self, spans, &query) < 0) {
         return NULL;
@@ -283,26 +283,26 @@ PyObject *engine_impacts(PyObject *object, PyObject *arguments)
         Py_INCREF(Py_None);
         return Py_None;
     }
-    seek(&query, (Py_ssize_t)(ordinal >> SHIFT), &sought);
-    if (impacts_of(part, &sought, number, each) < 0) {
+    seek(&query, (Py_ssize_t)(ordinal >> SHIFT), &part_query);
+    if (impacts_of(part, &part_query, number, each) < 0) {
         return NULL;
     }
-    PyObject *found = PyList_New(query.count);
-    for (Py_ssize_t place = 0; found != NULL && place < query.count; place++) {
+    PyObject *result = PyList_New(query.count);
+    for (Py_ssize_t place = 0; result != NULL && place < query.count; place++) {
         PyObject *impact = PyFloat_FromDouble(each[place]);
-        if (impact == NULL || PyList_SetItem(found, place, impact) < 0) {
-            Py_CLEAR(found);
+        if (impact == NULL || PyList_SetItem(result, place, impact) < 0) {
+            Py_CLEAR(result);
         }
     }
-    return found;
+    return result;
 }
 
-PyObject *engine_exact(PyObject *object, PyObject *arguments)
+PyObject *engine_exact_scores(PyObject *object, PyObject *arguments)
 {
     return scores_of(object, arguments, 0);
 }
 
-PyObject *engine_held(PyObject *object, PyObject *arguments)
+PyObject *engine_matched_weights(PyObject *object, PyObject *arguments)
 {
     return scores_of(object, arguments, 1);
 }

@@ -1,9 +1,8 @@
-/* The inner loops of an index: the same answers as the Python beside it, sooner.
+/* The inner loops of an index. They return the same results as the Python code.
  *
- * Every function takes buffers and lists and checks every bound before it reads. Whole numbers are
- * exact whatever the order of adding; doubles are added in the order of the query, and the build
- * forbids the compiler to fuse a multiplication with an addition (-ffp-contract=off), so the bits
- * are those of Python. Built for the stable ABI of CPython 3.11.
+ * Every function checks all bounds before it reads. Integer sums do not depend on their order.
+ * Doubles are added in query order, and the build disables fused multiply-add
+ * (-ffp-contract=off), so the bits equal those of Python. Built for the stable ABI of CPython 3.11.
  */
 #ifndef SKILLYARD_KERNEL_H
 #define SKILLYARD_KERNEL_H
@@ -17,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DOCUMENTS 65536
-#define MOST_DIMENSIONS 4096
+#define MAX_DOCUMENTS 65536
+#define MAX_DIMENSIONS 4096
 
-/* A buffer of one dimension whose items have the size that is expected of them. */
+/* Get a one-dimensional buffer with items of the given size. */
 int view_of(PyObject *source, Py_buffer *view, Py_ssize_t item, int flags);
 
 static inline Py_ssize_t items_of(const Py_buffer *view)
@@ -30,23 +29,23 @@ static inline Py_ssize_t items_of(const Py_buffer *view)
 
 int whole_at(PyObject *list, Py_ssize_t place, long long *value);
 
-/* ---- best.c: the best of many whole numbers ---- */
+/* ---- top_k.c: the largest of many integers ---- */
 
 typedef struct {
     int32_t value;
     uint32_t ordinal;
-} Found;
+} ScoredOrdinal;
 
-/* What was found so far: everything that may still be among the `limit` best or at most `slack`
- * below the last of them. */
+/* A top-k collector: all values that can be among the `limit` best, or within `slack` of the last
+ * of them. */
 typedef struct {
     Py_ssize_t limit;
     int64_t slack;
     int32_t *heap; /* the best values, the smallest first */
     Py_ssize_t used, room;
-    Found *list;
+    ScoredOrdinal *list;
     Py_ssize_t length, space;
-    int32_t least; /* a lower value is of no use any more; 1 at least */
+    int32_t least; /* lower values are dropped; at least 1 */
 } Best;
 
 int best_start(Best *best, Py_ssize_t limit, int64_t slack, Py_ssize_t most);
@@ -58,7 +57,7 @@ void best_free(Best *best);
 
 void dot_each(const int8_t *rows, Py_ssize_t count, Py_ssize_t dimensions, const int16_t *query,
               int32_t *dots);
-/* Ask for a row that lies somewhere in memory, ahead of its use. */
+/* Prefetch a row. */
 static inline void fetch_row(const int8_t *row, Py_ssize_t length)
 {
 #if defined(__GNUC__)
@@ -68,10 +67,10 @@ static inline void fetch_row(const int8_t *row, Py_ssize_t length)
 #endif
 }
 
-#define MOST_ROWS 4096
-#define MOST_WEIGHT 4095
+#define MAX_ROWS 4096
+#define MAX_WEIGHT 4095
 
-/* One row of a token table, and what it counts in a sum. */
+/* One row of a token table with its weight in a sum. */
 typedef struct {
     Py_ssize_t row;
     int32_t weight;
@@ -79,43 +78,43 @@ typedef struct {
 
 void sum_rows(const int8_t *rows, Py_ssize_t dimensions, const WeighedRow *listed,
               Py_ssize_t count, int32_t *sums);
-/* Add the direction of the shifted sums, weight long. */
+/* Add the shifted sums, scaled to the length `weight`. */
 void mix_sums(const int32_t *sums, Py_ssize_t dimensions, int shift, double weight, double *mixed);
 PyObject *unit_of(const double *mixed, Py_ssize_t dimensions, double fine, double unit);
 int16_t *widened(const Py_buffer *query);
-PyObject *direction(PyObject *self, PyObject *arguments);
-PyObject *moved(PyObject *self, PyObject *arguments);
-extern const char direction_doc[];
-extern const char moved_doc[];
+PyObject *text_vector(PyObject *self, PyObject *arguments);
+PyObject *shift_vector(PyObject *self, PyObject *arguments);
+extern const char text_vector_doc[];
+extern const char shift_vector_doc[];
 
-/* ---- building.c ---- */
+/* ---- segment_writer.c ---- */
 
-PyObject *numbered(PyObject *self, PyObject *arguments);
-PyObject *singles(PyObject *self, PyObject *numbers);
-PyObject *ranks(PyObject *self, PyObject *arguments);
-PyObject *slots(PyObject *self, PyObject *names);
-PyObject *arrange(PyObject *self, PyObject *arguments);
-PyObject *invert(PyObject *self, PyObject *arguments);
-extern const char numbered_doc[];
-extern const char singles_doc[];
-extern const char ranks_doc[];
-extern const char slots_doc[];
-extern const char arrange_doc[];
-extern const char invert_doc[];
+PyObject *number_terms(PyObject *self, PyObject *arguments);
+PyObject *to_float32(PyObject *self, PyObject *numbers);
+PyObject *sorted_ranks(PyObject *self, PyObject *arguments);
+PyObject *hash_slots(PyObject *self, PyObject *names);
+PyObject *sort_forward_lists(PyObject *self, PyObject *arguments);
+PyObject *invert_forward_lists(PyObject *self, PyObject *arguments);
+extern const char number_terms_doc[];
+extern const char to_float32_doc[];
+extern const char sorted_ranks_doc[];
+extern const char hash_slots_doc[];
+extern const char sort_forward_lists_doc[];
+extern const char invert_forward_lists_doc[];
 
 /* ---- pages.c ---- */
 
 void crc_prepare(void);
 uint32_t crc_of(const uint8_t *bytes, size_t count);
 PyObject *crc32(PyObject *self, PyObject *source);
-PyObject *wrong_page(PyObject *self, PyObject *arguments);
-PyObject *check_forward(PyObject *self, PyObject *arguments);
-PyObject *highest(PyObject *self, PyObject *source);
+PyObject *find_damaged_page(PyObject *self, PyObject *arguments);
+PyObject *check_forward_lists(PyObject *self, PyObject *arguments);
+PyObject *largest_u16(PyObject *self, PyObject *source);
 PyObject *look_up_name(PyObject *self, PyObject *arguments);
 extern const char crc32_doc[];
-extern const char wrong_page_doc[];
-extern const char check_forward_doc[];
-extern const char highest_doc[];
+extern const char find_damaged_page_doc[];
+extern const char check_forward_lists_doc[];
+extern const char largest_u16_doc[];
 extern const char look_up_name_doc[];
 
 /* ---- engine.c ---- */

@@ -1,4 +1,4 @@
-/* The best by words: whole numbers over postings, then exact scores of who may be best. */
+/* Lexical search: integer sums over postings, then exact scores of the contenders. */
 #include "engine.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static int sum_part(const Engine *self, Py_ssize_t number, const Query *query,
 {
     const Part *part = &self->parts[number];
     Py_ssize_t postings = items_of(&part->documents), runs = 0, gone = 0;
-    Run run[MOST_TERMS];
+    Run run[MAX_TERMS];
     for (Py_ssize_t place = 0; place < query->count; place++) {
         Span span = span_at(query, place, number);
         if (span.number < 0) {
@@ -82,13 +82,13 @@ const char lexical_doc[] = PyDoc_STR(
 PyObject *engine_lexical(PyObject *object, PyObject *arguments)
 {
     Engine *self = (Engine *)object;
-    PyObject *spans, *weights, *held = NULL, *unread = NULL, *found = NULL, *answer = NULL;
+    PyObject *spans, *weights, *held = NULL, *unread = NULL, *hits = NULL, *answer = NULL;
     Py_ssize_t limit, candidates;
     Query query;
     Best best;
     Pass pass;
     Ranked *ranked = NULL;
-    int32_t whole[MOST_TERMS];
+    int32_t whole[MAX_TERMS];
     if (!PyArg_ParseTuple(arguments, "O!O!nn", &PyList_Type, &spans, &PyList_Type, &weights, &limit,
                           &candidates) ||
         query_of(self, spans, weights, &query) < 0) {
@@ -107,10 +107,10 @@ PyObject *engine_lexical(PyObject *object, PyObject *arguments)
         whole[place] = value < 1.0 ? 1 : (int32_t)value;
         slack += WHOLE * query.weights[place] / top + 255.0;
     }
-    Py_ssize_t wanted = limit < self->documents ? limit : self->documents;
-    wanted = wanted > candidates ? wanted : candidates;
-    /* As many as are wanted are looked at again: then who lies behind by the sum stays out. */
-    int64_t behind = wanted > limit ? (int64_t)(2.01 * slack) + 1 : 0;
+    Py_ssize_t rescored = limit < self->documents ? limit : self->documents;
+    rescored = rescored > candidates ? rescored : candidates;
+    /* As many as are rescored are looked at again: then who lies behind by the sum stays out. */
+    int64_t behind = rescored > limit ? (int64_t)(2.01 * slack) + 1 : 0;
     if (best_start(&best, limit, behind, self->documents) < 0) {
         return NULL;
     }
@@ -133,7 +133,7 @@ PyObject *engine_lexical(PyObject *object, PyObject *arguments)
     }
     best_finish(&best);
     Py_ssize_t count;
-    ranked = ranked_of(self, &best, wanted, &count);
+    ranked = ranked_of(self, &best, rescored, &count);
     unread = PyList_New(0);
     if (ranked == NULL || unread == NULL) {
         goto done;
@@ -143,17 +143,17 @@ PyObject *engine_lexical(PyObject *object, PyObject *arguments)
         goto done;
     }
     if (PyList_Size(unread)) {
-        found = PyList_New(0);
+        hits = PyList_New(0);
     } else {
         qsort(ranked, (size_t)count, sizeof(Ranked), by_score);
-        found = pairs_of(ranked, count < limit ? count : limit, 0);
+        hits = pairs_of(ranked, count < limit ? count : limit, 0);
     }
-    if (found != NULL) {
-        answer = Py_BuildValue("(OO)", found, unread);
+    if (hits != NULL) {
+        answer = Py_BuildValue("(OO)", hits, unread);
     }
 done:
     Py_XDECREF(held);
-    Py_XDECREF(found);
+    Py_XDECREF(hits);
     Py_XDECREF(unread);
     free(ranked);
     best_free(&best);

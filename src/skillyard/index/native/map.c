@@ -2,7 +2,7 @@
 #include "map.h"
 
 #define FIRST_SLOTS 1024
-#define MOST_ENTRIES 0x7fffffff
+#define MAX_ENTRIES 0x7fffffff
 
 static inline uint64_t turned(uint64_t word, int by)
 {
@@ -130,7 +130,7 @@ static int widen(Map *map)
 
 Py_ssize_t map_add(Map *map, const char *key, size_t length, uint32_t hash, uint32_t value)
 {
-    if (map->used >= MOST_ENTRIES || length > UINT32_MAX) {
+    if (map->used >= MAX_ENTRIES || length > UINT32_MAX) {
         PyErr_SetString(PyExc_OverflowError, "too many words");
         return -1;
     }

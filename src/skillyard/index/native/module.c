@@ -1,4 +1,4 @@
-/* The module skillyard.index._kernel, and what its parts share. */
+/* The module skillyard.index._kernel, and shared helpers. */
 #include "kernel.h"
 
 int view_of(PyObject *source, Py_buffer *view, Py_ssize_t item, int flags)
@@ -25,19 +25,19 @@ int whole_at(PyObject *list, Py_ssize_t place, long long *value)
 }
 
 static PyMethodDef methods[] = {
-    {"direction", direction, METH_VARARGS, direction_doc},
-    {"moved", moved, METH_VARARGS, moved_doc},
-    {"numbered", numbered, METH_VARARGS, numbered_doc},
-    {"singles", singles, METH_O, singles_doc},
-    {"ranks", ranks, METH_VARARGS, ranks_doc},
-    {"slots", slots, METH_O, slots_doc},
-    {"arrange", arrange, METH_VARARGS, arrange_doc},
-    {"invert", invert, METH_VARARGS, invert_doc},
+    {"text_vector", text_vector, METH_VARARGS, text_vector_doc},
+    {"shift_vector", shift_vector, METH_VARARGS, shift_vector_doc},
+    {"number_terms", number_terms, METH_VARARGS, number_terms_doc},
+    {"to_float32", to_float32, METH_O, to_float32_doc},
+    {"sorted_ranks", sorted_ranks, METH_VARARGS, sorted_ranks_doc},
+    {"hash_slots", hash_slots, METH_O, hash_slots_doc},
+    {"sort_forward_lists", sort_forward_lists, METH_VARARGS, sort_forward_lists_doc},
+    {"invert_forward_lists", invert_forward_lists, METH_VARARGS, invert_forward_lists_doc},
     {"crc32", crc32, METH_O, crc32_doc},
-    {"wrong_page", wrong_page, METH_VARARGS, wrong_page_doc},
-    {"check_forward", check_forward, METH_VARARGS, check_forward_doc},
+    {"find_damaged_page", find_damaged_page, METH_VARARGS, find_damaged_page_doc},
+    {"check_forward_lists", check_forward_lists, METH_VARARGS, check_forward_lists_doc},
     {"look_up_name", look_up_name, METH_VARARGS, look_up_name_doc},
-    {"highest", highest, METH_O, highest_doc},
+    {"largest_u16", largest_u16, METH_O, largest_u16_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -46,10 +46,10 @@ static struct PyModuleDef module = {
     NULL, NULL, NULL, NULL,
 };
 
-static int add_type(PyObject *made, const char *name, PyType_Spec *spec)
+static int add_type(PyObject *module_object, const char *name, PyType_Spec *spec)
 {
     PyObject *type = PyType_FromSpec(spec);
-    int result = type == NULL ? -1 : PyModule_AddObjectRef(made, name, type);
+    int result = type == NULL ? -1 : PyModule_AddObjectRef(module_object, name, type);
     Py_XDECREF(type);
     return result;
 }
@@ -58,10 +58,10 @@ PyMODINIT_FUNC PyInit__kernel(void)
 {
     crc_prepare();
     terms_prepare();
-    PyObject *made = PyModule_Create(&module);
-    if (made != NULL && (add_type(made, "Engine", &engine_spec) < 0 ||
-                         add_type(made, "Terms", &terms_spec) < 0)) {
-        Py_CLEAR(made);
+    PyObject *module_object = PyModule_Create(&module);
+    if (module_object != NULL && (add_type(module_object, "Engine", &engine_spec) < 0 ||
+                         add_type(module_object, "Terms", &terms_spec) < 0)) {
+        Py_CLEAR(module_object);
     }
-    return made;
+    return module_object;
 }

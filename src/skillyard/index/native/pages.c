@@ -1,8 +1,8 @@
-/* Checksums: CRC-32 as zlib has it, and the pages of a segment that were not looked at yet. */
+/* Checksums: CRC-32 as in zlib, and the verification of pages. */
 #include "kernel.h"
 
-/* On x86-64 with carry-less multiplication 64 bytes are folded at once; which way is taken is asked
- * of the processor. The constants are powers of x modulo the polynomial, bits reversed, from
+/* On x86-64 with carry-less multiplication 64 bytes are folded at once; the
+ * processor is checked at start-up. The constants are powers of x modulo the polynomial, bits reversed, from
  * "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction" (Gopal et al., 2009). */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define HAVE_FOLDING 1
@@ -170,12 +170,12 @@ static Py_ssize_t wrong_among(const Pages *pages, Py_ssize_t first, Py_ssize_t l
     return -1;
 }
 
-const char wrong_page_doc[] = PyDoc_STR(
-"wrong_page(data, checks, seen, start, size, first, last) -> page\n\n"
+const char find_damaged_page_doc[] = PyDoc_STR(
+"find_damaged_page(data, checks, seen, start, size, first, last) -> page\n\n"
 "Check the pages first to last of a segment's file that were not seen yet, and note that they\n"
 "were. The first that does not match its checksum, or -1.");
 
-PyObject *wrong_page(PyObject *self, PyObject *arguments)
+PyObject *find_damaged_page(PyObject *self, PyObject *arguments)
 {
     PyObject *data, *checks, *seen;
     Pages pages;
@@ -225,12 +225,12 @@ static int section_of(const Pages *pages, Section *section, Py_ssize_t size)
     return 0;
 }
 
-const char check_forward_doc[] = PyDoc_STR(
-"check_forward(data, checks, seen, start, size, starts, terms, impacts, read, numbers) -> count\n\n"
+const char check_forward_lists_doc[] = PyDoc_STR(
+"check_forward_lists(data, checks, seen, start, size, starts, terms, impacts, read, numbers) -> count\n\n"
 "Check the forward lists of documents and note in read that they were: each of starts, terms and\n"
 "impacts is (offset, items). How many of the numbers are sound, up to the first that is not.");
 
-PyObject *check_forward(PyObject *self, PyObject *arguments)
+PyObject *check_forward_lists(PyObject *self, PyObject *arguments)
 {
     PyObject *data, *checks, *seen, *read_in, *numbers, *answer = NULL;
     Pages pages;
@@ -285,7 +285,7 @@ const char look_up_name_doc[] = PyDoc_STR(
 
 PyObject *look_up_name(PyObject *self, PyObject *arguments)
 {
-    PyObject *data, *checks, *seen, *asked, *answer = NULL;
+    PyObject *data, *checks, *seen, *key, *answer = NULL;
     Pages pages;
     Section slots, offsets, names;
     char *name;
@@ -293,8 +293,8 @@ PyObject *look_up_name(PyObject *self, PyObject *arguments)
     /* No "y#": built with the headers of 3.13, it does not run on 3.11 and 3.12. */
     if (!PyArg_ParseTuple(arguments, "OOOnn(nn)(nn)(nn)O", &data, &checks, &seen, &pages.start,
                           &pages.size, &slots.offset, &slots.count, &offsets.offset,
-                          &offsets.count, &names.offset, &names.count, &asked) ||
-        PyBytes_AsStringAndSize(asked, &name, &length) < 0 ||
+                          &offsets.count, &names.offset, &names.count, &key) ||
+        PyBytes_AsStringAndSize(key, &name, &length) < 0 ||
         pages_open(&pages, data, checks, seen) < 0) {
         return NULL;
     }
@@ -303,13 +303,13 @@ PyObject *look_up_name(PyObject *self, PyObject *arguments)
         goto close;
     }
     const uint8_t *bytes = pages.data.buf;
-    Py_ssize_t found = slots.count && !(slots.count & (slots.count - 1)) ? -1 : -2;
+    Py_ssize_t number_found = slots.count && !(slots.count & (slots.count - 1)) ? -1 : -2;
     Py_ssize_t place = (Py_ssize_t)crc_of((const uint8_t *)name, (size_t)length);
-    for (Py_ssize_t tried = 0; found == -1 && tried < slots.count; tried++, place++) {
+    for (Py_ssize_t tried = 0; number_found == -1 && tried < slots.count; tried++, place++) {
         uint32_t number, span[2];
         place &= slots.count - 1;
         if (!sound_span(&pages, &slots, place, place + 1)) {
-            found = -2;
+            number_found = -2;
             break;
         }
         memcpy(&number, bytes + slots.offset + 4 * place, sizeof(number));
@@ -317,7 +317,7 @@ PyObject *look_up_name(PyObject *self, PyObject *arguments)
             break;
         }
         if (!sound_span(&pages, &offsets, (Py_ssize_t)number - 1, (Py_ssize_t)number + 1)) {
-            found = -2;
+            number_found = -2;
             break;
         }
         memcpy(span, bytes + offsets.offset + 4 * ((Py_ssize_t)number - 1), sizeof(span));
@@ -325,21 +325,21 @@ PyObject *look_up_name(PyObject *self, PyObject *arguments)
             continue;
         }
         if (!sound_span(&pages, &names, span[0], span[1])) {
-            found = -2;
+            number_found = -2;
         } else if (memcmp(bytes + names.offset + span[0], name, (size_t)length) == 0) {
-            found = (Py_ssize_t)number - 1;
+            number_found = (Py_ssize_t)number - 1;
         }
     }
-    answer = PyLong_FromSsize_t(found);
+    answer = PyLong_FromSsize_t(number_found);
 close:
     pages_close(&pages);
     return answer;
 }
 
-const char highest_doc[] = PyDoc_STR(
-"highest(documents) -> int\n\nThe highest of 16-bit numbers, -1 for none.");
+const char largest_u16_doc[] = PyDoc_STR(
+"largest_u16(documents) -> int\n\nThe highest of 16-bit numbers, -1 for none.");
 
-PyObject *highest(PyObject *self, PyObject *source)
+PyObject *largest_u16(PyObject *self, PyObject *source)
 {
     Py_buffer view;
     if (view_of(source, &view, 2, PyBUF_ND) < 0) {
@@ -350,7 +350,7 @@ PyObject *highest(PyObject *self, PyObject *source)
     for (Py_ssize_t place = 0; place < items_of(&view); place++) {
         most = documents[place] > most ? documents[place] : most;
     }
-    long found = view.len ? (long)most : -1;
+    long largest = view.len ? (long)most : -1;
     PyBuffer_Release(&view);
-    return PyLong_FromLong(found);
+    return PyLong_FromLong(largest);
 }

@@ -1,4 +1,4 @@
-/* The best by meaning: every vector is looked at. */
+/* Semantic search: dot products with every vector. */
 #include "engine.h"
 
 static int16_t *direction_of(const Engine *self, PyObject *source)
@@ -24,7 +24,7 @@ const char nearest_doc[] = PyDoc_STR(
 PyObject *engine_nearest(PyObject *object, PyObject *arguments)
 {
     Engine *self = (Engine *)object;
-    PyObject *source, *found = NULL;
+    PyObject *source, *result = NULL;
     Py_ssize_t limit, count;
     Best best;
     Pass pass;
@@ -66,13 +66,13 @@ PyObject *engine_nearest(PyObject *object, PyObject *arguments)
     ranked = ranked_of(self, &best, best.length, &count);
     if (ranked != NULL) {
         qsort(ranked, (size_t)count, sizeof(Ranked), by_score);
-        found = pairs_of(ranked, count < limit ? count : limit > 0 ? limit : 0, 1);
+        result = pairs_of(ranked, count < limit ? count : limit > 0 ? limit : 0, 1);
     }
 done:
     free(ranked);
     best_free(&best);
     free(wide);
-    return found;
+    return result;
 }
 
 const char dots_doc[] = PyDoc_STR( "dots(query, ordinals) -> [dot]\n\nThe dot product of each document.");
@@ -88,7 +88,7 @@ PyObject *engine_dots(PyObject *object, PyObject *arguments)
     if (wide == NULL) {
         return NULL;
     }
-    PyObject *found = NULL;
+    PyObject *result = NULL;
     Py_ssize_t count = PyList_Size(ordinals);
     const int8_t **rows = malloc((size_t)(count + 1) * sizeof(*rows));
     if (rows == NULL) {
@@ -109,17 +109,17 @@ PyObject *engine_dots(PyObject *object, PyObject *arguments)
         rows[place] = vectors + (ordinal & MASK) * self->dimensions;
         fetch_row(rows[place], self->dimensions); /* all are on their way before one is needed */
     }
-    found = PyList_New(count);
-    for (Py_ssize_t place = 0; found != NULL && place < count; place++) {
+    result = PyList_New(count);
+    for (Py_ssize_t place = 0; result != NULL && place < count; place++) {
         int32_t dot = 0;
         dot_each(rows[place], 1, self->dimensions, wide, &dot);
         PyObject *value = PyLong_FromLong(dot);
-        if (value == NULL || PyList_SetItem(found, place, value) < 0) {
-            Py_CLEAR(found);
+        if (value == NULL || PyList_SetItem(result, place, value) < 0) {
+            Py_CLEAR(result);
         }
     }
 done:
     free(rows);
     free(wide);
-    return found;
+    return result;
 }

@@ -1,16 +1,15 @@
 /* Text to terms, as skillyard.analysis.analyzer.STANDARD gives them, and their counts.
  *
- * What is remembered of one text serves the next: surfaces with their terms, words with their
- * stems. Whatever is not of the common scripts goes through the Python beside this, once for each
- * surface. Python that runs meanwhile may call again; so nothing here keeps a pointer into a map
- * over such a call.
+ * Caches hold the terms of tokens and the stems of words between texts. Tokens of other scripts are
+ * passed to Python once each. Python may call back into this object, so no pointer into a map is
+ * kept across such a call.
  */
 #include "terms.h"
 
 #define NO_TERM UINT32_MAX
-#define LONGEST_SURFACE 64 /* bytes; longer ones are not remembered */
+#define LONGEST_SURFACE 64 /* bytes; longer ones are not cached */
 #define LONGEST_WORD 64    /* bytes; more than any term has */
-#define AHEAD 12           /* surfaces that are asked for before their turn */
+#define AHEAD 12           /* tokens prefetched ahead */
 
 enum { WORD = 1, UPPER = 2, LOWER = 4, DIGIT = 8, JOINER = 16 };
 /* What a surface holds. */
@@ -582,9 +581,9 @@ static int surfaces_of(Terms *self, const char *text, size_t length, Surfaces *s
 {
     const char *at = text, *end = text + length;
     while (at < end) {
-        Surface found = {(size_t)(at - text), 0, 0, 0};
+        Surface surface = {(size_t)(at - text), 0, 0, 0};
         int first = *at == '.' ? 1 : 0;
-        int size = word_at(self, at + first, end, &found.holds);
+        int size = word_at(self, at + first, end, &surface.holds);
         if (size == 0) {
             at++;
             while (at < end && ((unsigned char)*at & 0xc0) == 0x80) {
@@ -592,16 +591,16 @@ static int surfaces_of(Terms *self, const char *text, size_t length, Surfaces *s
             }
             continue;
         }
-        at = size < 0 ? NULL : surface_end(self, at + first, end, &found.holds);
+        at = size < 0 ? NULL : surface_end(self, at + first, end, &surface.holds);
         if (at == NULL || grow((void **)&surfaces->items, &surfaces->room, surfaces->count + 1,
                                sizeof(Surface)) < 0) {
             return -1;
         }
-        found.length = (size_t)(at - text) - found.start;
-        if (is_kept(&found)) {
-            found.hash = map_hash(&self->surfaces, text + found.start, found.length);
+        surface.length = (size_t)(at - text) - surface.start;
+        if (is_kept(&surface)) {
+            surface.hash = map_hash(&self->surfaces, text + surface.start, surface.length);
         }
-        surfaces->items[surfaces->count++] = found;
+        surfaces->items[surfaces->count++] = surface;
     }
     return 0;
 }
@@ -719,16 +718,16 @@ static PyObject *terms_counts(PyObject *object, PyObject *text)
     Terms *self = (Terms *)object;
     Ids ids = {0};
     Counts counts = {0};
-    PyObject *found = NULL;
+    PyObject *by_term = NULL;
     terms_begin(self);
     if (terms_of(self, text, &ids) < 0 || count_ids(self, &ids, &counts) < 0) {
         goto done;
     }
-    found = PyDict_New();
-    for (size_t place = 0; found != NULL && place < counts.count; place++) {
+    by_term = PyDict_New();
+    for (size_t place = 0; by_term != NULL && place < counts.count; place++) {
         PyObject *number = PyLong_FromUnsignedLong(counts.numbers[place]);
-        if (number == NULL || PyDict_SetItem(found, self->names[counts.terms[place]], number) < 0) {
-            Py_CLEAR(found);
+        if (number == NULL || PyDict_SetItem(by_term, self->names[counts.terms[place]], number) < 0) {
+            Py_CLEAR(by_term);
         }
         Py_XDECREF(number);
     }
@@ -736,7 +735,7 @@ done:
     free(ids.items);
     counts_free(&counts);
     terms_end(self);
-    return found;
+    return by_term;
 }
 
 static void terms_dealloc(PyObject *object)
@@ -840,7 +839,7 @@ static PyObject *terms_new(PyTypeObject *type, PyObject *arguments, PyObject *na
 
 static PyMethodDef terms_methods[] = {
     {"counts", terms_counts, METH_O, counts_doc},
-    {"weigh", terms_weigh, METH_VARARGS, weigh_doc},
+    {"index_text", terms_index_text, METH_VARARGS, index_text_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -848,7 +847,7 @@ PyDoc_STRVAR(terms_doc,
 "Terms(chain, stem, page_of, technical, stops, longest, whole, shortest, most, seed)\n\n"
 "The analyzer's chain with what it remembers; see skillyard.index.term_counts.");
 
-static PyType_Slot terms_slots[] = {
+static PyType_Slot terms_hash_slots[] = {
     {Py_tp_new, terms_new},
     {Py_tp_dealloc, terms_dealloc},
     {Py_tp_methods, terms_methods},
@@ -857,5 +856,5 @@ static PyType_Slot terms_slots[] = {
 };
 
 PyType_Spec terms_spec = {
-    "skillyard.index._kernel.Terms", sizeof(Terms), 0, Py_TPFLAGS_DEFAULT, terms_slots,
+    "skillyard.index._kernel.Terms", sizeof(Terms), 0, Py_TPFLAGS_DEFAULT, terms_hash_slots,
 };

@@ -66,9 +66,9 @@ int terms_of(Terms *self, PyObject *text, Ids *ids);
 int count_ids(Terms *self, const Ids *ids, Counts *counts);
 void counts_free(Counts *counts);
 
-/* ---- weighing.c ---- */
+/* ---- bm25f.c ---- */
 
-PyObject *terms_weigh(PyObject *object, PyObject *arguments);
-extern const char weigh_doc[];
+PyObject *terms_index_text(PyObject *object, PyObject *arguments);
+extern const char index_text_doc[];
 
 #endif

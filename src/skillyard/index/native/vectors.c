@@ -1,9 +1,9 @@
-/* Dot products with many vectors, and the making of one. */
+/* Dot products with many vectors, and construction of vectors. */
 #include "kernel.h"
 
 #include <math.h>
 
-/* On x86-64 one binary holds the loop twice; which one runs is asked of the processor. */
+/* On x86-64 the loop is compiled twice; the processor is checked at run time. */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define HAVE_AVX2 1
 #include <immintrin.h>
@@ -24,9 +24,9 @@ static void dot_each_avx2(const int8_t *rows, Py_ssize_t count, Py_ssize_t dimen
             __m256i low = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(vector + place)));
             __m256i high =
                 _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(vector + place + 16)));
-            __m256i asked = _mm256_loadu_si256((const __m256i *)(query + place));
+            __m256i query_words = _mm256_loadu_si256((const __m256i *)(query + place));
             __m256i also = _mm256_loadu_si256((const __m256i *)(query + place + 16));
-            one = _mm256_add_epi32(one, _mm256_madd_epi16(low, asked));
+            one = _mm256_add_epi32(one, _mm256_madd_epi16(low, query_words));
             two = _mm256_add_epi32(two, _mm256_madd_epi16(high, also));
         }
         int32_t lanes[8], total = 0;
@@ -75,7 +75,7 @@ int16_t *widened(const Py_buffer *query)
     return wide;
 }
 
-/* Add weight * row. With MOST_ROWS rows and weights up to MOST_WEIGHT, 32 bits hold the sums. */
+/* Add weight * row. With MAX_ROWS rows and weights up to MAX_WEIGHT, 32 bits hold the sums. */
 #if HAVE_AVX2
 __attribute__((target("avx2")))
 static void add_row_avx2(int32_t *sums, const int8_t *row, int32_t weight, Py_ssize_t dimensions)
@@ -131,7 +131,7 @@ static Py_ssize_t rows_listed(PyObject *numbers, PyObject *weights, Py_ssize_t m
                               WeighedRow *listed)
 {
     Py_ssize_t count = PyList_Size(numbers);
-    if (count != PyList_Size(weights) || count > MOST_ROWS) {
+    if (count != PyList_Size(weights) || count > MAX_ROWS) {
         PyErr_SetString(PyExc_ValueError, "rows and weights differ in number, or are too many");
         return -1;
     }
@@ -140,7 +140,7 @@ static Py_ssize_t rows_listed(PyObject *numbers, PyObject *weights, Py_ssize_t m
         if (whole_at(numbers, place, &number) < 0 || whole_at(weights, place, &weight) < 0) {
             return -1;
         }
-        if (number < 0 || number >= most || weight < 0 || weight > MOST_WEIGHT) {
+        if (number < 0 || number >= most || weight < 0 || weight > MAX_WEIGHT) {
             PyErr_SetString(PyExc_ValueError, "no such row");
             return -1;
         }
@@ -161,26 +161,26 @@ PyObject *unit_of(const double *mixed, Py_ssize_t dimensions, double fine, doubl
     if (!squares) {
         return PyBytes_FromStringAndSize("", 0);
     }
-    PyObject *found = PyBytes_FromStringAndSize(NULL, dimensions);
-    if (found == NULL) {
+    PyObject *result = PyBytes_FromStringAndSize(NULL, dimensions);
+    if (result == NULL) {
         return NULL;
     }
-    int8_t *bytes = (int8_t *)PyBytes_AsString(found);
+    int8_t *bytes = (int8_t *)PyBytes_AsString(result);
     double scale = unit / sqrt((double)squares);
     for (Py_ssize_t place = 0; place < dimensions; place++) {
         double value = rint(rint(mixed[place] * fine) * scale);
         bytes[place] = (int8_t)(value > 127.0 ? 127.0 : value < -127.0 ? -127.0 : value);
     }
-    return found;
+    return result;
 }
 
-const char direction_doc[] = PyDoc_STR(
-"direction(rows, dimensions, fields, shift, fine, unit) -> bytes\n\n"
+const char text_vector_doc[] = PyDoc_STR(
+"text_vector(rows, dimensions, fields, shift, fine, unit) -> bytes\n\n"
 "The unit vector of (weight, [row], [row's weight]) fields; see Table.vector.");
 
-PyObject *direction(PyObject *self, PyObject *arguments)
+PyObject *text_vector(PyObject *self, PyObject *arguments)
 {
-    PyObject *rows_in, *fields, *found = NULL;
+    PyObject *rows_in, *fields, *result = NULL;
     Py_ssize_t dimensions;
     int shift;
     double fine, unit;
@@ -192,14 +192,14 @@ PyObject *direction(PyObject *self, PyObject *arguments)
     if (view_of(rows_in, &rows, 1, PyBUF_ND) < 0) {
         return NULL;
     }
-    if (dimensions <= 0 || dimensions > MOST_DIMENSIONS || shift < 0 || shift > 16) {
+    if (dimensions <= 0 || dimensions > MAX_DIMENSIONS || shift < 0 || shift > 16) {
         PyErr_SetString(PyExc_ValueError, "dimensions or shift out of range");
         PyBuffer_Release(&rows);
         return NULL;
     }
     int32_t *sums = malloc((size_t)dimensions * sizeof(int32_t));
     double *mixed = calloc((size_t)dimensions, sizeof(double));
-    WeighedRow *listed = malloc(MOST_ROWS * sizeof(WeighedRow));
+    WeighedRow *listed = malloc(MAX_ROWS * sizeof(WeighedRow));
     if (sums == NULL || mixed == NULL || listed == NULL) {
         PyErr_NoMemory();
         goto done;
@@ -219,13 +219,13 @@ PyObject *direction(PyObject *self, PyObject *arguments)
         sum_rows(rows.buf, dimensions, listed, held, sums);
         mix_sums(sums, dimensions, shift, weight, mixed);
     }
-    found = unit_of(mixed, dimensions, fine, unit);
+    result = unit_of(mixed, dimensions, fine, unit);
 done:
     free(sums);
     free(mixed);
     free(listed);
     PyBuffer_Release(&rows);
-    return found;
+    return result;
 }
 
 static double length_of(const double *values, Py_ssize_t count)
@@ -256,20 +256,20 @@ static int add_vector(PyObject *source, double factor, double *sums, Py_ssize_t 
     return 0;
 }
 
-const char moved_doc[] = PyDoc_STR(
-"moved(asked, own, vectors, weights, theirs, fine, unit) -> (bytes, length, length) or None\n\n"
-"The direction asked, moved towards a weighed sum of others; see skillyard.index.table.moved.");
+const char shift_vector_doc[] = PyDoc_STR(
+"shift_vector(vector, own_weight, neighbours, weights, neighbour_weight, scale, norm) -> (bytes, length, length) or None\n\n"
+"The vector moved towards a weighted sum of its neighbours; see skillyard.index.token_table.shift_vector.");
 
-PyObject *moved(PyObject *self, PyObject *arguments)
+PyObject *shift_vector(PyObject *self, PyObject *arguments)
 {
-    PyObject *asked, *vectors, *weights, *bytes = NULL, *found = NULL;
+    PyObject *vector, *vectors, *weights, *bytes = NULL, *result = NULL;
     double own, theirs, fine, unit;
-    if (!PyArg_ParseTuple(arguments, "SdO!O!ddd", &asked, &own, &PyList_Type, &vectors,
+    if (!PyArg_ParseTuple(arguments, "SdO!O!ddd", &vector, &own, &PyList_Type, &vectors,
                           &PyList_Type, &weights, &theirs, &fine, &unit)) {
         return NULL;
     }
-    Py_ssize_t dimensions = PyBytes_Size(asked), count = PyList_Size(vectors);
-    if (dimensions <= 0 || dimensions > MOST_DIMENSIONS || count != PyList_Size(weights)) {
+    Py_ssize_t dimensions = PyBytes_Size(vector), count = PyList_Size(vectors);
+    if (dimensions <= 0 || dimensions > MAX_DIMENSIONS || count != PyList_Size(weights)) {
         PyErr_SetString(PyExc_ValueError, "dimensions out of range, or weights differ in number");
         return NULL;
     }
@@ -288,24 +288,24 @@ PyObject *moved(PyObject *self, PyObject *arguments)
     }
     double length = length_of(together, dimensions), whole = 0.0;
     if (length != 0.0) {
-        const int8_t *asks = (const int8_t *)PyBytes_AsString(asked);
+        const int8_t *components = (const int8_t *)PyBytes_AsString(vector);
         for (Py_ssize_t place = 0; place < dimensions; place++) {
-            mixed[place] = own * (double)asks[place] + theirs / length * together[place];
+            mixed[place] = own * (double)components[place] + theirs / length * together[place];
         }
         whole = length_of(mixed, dimensions);
     }
     if (whole == 0.0) {
         Py_INCREF(Py_None);
-        found = Py_None;
+        result = Py_None;
         goto done;
     }
     bytes = unit_of(mixed, dimensions, fine, unit);
     if (bytes != NULL) {
-        found = Py_BuildValue("(Odd)", bytes, length, whole);
+        result = Py_BuildValue("(Odd)", bytes, length, whole);
     }
 done:
     Py_XDECREF(bytes);
     free(together);
     free(mixed);
-    return found;
+    return result;
 }

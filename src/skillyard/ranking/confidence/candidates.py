@@ -25,8 +25,8 @@ def as_skills(candidates: Candidates) -> tuple[Skill, ...]:
     if isinstance(candidates, Mapping):
         return tuple(_skill(value, str(name)) for name, value in candidates.items())
     if isinstance(candidates, str | bytes) or not isinstance(candidates, Iterable):
-        found = type(candidates).__name__
-        raise InvalidInput(f"skills must be a catalog, a list or a mapping, not {found}")
+        kind = type(candidates).__name__
+        raise InvalidInput(f"skills must be a catalog, a list or a mapping, not {kind}")
     return tuple(_skill(value, "") for value in candidates)
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.ranking.confidence.braces import expand_braces
-from skillyard.ranking.confidence.segments import Segment, fold
+from skillyard.ranking.confidence.path_segments import Segment, fold
 
 __all__ = ["FilePath", "Glob", "Route", "compile_glob", "normalised", "split_path"]
 
@@ -167,8 +167,8 @@ def _compiled(pattern: str, case_sensitive: bool, cap: int) -> Glob:
     alternatives = expand_braces(normalised(pattern), cap)
     if alternatives is None:
         return _faulty(pattern, f"has more than {cap} alternatives in braces")
-    found = [_route(text, case_sensitive) for text in alternatives]
-    routes = tuple(route for route in found if route is not None)
+    compiled = [_route(text, case_sensitive) for text in alternatives]
+    routes = tuple(route for route in compiled if route is not None)
     if not routes:
         return _faulty(pattern, "is empty")
     return Glob(pattern, routes, pattern.startswith("!"))

@@ -42,7 +42,7 @@ def keyword_score(evidence: float) -> float:
     return evidence / (evidence + SATURATION)
 
 
-class Asked(NamedTuple):
+class PromptTerm(NamedTuple):
     """One distinct term of a text."""
 
     stem: str
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
 class Prompt(NamedTuple):
     """A text as distinct terms in the order of their first appearance."""
 
-    asked: tuple[Asked, ...]
+    terms: tuple[PromptTerm, ...]
     damping: float
     """What S is divided by."""
 
@@ -69,16 +69,16 @@ def read_prompt(text: str, short_terms: frozenset[str] = frozenset()) -> Prompt:
         counts[term.stem] = counts.get(term.stem, 0) + 1
         if not term.whole:
             parts.add(term.stem)
-    asked = tuple(Asked(stem, shown[stem], count) for stem, count in counts.items())
+    distinct = tuple(PromptTerm(stem, shown[stem], count) for stem, count in counts.items())
     # The whole form of a split word is a second look at the same word, not a longer text.
     longer = max(1.0, len(parts) / LENGTH_FREE)
-    return Prompt(asked, 1.0 + LENGTH_DAMPING * log(longer))
+    return Prompt(distinct, 1.0 + LENGTH_DAMPING * log(longer))
 
 
 class Hit(NamedTuple):
     """One term of the text in one skill."""
 
-    asked: Asked
+    term: PromptTerm
     source: str
     source_weight: float
     rarity: float
@@ -126,30 +126,30 @@ class KeywordIndex:
     def evidence(self, prompt: Prompt) -> list[float]:
         """Return S for every skill by position, 0.0 where nothing matches."""
         totals = [0.0] * len(self.skills)
-        for asked in prompt.asked:
-            rows = self._postings.get(asked.stem, ())
-            added = self._added(asked, prompt)
+        for term in prompt.terms:
+            rows = self._postings.get(term.stem, ())
+            added = self._added(term, prompt)
             for row, amount in zip(rows, added, strict=False):
                 for position in row:
                     totals[position] += amount
         return totals
 
-    def _added(self, asked: Asked, prompt: Prompt) -> list[float]:
+    def _added(self, term: PromptTerm, prompt: Prompt) -> list[float]:
         """Return what one term of the text adds to S, for each source."""
-        rarity = self.rarity(asked.stem)
-        frequency = 1.0 + log(asked.times)
+        rarity = self.rarity(term.stem)
+        frequency = 1.0 + log(term.times)
         return [weight * rarity * rarity * frequency / prompt.damping for _, weight in SOURCES]
 
     def hits(self, position: int, prompt: Prompt) -> list[Hit]:
         """Return the terms that one skill shares with the text, in the order of the text."""
         held = _best_sources(self.skills[position], self.short_terms)
-        found: list[Hit] = []
-        for asked in prompt.asked:
-            number = held.get(asked.stem)
+        hits: list[Hit] = []
+        for term in prompt.terms:
+            number = held.get(term.stem)
             if number is not None:
-                added = self._added(asked, prompt)[number]
-                found.append(Hit(asked, *SOURCES[number], self.rarity(asked.stem), added))
-        return found
+                added = self._added(term, prompt)[number]
+                hits.append(Hit(term, *SOURCES[number], self.rarity(term.stem), added))
+        return hits
 
     def holders(self, stem: str) -> set[int]:
         """Return the skills with the stem in name, keywords or tags."""
@@ -185,7 +185,7 @@ def keyword_match(skill: Skill, hits: Sequence[Hit]) -> KeywordMatch | None:
     if not hits:
         return None
     matched = tuple(
-        MatchedKeyword(hit.asked.shown, hit.source, hit.weight, hit.asked.times)
+        MatchedKeyword(hit.term.shown, hit.source, hit.weight, hit.term.times)
         for hit in by_source(hits)
     )
     return KeywordMatch(skill.name, keyword_score(total(hits)), matched)
@@ -216,12 +216,12 @@ class KeywordDetector:
         """
         index = self._index_of(catalog)
         prompt = read_prompt(text, self.short_terms)
-        found = [
+        candidates = [
             keyword_match(index.skills[position], index.hits(position, prompt))
             for position, evidence in enumerate(index.evidence(prompt))
             if evidence
         ]
-        matches = [match for match in found if match is not None]
+        matches = [match for match in candidates if match is not None]
         return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))
 
     def _index_of(self, catalog: Candidates | None) -> KeywordIndex:

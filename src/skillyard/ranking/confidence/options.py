@@ -57,23 +57,23 @@ def read_options(
     return options
 
 
-def _fields(what: str, given: Mapping[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
+def _fields(what: str, values: Mapping[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
     """Return the given fields that are not None, under their names in snake case."""
-    if given is None:
+    if values is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"{what} must be a mapping, not {type(given).__name__}")
+    if not isinstance(values, Mapping):
+        raise InvalidInput(f"{what} must be a mapping, not {type(values).__name__}")
     spelling = {name: name for name in known} | {_camel(name): name for name in known}
-    found: dict[str, Any] = {}
-    for key, value in given.items():
+    fields: dict[str, Any] = {}
+    for key, value in values.items():
         name = spelling.get(key)
         if name is None:
             raise InvalidInput(f"{what} has no field {key!r}; known: {', '.join(known)}")
-        if name in found:
+        if name in fields:
             raise InvalidInput(f"{what} has {name} in both spellings")
         if value is not None:
-            found[name] = value
-    return found
+            fields[name] = value
+    return fields
 
 
 def _camel(name: str) -> str:

@@ -41,7 +41,7 @@ def classify(pattern: str, limits: Limits = DEFAULT_LIMITS) -> PatternClass:
     text = normalised(pattern)
     alternatives = expand_braces(text, limits.brace_expansions)
     classes = [_class_of(each) for each in alternatives or (text,)]
-    return min(classes, key=lambda found: found.weight)
+    return min(classes, key=lambda pattern_class: pattern_class.weight)
 
 
 def _class_of(text: str) -> PatternClass:

@@ -10,9 +10,9 @@ Distinct patterns are compiled once for all skills and filed under a key that a 
 answer to: a file name, the start or end of one, a folder. A path is compared only with what lies
 under its own keys, and files are bits of an integer, so that many files cost little more than one.
 
-What the comparisons of one lookup can cost is counted beforehand, in steps. The dearest patterns of
-a skill that would cost more than :data:`MOST_STEPS_OF_ONE` are left out, and of all skills together
-those beyond :data:`MOST_STEPS`; the skills are named.
+The cost of a lookup is computed beforehand, in steps. The most expensive patterns of a skill that
+exceed :data:`MAX_STEPS_PER_SKILL` are skipped, and so are patterns that exceed :data:`MAX_STEPS` in
+total. The result names the affected skills.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ COVERAGE_SHARE = 0.4
 COVERAGE_FLOOR = 0.6
 """Unrelated files beside the matched ones do not thin the score out below this share."""
 
-MOST_STEPS = 500_000
+MAX_STEPS = 500_000
 """Steps of one lookup: a segment of a path looked at, a piece of a pattern looked for in it, or one
 of its characters compared. Twenty paths of five segments against 1,000 patterns like ``*config*``,
 which every path has to be compared with, or two hundred against a hundred; a step takes 0.4
 microseconds at most."""
-MOST_STEPS_OF_ONE = 100_000
+MAX_STEPS_PER_SKILL = 100_000
 """The same for the patterns of one skill."""
 
-_RANK = {found.name: rank for rank, found in enumerate(PATTERN_CLASSES)}
+_RANK = {pattern_class.name: rank for rank, pattern_class in enumerate(PATTERN_CLASSES)}
 
 
 def pattern_score(weights: float, matched: int, files: int) -> float:
@@ -139,35 +139,38 @@ class PatternIndex:
             if path.segments:
                 shown.setdefault(path, file)
         paths = tuple(shown)
-        asked = self._asked(paths)
-        kept, without, partly = self._within_budget(paths, asked)
-        hits = self._hits(paths, asked, kept)
-        return FileMatches(self, tuple(shown.values()), hits, without, partly)
+        paths_by_key = self._paths_by_key(paths)
+        compared, excluded, partial = self._within_budget(paths, paths_by_key)
+        hits = self._hits(paths, paths_by_key, compared)
+        return FileMatches(self, tuple(shown.values()), hits, excluded, partial)
 
-    def _asked(self, paths: tuple[FilePath, ...]) -> dict[str, list[int]]:
+    def _paths_by_key(self, paths: tuple[FilePath, ...]) -> dict[str, list[int]]:
         """Return the paths under each key that they answer to and some pattern is filed under."""
-        asked: dict[str, list[int]] = {}
+        paths_by_key: dict[str, list[int]] = {}
         for at, path in enumerate(paths):
             for key in ("", *path.lookup_keys()):
                 if key in self._buckets:
-                    asked.setdefault(key, []).append(at)
-        return asked
+                    paths_by_key.setdefault(key, []).append(at)
+        return paths_by_key
 
     def _hits(
-        self, paths: tuple[FilePath, ...], asked: dict[str, list[int]], kept: frozenset[int] | None
+        self,
+        paths: tuple[FilePath, ...],
+        paths_by_key: dict[str, list[int]],
+        compared: frozenset[int] | None,
     ) -> dict[int, int]:
         """Return for each glob (of those kept) that covers a path the paths, as bits."""
         hits: dict[int, int] = {}
-        for key, listed in asked.items():
+        for key, listed in paths_by_key.items():
             for number, route in self._buckets[key]:
-                if kept is None or number in kept:
+                if compared is None or number in compared:
                     for at in listed:
                         if route.matches(paths[at]):
                             hits[number] = hits.get(number, 0) | 1 << at
         return hits
 
     def _within_budget(
-        self, paths: tuple[FilePath, ...], asked: dict[str, list[int]]
+        self, paths: tuple[FilePath, ...], paths_by_key: dict[str, list[int]]
     ) -> tuple[frozenset[int] | None, frozenset[int], frozenset[int]]:
         """Return the globs to compare, and the pattern sets left out wholly, and in part.
 
@@ -176,30 +179,30 @@ class PatternIndex:
         ``!pattern`` is left out matches nothing: what it would have taken away is not known.
         """
         costs: dict[int, int] = {}
-        for key, listed in asked.items():
+        for key, listed in paths_by_key.items():
             segments = sum(len(paths[at].segments) for at in listed)
             chars = sum(sum(map(len, paths[at].segments)) for at in listed)
             for number, route in self._buckets[key]:
                 costs[number] = costs.get(number, 0) + route.steps(segments, chars)
-        if sum(costs.values()) <= MOST_STEPS_OF_ONE:
+        if sum(costs.values()) <= MAX_STEPS_PER_SKILL:
             return None, frozenset(), frozenset()
         of_sets = [
             (sum(costs.get(glob, 0) for glob in patterns.globs()), number)
             for number, patterns in enumerate(self.sets)
         ]
-        spent, kept = 0, set[int]()
-        without, partly = set[int](), set[int]()
+        spent, compared = 0, set[int]()
+        excluded, partial = set[int](), set[int]()
         for _, number in sorted(of_sets):
             patterns, own = self.sets[number], 0
             for glob in sorted(patterns.globs(), key=lambda glob: costs.get(glob, 0)):
                 cost = costs.get(glob, 0)
-                fresh = 0 if glob in kept else cost
-                if own + cost <= MOST_STEPS_OF_ONE and spent + fresh <= MOST_STEPS:
+                fresh = 0 if glob in compared else cost
+                if own + cost <= MAX_STEPS_PER_SKILL and spent + fresh <= MAX_STEPS:
                     own, spent = own + cost, spent + fresh
-                    kept.add(glob)
+                    compared.add(glob)
                 else:
-                    (without if glob in patterns.negative else partly).add(number)
-        return frozenset(kept), frozenset(without), frozenset(partly)
+                    (excluded if glob in patterns.negative else partial).add(number)
+        return frozenset(compared), frozenset(excluded), frozenset(partial)
 
 
 def declared_by(skills: Iterable[Skill]) -> list[tuple[str, tuple[str, ...]]]:
@@ -230,24 +233,24 @@ class FileMatches:
         index: PatternIndex,
         files: tuple[str, ...],
         hits: dict[int, int],
-        without: frozenset[int] = frozenset(),
-        partly: frozenset[int] = frozenset(),
+        excluded: frozenset[int] = frozenset(),
+        partial: frozenset[int] = frozenset(),
     ) -> None:
         self.files = files
         """The distinct paths, as they were given."""
         self._index = index
         self._hits = hits
-        self._without = without
-        self._partly = partly
+        self._excluded = excluded
+        self._partial = partial
         self.scores: dict[int, float] = {}
-        found: dict[int, list[tuple[int, int]]] = {}
+        ranked_by_set: dict[int, list[tuple[int, int]]] = {}
         for glob, matched in hits.items():
             for number, rank in index.users[glob]:
-                if number in without:
+                if number in excluded:
                     continue
-                found.setdefault(number, []).append((rank, matched))
+                ranked_by_set.setdefault(number, []).append((rank, matched))
         known: dict[tuple[int, tuple[tuple[int, int], ...]], float] = {}
-        for number, ranked in found.items():
+        for number, ranked in ranked_by_set.items():
             patterns = index.sets[number]
             key = (self._removed(patterns), tuple(ranked))
             if key not in known:
@@ -260,7 +263,7 @@ class FileMatches:
     @property
     def left_out(self) -> tuple[str, ...]:
         """The names of the skills of which patterns were left out: too much work."""
-        left_out = self._without | self._partly
+        left_out = self._excluded | self._partial
         members = (at for number in left_out for at in self._index.sets[number].members)
         return tuple(self._index.names[at] for at in sorted(members))
 
@@ -270,7 +273,7 @@ class FileMatches:
         A ``!pattern`` takes nothing away here.
         """
         number = self._index.set_of.get(position)
-        if number is None or number in self._without:
+        if number is None or number in self._excluded:
             return 0.0
         ranks = [rank for glob, rank in self._index.sets[number].positive if glob in self._hits]
         return PATTERN_CLASSES[min(ranks)].weight if ranks else 0.0
@@ -314,9 +317,9 @@ def _heaviest(removed: int, ranked: Iterable[tuple[int, int]]) -> tuple[float, i
     for rank, files in ranked:
         by_rank[rank] |= files
     weights, matched, taken = 0.0, 0, removed
-    for found, files in zip(PATTERN_CLASSES, by_rank, strict=True):
+    for pattern_class, files in zip(PATTERN_CLASSES, by_rank, strict=True):
         fresh = (files & ~taken).bit_count()
-        weights += found.weight * fresh
+        weights += pattern_class.weight * fresh
         matched += fresh
         taken |= files
     return weights, matched
@@ -349,10 +352,10 @@ class PatternMatcher:
         """Return the skills with a matching file, highest confidence first, then by name."""
         candidates = as_skills(catalog)
         index = PatternIndex(declared_by(candidates), self.case_sensitive, self.limits)
-        found = index.match(text_items("files", files))
+        file_matches = index.match(text_items("files", files))
         matches = [
-            PatternMatch(candidates[at].name, score, found.matched(at))
-            for at, score in sorted(found.scores.items())
+            PatternMatch(candidates[at].name, score, file_matches.matched(at))
+            for at, score in sorted(file_matches.scores.items())
         ]
         return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))
 

@@ -13,7 +13,7 @@ from math import isfinite
 from skillyard.arguments import check_arguments, text_items
 from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence.combination import SINGLE_SIGNAL, Weights, boosted, raw_confidence
-from skillyard.ranking.confidence.explain import explanation, reason_of
+from skillyard.ranking.confidence.explanation import explanation, reason_of
 from skillyard.ranking.confidence.keywords import (
     SATURATION,
     Hit,
@@ -120,13 +120,13 @@ class BoundConfidence:
         An entry matches a skill's name (case ignored), or when all its words are among those of
         the skill's name, keywords and tags. Words may be split at inner capitals or not.
         """
-        found: dict[int, str] = {}
+        entries: dict[int, str] = {}
         for entry in recent_activity:
             matching = set(self.snapshot.named.get(entry.strip().casefold(), ()))
             matching |= self._holding_all(entry) | self._holding_all(entry.lower())
             for number in matching:
-                found.setdefault(number, entry)
-        return found
+                entries.setdefault(number, entry)
+        return entries
 
     def _holding_all(self, entry: str) -> set[int]:
         split = terms(entry, self.scorer.short_terms)
@@ -157,9 +157,9 @@ class ScoredConfidence(Scored):
         if not self._files.scores and not self._active:
             # Words alone, written out: this loop is what a long prompt costs.
             return [
-                (skill, found / (found + SATURATION) * SINGLE_SIGNAL)
-                for skill, found in zip(skills, evidence, strict=True)
-                if found
+                (skill, total / (total + SATURATION) * SINGLE_SIGNAL)
+                for skill, total in zip(skills, evidence, strict=True)
+                if total
             ]
         scores = map(self._score_of(), range(len(skills)), evidence)
         return [pair for pair in zip(skills, scores, strict=True) if pair[1]]

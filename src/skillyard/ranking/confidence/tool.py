@@ -69,8 +69,8 @@ class ConfidenceScorer:
             activity_boost=self._settings.activity_boost,
         )
         query = read_context(context)
-        wanted = read_options(options, defaults)
-        return _evaluations(self._skills, _scored(self._bound, query, wanted), query, wanted)
+        checked = read_options(options, defaults)
+        return _evaluations(self._skills, _scored(self._bound, query, checked), query, checked)
 
     @check_arguments
     def has_match(self, context: Context, threshold: float | None = 0.5) -> bool:
@@ -131,10 +131,10 @@ def evaluate(
     )
     skills = catalog if isinstance(catalog, Catalog) else as_skills(catalog)
     scored = _scored(_bind(skills, CONFIDENCE), query, options)
-    found = _evaluations(skills, scored, query, options)
+    evaluations = _evaluations(skills, scored, query, options)
     return {
-        "results": [evaluation.summary() for evaluation in found],
-        "message": markdown(found, bool(show_details), scored.left_out),
+        "results": [evaluation.summary() for evaluation in evaluations],
+        "message": markdown(evaluations, bool(show_details), scored.left_out),
     }
 
 
@@ -162,8 +162,8 @@ def _evaluations(
 ) -> list[Evaluation]:
     """Return the evaluations of the skills that may be recommended."""
     pairs = eligible(skills, query, zeros=False, scored=scored)
-    kept = [pair for pair in pairs if pair[1] >= options.threshold]
-    return [_evaluation(scored, *pair) for pair in in_order(kept, scored, options.limit)]
+    passed = [pair for pair in pairs if pair[1] >= options.threshold]
+    return [_evaluation(scored, *pair) for pair in in_order(passed, scored, options.limit)]
 
 
 def _evaluation(scored: ScoredConfidence, skill: Skill, confidence: float) -> Evaluation:

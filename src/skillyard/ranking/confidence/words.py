@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
-from threading import Lock
+from functools import lru_cache
 from typing import NamedTuple
 
+from skillyard.analysis.stemmer import stem_word
 from skillyard.text import stream_safe
 
 __all__ = ["STOP_WORDS", "Term", "terms"]
@@ -22,7 +22,7 @@ __all__ = ["STOP_WORDS", "Term", "terms"]
 MIN_CHARS = 3
 """Shorter words are dropped ("Filters stop words and short tokens (<3 chars)")."""
 
-_KEPT_WORD_CHARS = 64
+_MAX_CACHED_WORD_CHARS = 64
 """Longer words (keys, hashes) are not remembered between calls."""
 
 # Function words, and what people say to a program rather than about their task.
@@ -60,11 +60,11 @@ def terms(text: str, short_terms: frozenset[str] = frozenset()) -> list[Term]:
     Dropped are stop words, numbers and words under three characters that ``short_terms`` (in
     small letters) does not name.
     """
-    found: list[Term] = []
+    terms_: list[Term] = []
     for word in _words(text):
-        known = _word_terms if len(word) <= _KEPT_WORD_CHARS else _word_terms.__wrapped__
-        found += known(word, short_terms)
-    return found
+        known = _word_terms if len(word) <= _MAX_CACHED_WORD_CHARS else _word_terms.__wrapped__
+        terms_ += known(word, short_terms)
+    return terms_
 
 
 def _words(text: str) -> list[str]:
@@ -75,20 +75,20 @@ def _words(text: str) -> list[str]:
     if not marks:
         return _WORD.findall(text)
     # Vowel signs and accents that do not compose belong to the word they stand in.
-    kept = marks | {"'", "\u2019"}
-    return "".join(char if char.isalnum() or char in kept else " " for char in text).split()
+    word_chars = marks | {"'", "\u2019"}
+    return "".join(char if char.isalnum() or char in word_chars else " " for char in text).split()
 
 
 @lru_cache(maxsize=65_536)
 def _word_terms(word: str, short_terms: frozenset[str]) -> tuple[Term, ...]:
     word = word.translate(_APOSTROPHES)
     parts = _split_at_capitals(word)
-    found = [_term(part, False, short_terms) for part in parts]
-    kept = [term for term in found if term is not None]
+    split = [_term(part, False, short_terms) for part in parts]
+    counted = [term for term in split if term is not None]
     if len(parts) > 1:
-        whole = _term(word, bool(kept), short_terms)
-        kept += [whole] if whole is not None else []
-    return tuple(kept)
+        whole = _term(word, bool(counted), short_terms)
+        counted += [whole] if whole is not None else []
+    return tuple(counted)
 
 
 def _term(word: str, whole: bool, short_terms: frozenset[str]) -> Term | None:
@@ -97,7 +97,7 @@ def _term(word: str, whole: bool, short_terms: frozenset[str]) -> Term | None:
         return None
     if word in STOP_WORDS or word.isnumeric():
         return None
-    return Term(_stem(word), word, whole)
+    return Term(stem_word(word), word, whole)
 
 
 def _split_at_capitals(word: str) -> list[str]:
@@ -112,19 +112,3 @@ def _split_at_capitals(word: str) -> list[str]:
         if not before.isupper() or after.islower():
             starts.append(at)
     return [word[start:end] for start, end in zip(starts, [*starts[1:], len(word)], strict=True)]
-
-
-_STEMMING = Lock()
-
-
-def _stem(word: str) -> str:
-    with _STEMMING:  # the stemmer keeps its working memory in the object
-        stem: str = _stemmer().stemWord(word)
-    return stem
-
-
-@cache
-def _stemmer():  # type: ignore[no-untyped-def]
-    import Stemmer
-
-    return Stemmer.Stemmer("english", 0)

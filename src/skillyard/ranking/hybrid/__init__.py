@@ -1,8 +1,8 @@
-"""``hybrid``, the default scorer: words, meaning and evidence, with a calibrated probability.
+"""``hybrid``, the default scorer: BM25F and vectors, fused and calibrated to a probability.
 
-The formula in the order in which it runs: :mod:`.question` reads the request, :mod:`.evidence`
-asks the index, :mod:`.points` mixes what came back, :mod:`.calibration` says what it is worth, and
-:mod:`.explain` takes it apart again. The numbers stand in :mod:`.constants`.
+The steps in order: :mod:`.query_analysis` → :mod:`.retrieval` (with :mod:`.feedback`) →
+:mod:`.fusion` (with :mod:`.coverage`) → :mod:`.features` → :mod:`.calibration`.
+:mod:`.explanation` builds the explanation tree, and :mod:`.constants` contains all constants.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A third look at a long request: how much of it each of its best skills covers.
+"""Query coverage: for long requests, the share of the request that each of the best skills matches.
 
-A sum of impacts is led by the few words that a skill says often. Of a task prompt with a hundred
-terms a skill that fits holds many, each now and then; and so does any long text, whence its length
-counts against it. A linear model of two numbers, fitted by ``training/coverage.py``. Of shorter
-requests as many lost by it as gained, so they are left alone (``training/README.md``).
+BM25F scores are dominated by a few frequent words. A skill that fits a task prompt of a hundred
+terms matches many of them, but so does any long text. A linear model therefore combines the
+matched share with the body length as a penalty; ``training/coverage.py`` fits it. Shorter requests
+gained as often as they lost, so they are not changed (``training/README.md``).
 """
 
 from __future__ import annotations
@@ -11,43 +11,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import log
 
-from skillyard.index.marks import FULL, LENGTH, LONGEST, SHORT
+from skillyard.index.facet_terms import FULL_IMPACT, LENGTH, MAX_BODY_TERMS, SHORT_BODY_TERMS
 from skillyard.index.searcher import Searcher
 from skillyard.ranking.hybrid.constants import Fusion
-from skillyard.ranking.hybrid.evidence import Cover, Found
-from skillyard.ranking.hybrid.points import first
-from skillyard.ranking.hybrid.question import Question
-from skillyard.stable_sum import stable_sum
+from skillyard.ranking.hybrid.evidence import CandidateSet, Coverage
+from skillyard.ranking.hybrid.fusion import top_by_points
+from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
+from skillyard.sums import stable_sum
 
-__all__ = ["cover"]
+__all__ = ["score_coverage"]
 
-WHOLE = log(LONGEST / SHORT) / FULL
-"""The logarithm of a length that a full impact of its mark stands for."""
+FULL_LOG_LENGTH = log(MAX_BODY_TERMS / SHORT_BODY_TERMS) / FULL_IMPACT
+"""log(length / short length) for a LENGTH impact of 1."""
 
 
-def cover(
-    made: Mapping[int, float], found: Found, asked: Question, searcher: Searcher, fusion: Fusion
-) -> dict[int, Cover]:
-    """Return how much of the request each of the best skills covers, by ordinal.
+def score_coverage(
+    totals: Mapping[int, float],
+    candidates: CandidateSet,
+    analysed: AnalysedQuery,
+    searcher: Searcher,
+    fusion: Fusion,
+) -> dict[int, Coverage]:
+    """Return the coverage of the best skills by ordinal.
 
-    ``made`` are the points so far. Nothing where the request is not long, or has no direction, or
-    is not in English (only English ones were learned from), or where it calls a skill by its name:
-    that one is wanted, whatever else is said. Nobody loses points: the least of the best gets none.
+    ``totals`` are the points so far. The result is empty unless the request is long, has a vector,
+    is in English (the language of the training data) and calls no skill by name. The points are at
+    least 0: they are relative to the lowest of the best skills.
     """
-    if found.feedback is None or not asked.english:
+    if candidates.feedback is None or not analysed.is_english:
         return {}
-    if any(beside.called for beside in found.beside.values()):
+    if any(extra.called for extra in candidates.extra.values()):
         return {}
-    best = first(made, searcher, fusion.covered)
+    best = top_by_points(totals, searcher, fusion.covered)
     ordinals = [ordinal for ordinal, points in best if points > 0.0]
-    held = searcher.held(asked.weights, ordinals)
-    lengths = searcher.exact([(LENGTH, WHOLE)], ordinals)
-    total = stable_sum([term.weight for term in asked.terms])
-    shares = [weight / total for weight in held]
-    said = [
+    matched = searcher.matched_weights(analysed.weights, ordinals)
+    lengths = searcher.exact_scores([(LENGTH, FULL_LOG_LENGTH)], ordinals)
+    total = stable_sum([term.weight for term in analysed.terms])
+    shares = [weight / total for weight in matched]
+    model_scores = [
         fusion.coverage * share - fusion.length * length
         for share, length in zip(shares, lengths, strict=True)
     ]
-    least = min(said, default=0.0)
-    known = zip(ordinals, said, shares, lengths, strict=True)
-    return {ordinal: Cover(points - least, *seen) for ordinal, points, *seen in known}
+    least = min(model_scores, default=0.0)
+    rows = zip(ordinals, model_scores, shares, lengths, strict=True)
+    return {ordinal: Coverage(points - least, *values) for ordinal, points, *values in rows}

@@ -1,56 +1,65 @@
-"""What is found for one request: words, meaning, and evidence that is neither."""
+"""The evidence for the candidates of one request: BM25F scores, cosines and other signals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from skillyard.index.table import UNIT
+from skillyard.index.token_table import UNIT
 
-__all__ = ["WHOLE", "Beside", "Cover", "Evidence", "Feedback", "Found", "span"]
+__all__ = [
+    "UNIT_DOT",
+    "CandidateSet",
+    "Coverage",
+    "Evidence",
+    "ExtraEvidence",
+    "Feedback",
+    "score_range",
+]
 
-WHOLE = UNIT * UNIT
+UNIT_DOT = UNIT * UNIT
 """The dot product of a stored unit vector with itself."""
 
 
-class Cover(NamedTuple):
-    """How much of a long request one of the best skills covers (:mod:`.coverage`)."""
+class Coverage(NamedTuple):
+    """The coverage of a long request by one of the best skills (:mod:`.coverage`)."""
 
     points: float = 0.0
-    """What that gives, beside what the least of the best has; 0 at least."""
+    """Points, relative to the lowest of the best skills; at least 0."""
     share: float = 0.0
-    """Share of the request's weight that stands in terms that the skill holds, 0..1."""
+    """Share of the request's weight in terms that the skill contains, 0..1."""
     length: float = 0.0
-    """Natural logarithm of how many times longer than a short body the skill's is; 0 at least."""
+    """log(body length / short length); at least 0."""
 
 
 class Evidence(NamedTuple):
-    """What speaks for and against one candidate, in the units of each kind."""
+    """The evidence for and against one candidate."""
 
     words: float
     """Exact BM25F score: Σ weight · impact."""
     meaning: float
     """Cosine of the request's vector (or of :class:`Feedback`) and the skill's, -1..1."""
     called: bool = False
-    """The request calls it by ``@name`` or ``/name``, or is nothing but its name."""
+    """The request calls it by ``@name`` or ``/name``, or consists of its name."""
     phrases: tuple[str, ...] = ()
-    """Names and trigger phrases of it that stand in the request."""
+    """Its names and trigger phrases that occur in the request."""
     share: float = 0.0
-    """What the longest of them makes of the request's words, 0..1."""
+    """Share of the request's words in the longest of these phrases, 0..1."""
     files: float = 0.0
     """The weight of the best file pattern that matches, 0..1."""
     prior: float = 0.0
+    """Popularity, 0..1."""
     avoid: float = 0.0
-    """Share of the request's weight that stands in what the skill is not for, 0..1."""
+    """Share of the request's weight in terms of what the skill is not for, 0..1."""
     embedded: float = 0.0
     """Cosine by an embedder, -1..1; 0 without one."""
     ranked: bool = True
-    """False when it is only near in meaning: then its words count nothing."""
-    cover: Cover = Cover()
+    """False for a candidate of the cosine search only; its BM25F score is then not used."""
+    cover: Coverage = Coverage()
 
 
-class Beside(NamedTuple):
-    """What few candidates have beside words and meaning: the rest of :class:`Evidence`."""
+class ExtraEvidence(NamedTuple):
+    """Evidence beside BM25F score and cosine, which few candidates have; see :class:`Evidence`."""
 
     called: bool = False
     phrases: tuple[str, ...] = ()
@@ -61,51 +70,50 @@ class Beside(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """The request's direction, moved towards where its best skills by words lie."""
+    """The query vector after pseudo-relevance feedback (:mod:`.feedback`)."""
 
     direction: bytes
-    """The direction that cosines are taken with."""
+    """The moved vector, in the stored form."""
     own: float
-    """What the request's own direction counts in it, as a unit vector."""
+    """Weight of the request's own unit vector."""
     best: tuple[tuple[int, float], ...]
-    """What the direction of each of the best skills counts, by ordinal."""
+    """(ordinal, weight) of the unit vector of each best skill."""
 
 
-class Found(NamedTuple):
-    """The candidates of one request, and what their scores are measured against."""
+class CandidateSet(NamedTuple):
+    """The candidates of one request, and the ranges for rescaling their scores."""
 
-    by_words: Mapping[int, float]
-    """The exact score of words, by ordinal, of the best by words and of those that more than words
-    and meaning speak for. No other's words count."""
-    by_meaning: Mapping[int, float]
-    """The cosine of every candidate, by ordinal."""
-    beside: Mapping[int, Beside]
-    """What else speaks for and against some of them."""
-    words: tuple[float, float]
-    """The (best, least counted) score of words: what stretches to 1 and 0."""
-    meaning: tuple[float, float]
-    by_embedder: Mapping[int, float] = {}
-    """The cosine of each by an embedder; empty without one."""
-    embedder: tuple[float, float] = (0.0, 0.0)
-    alone: Mapping[int, float] = {}
-    """The cosine of every candidate with the request alone, by ordinal: the same as
-    :attr:`by_meaning` but in a long request."""
+    word_scores: Mapping[int, float]
+    """BM25F scores by ordinal: of the best matches, and of candidates with other evidence."""
+    cosines: Mapping[int, float]
+    """Cosines of all candidates by ordinal."""
+    extra: Mapping[int, ExtraEvidence]
+    """Other evidence by ordinal."""
+    word_range: tuple[float, float]
+    """The BM25F scores that are rescaled to 1 and to 0."""
+    cosine_range: tuple[float, float]
+    """The cosines that are rescaled to 1 and to 0."""
+    embedder_cosines: Mapping[int, float] = {}
+    """Cosines by an embedder; empty without one."""
+    embedder_range: tuple[float, float] = (0.0, 0.0)
+    query_cosines: Mapping[int, float] = {}
+    """Cosines with the request's own vector; they differ from :attr:`cosines` after feedback."""
     feedback: Feedback | None = None
-    """What cosines are taken with instead of the request's own direction; None for that one."""
-    covers: Mapping[int, Cover] = {}
-    """In a long request, how much of it each of the best covers, by ordinal."""
+    """The moved query vector of a long request; None otherwise."""
+    coverage: Mapping[int, Coverage] = {}
+    """Coverage of a long request by the best skills, by ordinal."""
 
-    def evidence(self, ordinal: int, words: float) -> Evidence:
-        """Return what is known of a candidate; ``words`` is its score where it is not ranked."""
-        beside = self.beside.get(ordinal, Beside())
-        cosine = self.by_embedder.get(ordinal, 0.0)
-        ranked = ordinal in self.by_words
-        score = self.by_words.get(ordinal, words)
-        cover = self.covers.get(ordinal, Cover())
-        return Evidence(score, self.by_meaning[ordinal], *beside, cosine, ranked, cover)
+    def evidence(self, ordinal: int, score: float) -> Evidence:
+        """Return the evidence of a candidate. ``score`` is the BM25F score of an unranked one."""
+        extra = self.extra.get(ordinal, ExtraEvidence())
+        cosine = self.embedder_cosines.get(ordinal, 0.0)
+        ranked = ordinal in self.word_scores
+        score = self.word_scores.get(ordinal, score)
+        cover = self.coverage.get(ordinal, Coverage())
+        return Evidence(score, self.cosines[ordinal], *extra, cosine, ranked, cover)
 
 
-def span(scores: Sequence[float], depth: int) -> tuple[float, float]:
-    """Return the best score and the one at ``depth``; 0 where the list is shorter."""
+def score_range(scores: Sequence[float], depth: int) -> tuple[float, float]:
+    """Return the best score and the one at ``depth``, which is 0.0 for a shorter list."""
     best = scores[0] if scores else 0.0
     return best, scores[depth - 1] if len(scores) >= depth else 0.0

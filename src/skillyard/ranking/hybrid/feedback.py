@@ -1,10 +1,9 @@
-"""A long request's direction, moved towards where its best skills lie before anything is near it.
+"""Pseudo-relevance feedback: the vector of a long request is moved towards its best matches.
 
-A task prompt tells of bakeries, paths and deadlines beside the work, and all of it pulls at the
-direction of the whole. What the best five skills by their words have in common is the work. So
-what is near in meaning is looked for with the sum of the request's unit vector and theirs
-(pseudo-relevance feedback as by Rocchio, "Relevance feedback in information retrieval", 1971, over
-directions instead of terms).
+A task prompt also mentions paths, people and deadlines, which distort its vector. The five best
+lexical matches have the actual task in common. The semantic search therefore uses the weighted sum
+of the request's unit vector and theirs (Rocchio, "Relevance feedback in information retrieval",
+1971, applied to vectors).
 """
 
 from __future__ import annotations
@@ -12,57 +11,65 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from skillyard.index.searcher import Searcher
-from skillyard.index.table import UNIT, moved
+from skillyard.index.token_table import UNIT, shift_vector
 from skillyard.ranking.hybrid.constants import Fusion
-from skillyard.ranking.hybrid.evidence import WHOLE, Beside, Feedback, Found, span
-from skillyard.ranking.hybrid.points import first, totals
-from skillyard.ranking.hybrid.question import Question
+from skillyard.ranking.hybrid.evidence import (
+    UNIT_DOT,
+    CandidateSet,
+    ExtraEvidence,
+    Feedback,
+    score_range,
+)
+from skillyard.ranking.hybrid.fusion import fuse_totals, top_by_points
+from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
 
-__all__ = ["LONG", "follow", "is_long"]
+__all__ = ["LONG_QUERY_TERMS", "apply_feedback", "is_long_query"]
 
-LONG = 50
-"""Terms of a request from which it is long: with fewer, nearly all are about the work."""
-NEAR = 50
-"""Of the cosines of the best skills by words, the place whose cosine counts as nothing here."""
-
-
-def is_long(asked: Question) -> bool:
-    """True where a request has many terms, and a direction."""
-    return len(asked.terms) > LONG and bool(asked.vector)
+LONG_QUERY_TERMS = 50
+"""A request with more terms is long. Shorter ones contain few off-topic terms."""
+COSINE_DEPTH = 50
+"""The rank whose cosine is rescaled to 0."""
 
 
-def follow(
+def is_long_query(analysed: AnalysedQuery) -> bool:
+    """Return True when a request has many terms, and a vector."""
+    return len(analysed.terms) > LONG_QUERY_TERMS and bool(analysed.vector)
+
+
+def apply_feedback(
     scores: Mapping[int, float],
-    beside: Mapping[int, Beside],
+    extra: Mapping[int, ExtraEvidence],
     words: tuple[float, float],
-    asked: Question,
+    analysed: AnalysedQuery,
     searcher: Searcher,
     fusion: Fusion,
 ) -> Feedback | None:
-    """Return the moved direction of a long request; None where its best skills have none.
+    """Return the moved vector of a long request; None when its best matches have no vectors.
 
-    ``scores`` are the scores of words of those that come into question, ``beside`` what else
-    speaks for them, and ``words`` the (best, least counted) score. Which are best is told by all
-    of that, and by the request's own direction.
+    ``scores`` are the BM25F scores of the candidates, ``extra`` their other evidence, and ``words``
+    the score range. The best matches are chosen by all of these and by the request's own vector.
     """
     ordinals = list(scores)
-    cosines = [dot / WHOLE for dot in searcher.dots(asked.vector, ordinals)]
-    most, least = span(sorted(cosines, reverse=True), NEAR)
+    cosines = [dot / UNIT_DOT for dot in searcher.dots(analysed.vector, ordinals)]
+    most, least = score_range(sorted(cosines, reverse=True), COSINE_DEPTH)
     if most <= 0.0:
         return None
-    near = dict(zip(ordinals, cosines, strict=True))
-    found = Found(scores, near, beside, words, (most, max(least, 0.0)))
-    best = first(totals(found, fusion, deaf=False), searcher, fusion.followed)
-    counted = [
+    by_ordinal = dict(zip(ordinals, cosines, strict=True))
+    candidates = CandidateSet(scores, by_ordinal, extra, words, (most, max(least, 0.0)))
+    totals = fuse_totals(candidates, fusion, has_no_vector=False)
+    neighbours = [
         (ordinal, total, vector)
-        for ordinal, total in best
+        for ordinal, total in top_by_points(totals, searcher, fusion.followed)
         if total > 0.0 and any(vector := searcher.vector(ordinal))
     ]
-    own, theirs = (1.0 - fusion.feedback) / UNIT, fusion.feedback
-    others = [(vector, total) for _, total, vector in counted]
-    made = moved(asked.vector, own, others, theirs)
-    if made is None:
+    own_weight, neighbour_weight = (1.0 - fusion.feedback) / UNIT, fusion.feedback
+    weighted = [(vector, total) for _, total, vector in neighbours]
+    shifted = shift_vector(analysed.vector, own_weight, weighted, neighbour_weight)
+    if shifted is None:
         return None
-    direction, length, whole = made
-    shares = tuple((o, theirs / length * UNIT * total / whole) for o, total, _ in counted)
-    return Feedback(direction, own * UNIT / whole, shares)
+    direction, sum_norm, norm = shifted
+    shares = tuple(
+        (ordinal, neighbour_weight / sum_norm * UNIT * total / norm)
+        for ordinal, total, _ in neighbours
+    )
+    return Feedback(direction, own_weight * UNIT / norm, shares)

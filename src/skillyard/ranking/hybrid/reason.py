@@ -1,4 +1,4 @@
-"""The grounds of a score in one line."""
+"""The reason of a score in one line."""
 
 from __future__ import annotations
 
@@ -6,46 +6,46 @@ from collections.abc import Mapping
 
 from skillyard.index.searcher import Searcher
 from skillyard.ranking.hybrid.evidence import Evidence
-from skillyard.ranking.hybrid.question import Question
+from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
 
 __all__ = ["reason"]
 
-NAMED = 6
-"""Terms named in one line."""
-CLEAR = 0.2
-"""A cosine from which the meaning is worth a word in one line."""
+MAX_NAMED_TERMS = 6
+"""Terms listed in a reason."""
+MIN_NAMED_COSINE = 0.2
+"""Smallest cosine that a reason mentions."""
 
 
 def reason(
-    asked: Question,
+    analysed: AnalysedQuery,
     evidence: Evidence,
     searcher: Searcher,
     ordinal: int,
     spelled: Mapping[str, str],
 ) -> str:
-    """Return the grounds of a score in one line: words, phrases, meaning, files.
+    """Return the reason in one line: matched words, phrases, meaning, files.
 
-    ``spelled`` has the terms as the request spells them.
+    ``spelled`` maps terms to their written forms in the request.
     """
     if ordinal < 0:
         return ""
-    impacts = searcher.impacts(ordinal, [term.text for term in asked.terms])
+    impacts = searcher.impacts(ordinal, [term.text for term in analysed.terms])
     hits = [
         (term.weight * impact, term.text)
-        for term, impact in zip(asked.terms, impacts, strict=True)
+        for term, impact in zip(analysed.terms, impacts, strict=True)
         if impact
     ]
     hits.sort(key=lambda hit: (-hit[0], hit[1]))
     parts = []
     if hits:
-        more = f" and {len(hits) - NAMED} more" if len(hits) > NAMED else ""
-        words = ", ".join(spelled.get(text, text) for _, text in hits[:NAMED])
+        more = f" and {len(hits) - MAX_NAMED_TERMS} more" if len(hits) > MAX_NAMED_TERMS else ""
+        words = ", ".join(spelled.get(text, text) for _, text in hits[:MAX_NAMED_TERMS])
         parts.append(f"words: {words}{more}")
     if evidence.called:
         parts.append("called by name")
     if evidence.phrases:
         parts.append("phrase: " + ", ".join(evidence.phrases))
-    if evidence.meaning >= CLEAR:
+    if evidence.meaning >= MIN_NAMED_COSINE:
         parts.append(f"meaning: {evidence.meaning:.2f}")
     if evidence.files:
         parts.append("files: a pattern matches")

@@ -1,4 +1,4 @@
-"""The ``hybrid`` scorer: words and meaning, mixed, with a probability on top."""
+"""The ``hybrid`` scorer: fused BM25F and vector scores, calibrated to a probability."""
 
 from __future__ import annotations
 
@@ -9,29 +9,39 @@ from typing import TYPE_CHECKING
 
 from skillyard.arguments import Converted, converted, set_field
 from skillyard.index.library import Library
-from skillyard.index.searcher import tie_of
-from skillyard.ranking.hybrid.calibration import logit, probabilities, probability, slope
+from skillyard.index.searcher import tie_key
+from skillyard.ranking.hybrid.calibration import (
+    best_log_odds,
+    log_odds_slope,
+    probabilities,
+    probability,
+)
 from skillyard.ranking.hybrid.constants import (
     CALIBRATION,
     FUSION,
     Calibration,
-    Facts,
+    Features,
     Fusion,
-    Situation,
+    QueryFeatures,
 )
-from skillyard.ranking.hybrid.coverage import cover
-from skillyard.ranking.hybrid.evidence import WHOLE, Evidence, Found
-from skillyard.ranking.hybrid.facts import facts, situation
-from skillyard.ranking.hybrid.finding import find, named_by
-from skillyard.ranking.hybrid.points import Points, points, totals
-from skillyard.ranking.hybrid.question import Question, Vocabulary, question, spelling
+from skillyard.ranking.hybrid.coverage import score_coverage
+from skillyard.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, Evidence
+from skillyard.ranking.hybrid.features import query_features, skill_features
+from skillyard.ranking.hybrid.fusion import Points, fuse, fuse_totals
+from skillyard.ranking.hybrid.query_analysis import (
+    AnalysedQuery,
+    Vocabulary,
+    analyse_query,
+    written_forms,
+)
 from skillyard.ranking.hybrid.reason import reason
+from skillyard.ranking.hybrid.retrieval import ordinals_by_name, retrieve
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.scorer import (
     DefaultPolicy,
     Explanation,
     Level,
-    Ordered,
+    OrderedScores,
     Scored,
     floor_of,
     maybe_of,
@@ -41,29 +51,28 @@ from skillyard.skill import Skill
 if TYPE_CHECKING:
     from skillyard.embedding.protocol import Embedder
     from skillyard.ranking.confidence.patterns import PatternIndex
-    from skillyard.ranking.hybrid.dense import Dense
-    from skillyard.ranking.hybrid.reranking import Reranker
+    from skillyard.ranking.hybrid.dense_index import DenseIndex
+    from skillyard.ranking.hybrid.reranker import Reranker
 
 __all__ = ["HYBRID", "BoundHybrid", "Hybrid"]
 
 WRONG_COST = 2.0
-"""A wrong skill costs twice as much as a missed one: it is read, and followed, in vain."""
+"""Cost of a wrong skill relative to a missed one: it is read and followed in vain."""
 FLOOR = floor_of(WRONG_COST)
-"""Two chances in three: below, a skill is not chosen."""
+"""2/3: skills below this probability are not selected."""
 MAYBE = maybe_of(WRONG_COST)
-"""One chance in four: from there a skill is worth a question, where none is chosen."""
+"""1/4: from this probability a skill is worth a question when none is selected."""
 MENU_MARGIN = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Hybrid:
-    """Fielded BM25F and a static token table, fused on scores and calibrated. Scale 0..1.
+    """BM25F and static token vectors, fused and calibrated. Scale 0..1.
 
-    The score is the probability that the skill fits, as seen on requests with and without a
-    fitting skill. ``include_conventions`` makes candidates of AGENTS.md and kin; a ``reranker``
-    (see :mod:`.reranking`) looks at the best candidates again. An ``embedder`` (a name, or see
-    :mod:`skillyard.embedding.protocol`) adds its cosine to the points; the probability is worked
-    out from the built-in evidence as before.
+    The score is the probability that the skill fits. ``include_conventions`` also ranks convention
+    documents such as AGENTS.md. A ``reranker`` (:mod:`.reranker`) adjusts the points of the best
+    candidates. An ``embedder`` (a name, or :mod:`skillyard.embedding.protocol`) adds its cosine to
+    the points; the probability still uses the built-in evidence.
     """
 
     fusion: Fusion = FUSION
@@ -79,12 +88,12 @@ class Hybrid:
 
     def __post_init__(self) -> None:
         if self.reranker is not None:
-            set_field(self, "reranker", _resolved(self.reranker))
+            set_field(self, "reranker", _resolve_reranker(self.reranker))
         if self.embedder is not None:
-            set_field(self, "embedder", _embedder(self.embedder))
+            set_field(self, "embedder", _resolve_embedder(self.embedder))
 
     def with_embedder(self, embedder: str | Embedder) -> Hybrid:
-        """Return the same scorer with an embedder: what the name ``hybrid+NAME`` stands for.
+        """Return the scorer with an embedder, as the name ``hybrid+NAME`` does.
 
         Raises UnknownName, EmbedderFailed.
         """
@@ -93,11 +102,11 @@ class Hybrid:
         )
 
     def bind(self, skills: Iterable[Skill]) -> BoundHybrid:
-        """Use the index that the skills bring with them, or make one in memory."""
+        """Use the index of the catalog, or build one in memory."""
         library = getattr(skills, "library", None)
         if library is not None and not self.include_conventions:
             return BoundHybrid(self, library)
-        from skillyard.index.memory_library import MemoryLibrary  # it loads what building needs
+        from skillyard.index.memory_library import MemoryLibrary  # deferred: loads the writers
 
         return BoundHybrid(
             self, MemoryLibrary(skills, include_conventions=self.include_conventions)
@@ -107,13 +116,13 @@ class Hybrid:
 HYBRID = Hybrid()
 
 
-def _resolved(reranker: str | Reranker) -> Reranker:
-    from skillyard.ranking.hybrid.reranking import resolve_reranker
+def _resolve_reranker(reranker: str | Reranker) -> Reranker:
+    from skillyard.ranking.hybrid.reranker import resolve_reranker
 
     return resolve_reranker(reranker)
 
 
-def _embedder(embedder: str | Embedder) -> Embedder:
+def _resolve_embedder(embedder: str | Embedder) -> Embedder:
     from skillyard.embedding.protocol import resolve_embedder
 
     return resolve_embedder(embedder)
@@ -123,56 +132,57 @@ def _signals(own: Points) -> dict[str, float]:
     return {name: value for name, value in zip(Points._fields, own, strict=True) if value}
 
 
-def _deaf(asked: Question, found: Found) -> bool:
-    """True where the request has no direction, or none that any skill lies in."""
-    return not asked.vector or found.meaning[0] <= 0.0
+def _has_no_vector(analysed: AnalysedQuery, candidates: CandidateSet) -> bool:
+    """Return True when the request has no vector, or no skill has a positive cosine with it."""
+    return not analysed.vector or candidates.cosine_range[0] <= 0.0
 
 
 class BoundHybrid:
-    """``hybrid`` over one library. Immutable; safe to share between threads."""
+    """``hybrid`` over one library. Immutable and thread-safe."""
 
     def __init__(self, scorer: Hybrid, library: Library) -> None:
         self.scorer = scorer
         self.library = library
         self.vocabulary = Vocabulary(library.searcher, library.table)
-        self.dense: Dense | None = None
+        self.dense: DenseIndex | None = None
         self._patterns: PatternIndex | None = None  # made for the first query that names files
         if scorer.embedder is not None:
-            from skillyard.ranking.hybrid.dense import Dense  # it loads what it is made of
+            from skillyard.ranking.hybrid.dense_index import DenseIndex
 
-            self.dense = Dense(scorer.embedder, library)
+            self.dense = DenseIndex(scorer.embedder, library)
 
     @property
     def skills(self) -> Sequence[Skill]:
-        """The skills it was bound to, in catalog order."""
+        """The skills of the library, in catalog order."""
         return self.library.skills
 
     def prepare(self, query: Query) -> ScoredHybrid:
-        """Ask the index once; the rest follows from what it found."""
+        """Retrieve and score the candidates of the query."""
         library = self.library
-        asked = question(query, self.vocabulary)
+        analysed = analyse_query(query, self.vocabulary)
         files = self._files(query)
         called = self._called(query.text)
         fusion = self.scorer.fusion
         searcher = library.searcher
-        found = find(query, asked, searcher, fusion, files, called, self.dense)
-        made = totals(found, fusion, deaf=_deaf(asked, found))
-        covers = cover(made, found, asked, searcher, fusion)
-        for ordinal, covered in covers.items():
-            made[ordinal] += covered.points
-        return ScoredHybrid(self, query, asked, found._replace(covers=covers), made)
+        candidates = retrieve(query, analysed, searcher, fusion, files, called, self.dense)
+        totals = fuse_totals(candidates, fusion, has_no_vector=_has_no_vector(analysed, candidates))
+        by_ordinal = score_coverage(totals, candidates, analysed, searcher, fusion)
+        for ordinal, coverage in by_ordinal.items():
+            totals[ordinal] += coverage.points
+        candidates = candidates._replace(coverage=by_ordinal)
+        return ScoredHybrid(self, query, analysed, candidates, totals)
 
     def _called(self, text: str) -> list[int]:
-        """Return the ordinals that the text calls by ``@name`` or ``/name``, hidden ones too."""
+        """Return the ordinals called by ``@name`` or ``/name`` in the text, also hidden ones."""
         words = called_words(text)
         if not words:
             return []
         library = self.library
-        named = [(o, library.skill(o)) for o in named_by(words, library.searcher)]
+        named = [(o, library.skill(o)) for o in ordinals_by_name(words, library.searcher)]
         return [o for o, s in (*named, *library.hidden()) if invokes(text, s, words)]
 
     def _files(self, query: Query) -> dict[int, float]:
-        """Return by ordinal the weight of the best pattern that matches a file of the query."""
+        """Return, by ordinal, the weight of the best pattern that matches a file of the query."""
         patterns = self.library.patterns() if query.files else {}
         if not patterns:
             return {}
@@ -186,67 +196,71 @@ class BoundHybrid:
 
 
 class ScoredHybrid(Scored):
-    """The scores of one query."""
+    """The ``hybrid`` scores of one query."""
 
     exhaustive = True
-    settled = True
+    is_preordered = True
 
     def __init__(
         self,
         bound: BoundHybrid,
         query: Query,
-        asked: Question,
-        found: Found,
-        made: dict[int, float],
+        analysed: AnalysedQuery,
+        candidates: CandidateSet,
+        totals: dict[int, float],
     ) -> None:
         self._bound = bound
         self.query = query
-        self.asked = asked
-        self.found = found
-        self._made = made
-        self._deaf = _deaf(asked, found)
-        self._said: Mapping[int, float] = {}
+        self.analysed = analysed
+        self.candidates = candidates
+        self._fused = totals
+        self._has_no_vector = _has_no_vector(analysed, candidates)
+        self._rerank_scores: Mapping[int, float] = {}
 
     @property
     def blank(self) -> bool:
-        """True when the query holds nothing to look for."""
-        return not self.asked.terms and not self.query.files
+        """True when the query has neither terms nor files."""
+        return not self.analysed.terms and not self.query.files
 
     @property
     def considered(self) -> int:
-        """How many skills were looked at: all of the index."""
+        """Number of skills considered: all skills of the index."""
         return self._bound.library.searcher.size
 
     @cached_property
     def totals(self) -> dict[int, float]:
-        """The points of each candidate, all kinds added, by ordinal."""
-        found = self._made
+        """The points of each candidate by ordinal, reranked where there is a reranker."""
+        totals = self._fused
         if self._bound.scorer.reranker is not None:
-            self._said = self._opinions(found)
-            for ordinal, said in self._said.items():
-                found[ordinal] += self._bound.scorer.fusion.rerank * said
-        return found
+            self._rerank_scores = self._rerank(totals)
+            for ordinal, score in self._rerank_scores.items():
+                totals[ordinal] += self._bound.scorer.fusion.rerank * score
+        return totals
 
-    def _opinions(self, found: Mapping[int, float]) -> dict[int, float]:
-        """Return what the reranker says of the best candidates, -1..1 by ordinal."""
-        from skillyard.ranking.hybrid.reranking import RERANKED, Candidate, opinions
+    def _rerank(self, totals: Mapping[int, float]) -> dict[int, float]:
+        """Return the reranker's score of each of the best candidates, -1..1 by ordinal."""
+        from skillyard.ranking.hybrid.reranker import MAX_RERANKED, Candidate, rerank_scores
 
         library, reranker = self._bound.library, self._bound.scorer.reranker
         assert reranker is not None
-        order = sorted(found, key=lambda o: (-found[o], tie_of(library.searcher.key(o))))
-        best = order[:RERANKED]
-        candidates = [Candidate(library.whole(o), found[o], _signals(self._plain(o))) for o in best]
-        return dict(zip(best, opinions(reranker, self.query, candidates), strict=True))
+        order = sorted(totals, key=lambda o: (-totals[o], tie_key(library.searcher.key(o))))
+        best = order[:MAX_RERANKED]
+        candidates = [
+            Candidate(library.full_skill(o), totals[o], _signals(self._plain(o))) for o in best
+        ]
+        return dict(zip(best, rerank_scores(reranker, self.query, candidates), strict=True))
 
     def _plain(self, ordinal: int) -> Points:
-        """Return the points of a candidate before a reranker has seen it."""
+        """Return the points of a candidate before reranking."""
         fusion = self._bound.scorer.fusion
-        return points(self._evidence(ordinal), self.found, fusion, deaf=self._deaf)
+        return fuse(
+            self._evidence(ordinal), self.candidates, fusion, has_no_vector=self._has_no_vector
+        )
 
     @cached_property
     def best(self) -> int | None:
-        """The ordinal of the best candidate by points; ties by words, meaning, the index's own."""
-        searcher, found = self._bound.library.searcher, self.found
+        """The ordinal of the best candidate by points; ties by BM25F score, cosine, tie key."""
+        searcher, candidates = self._bound.library.searcher, self.candidates
         most = max(self.totals.values(), default=0.0)
         tied = [ordinal for ordinal, total in self.totals.items() if total == most]
         if len(tied) == 1:
@@ -254,107 +268,114 @@ class ScoredHybrid(Scored):
         return min(
             tied,
             key=lambda o: (
-                -found.by_words.get(o, 0.0),
-                -found.by_meaning[o],
-                tie_of(searcher.key(o)),
+                -candidates.word_scores.get(o, 0.0),
+                -candidates.cosines[o],
+                tie_key(searcher.key(o)),
             ),
             default=None,
         )
 
     @cached_property
-    def facts(self) -> Facts | None:
-        """What the probability of the best skill is worked out from."""
+    def features(self) -> Features | None:
+        """The calibration's features of the best skill; None without candidates."""
         if self.best is None:
             return None
         library, evidence = self._bound.library, self._evidence(self.best)
-        return facts(self.best, evidence, self.found, self.asked, library.searcher, library.table)
+        return skill_features(
+            self.best, evidence, self.candidates, self.analysed, library.searcher, library.table
+        )
 
     @cached_property
-    def situation(self) -> Situation:
-        """What else the probability is worked out from: the request's length, the library's."""
-        return situation(self.asked, self._bound.library.searcher)
+    def query_features(self) -> QueryFeatures:
+        """The calibration's features of the request and the library."""
+        return query_features(self.analysed, self._bound.library.searcher)
 
     @cached_property
     def _top(self) -> tuple[float, float, float]:
-        """The best skill's (points, log-odds), and what a point behind it costs."""
+        """(points, log-odds) of the best skill, and the log-odds lost per point behind it."""
         calibration = self._bound.scorer.calibration
-        if self.best is None or self.facts is None:
+        if self.best is None or self.features is None:
             return 0.0, 0.0, calibration.gap
         evidence = self._evidence(self.best)
-        blank, talk = not self.asked.terms, self.asked.talk
-        where = self.situation
-        log_odds = logit(self.facts, where, evidence, calibration, blank=blank, talk=talk)
-        return self.totals[self.best], log_odds, slope(log_odds, calibration)
+        log_odds = best_log_odds(
+            self.features,
+            self.query_features,
+            evidence,
+            calibration,
+            blank=not self.analysed.terms,
+            is_small_talk=self.analysed.is_small_talk,
+        )
+        return self.totals[self.best], log_odds, log_odds_slope(log_odds, calibration)
 
     @property
     def log_odds(self) -> float:
-        """The log-odds that the best skill fits; 0.0 where there is none."""
+        """The log-odds that the best skill fits; 0.0 without candidates."""
         return self._top[1]
 
     def score_of(self, total: float) -> float:
-        """Return the probability of a skill with that many points; 0.0 without any."""
+        """Return the probability of a skill with that many points; 0.0 for none."""
         if total <= 0:
             return 0.0
         best, log_odds, gap = self._top
-        if total >= best:  # a skill that is no candidate may have more
+        if total >= best:  # a skill outside the candidate set may have more
             return probability(log_odds)
         return probability(log_odds - gap * (best - total))
 
     def scores(self) -> Sequence[tuple[Skill, float]]:
-        """Return the candidates that anything speaks for, best first; skills load when looked at.
+        """Return the candidates with positive points, best first. Skills are loaded on access.
 
-        Equal scores are ordered by name and path. Where only tags are asked for, all that have
-        them are there, with a score of zero.
+        Equal scores are ordered by name and path. A query with tags only returns all skills that
+        have the tags, with a score of 0.
         """
-        scored = probabilities(self.totals.items(), *self._top)  # score_of each, at once
+        scored = probabilities(self.totals.items(), *self._top)  # equals score_of() for each
         if self.blank:
             scored += [(o, 0.0) for o, total in self.totals.items() if total <= 0]
-        return Ordered(scored, self._bound.library.skill)
+        return OrderedScores(scored, self._bound.library.skill)
 
     def signals(self, skill: Skill) -> Mapping[str, float]:
-        """Return the points by kind, those that are not zero."""
+        """Return the non-zero points by kind of evidence."""
         return _signals(self._points_of(skill))
 
     def reason(self, skill: Skill) -> str:
-        """Return the words that match, and how near the meaning is."""
+        """Return the matched words, phrases and cosine in one line."""
         ordinal, evidence = self.evidence_of(skill)
         searcher = self._bound.library.searcher
-        return reason(self.asked, evidence, searcher, ordinal, self._spelled)
+        return reason(self.analysed, evidence, searcher, ordinal, self._spelled)
 
     @cached_property
     def _spelled(self) -> dict[str, str]:
-        """The terms of the request as it spells them."""
-        return spelling(self.query.text)
+        """The written forms of the request's terms."""
+        return written_forms(self.query.text)
 
     def explain(self, skill: Skill) -> Explanation:
-        """Return the tree behind the score: the probability, the points, terms and fields."""
-        from skillyard.ranking.hybrid.explain import explain
+        """Return the explanation tree: probability, points, terms and fields."""
+        from skillyard.ranking.hybrid.explanation import explain
 
         ordinal, evidence = self.evidence_of(skill)
         own = self._points_of(skill)
         return explain(self, self._bound, skill, ordinal, evidence, own)
 
     def _evidence(self, ordinal: int) -> Evidence:
-        """Return the evidence of a candidate, its words scored where they do not count."""
-        words = self.found.by_words.get(ordinal)
+        """Return the evidence of a candidate; an unranked one gets its BM25F score for display."""
+        words = self.candidates.word_scores.get(ordinal)
         if words is None:
             searcher = self._bound.library.searcher
-            (words,) = searcher.exact(self.asked.weights, [ordinal])
-        return self.found.evidence(ordinal, words)
+            (words,) = searcher.exact_scores(self.analysed.weights, [ordinal])
+        return self.candidates.evidence(ordinal, words)
 
     def evidence_of(self, skill: Skill) -> tuple[int, Evidence]:
-        """Return the ordinal and the evidence of any skill of the library."""
+        """Return (ordinal, evidence) of any skill of the library; the ordinal is -1 for others."""
         library = self._bound.library
         ordinal = library.ordinal(skill)
         if ordinal is None:
             return -1, Evidence(0.0, 0.0)
-        if ordinal in self.found.by_meaning:
+        if ordinal in self.candidates.cosines:
             return ordinal, self._evidence(ordinal)
         searcher = library.searcher
-        words = searcher.exact(self.asked.weights, [ordinal])[0]
-        feedback = self.found.feedback
-        vector = self.asked.vector if feedback is None else feedback.direction
-        near = searcher.dots(vector, [ordinal])[0] / WHOLE if vector else 0.0
+        words = searcher.exact_scores(self.analysed.weights, [ordinal])[0]
+        feedback = self.candidates.feedback
+        vector = self.analysed.vector if feedback is None else feedback.direction
+        near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT if vector else 0.0
         dense = self._bound.dense
         direction = b"" if dense is None else dense.direction(self.query.text)
         cosine = {} if dense is None else dense.cosines(direction, [ordinal])
@@ -364,7 +385,7 @@ class ScoredHybrid(Scored):
     def _points_of(self, skill: Skill) -> Points:
         ordinal, evidence = self.evidence_of(skill)
         fusion = self._bound.scorer.fusion
-        own = points(evidence, self.found, fusion, deaf=self._deaf)
-        if ordinal in self.totals and ordinal in self._said:
-            own = own._replace(rerank=fusion.rerank * self._said[ordinal])
+        own = fuse(evidence, self.candidates, fusion, has_no_vector=self._has_no_vector)
+        if ordinal in self.totals and ordinal in self._rerank_scores:
+            own = own._replace(rerank=fusion.rerank * self._rerank_scores[ordinal])
         return own

@@ -29,7 +29,7 @@ GITHUB_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
 
 def response_cache(settings: Settings) -> ResponseCache:
     """Return the cache of remote answers in the user's cache folder."""
-    from skillyard.index.place import cache_folder
+    from skillyard.index.library_spec import cache_folder
 
     return ResponseCache(
         os.path.join(cache_folder(), "remote"),

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from skillyard.catalog import Catalog
-from skillyard.index.indexed import open_catalog
+from skillyard.index.indexed_catalog import open_catalog
 from skillyard.index.progress import Progress
 from skillyard.serving.runtime.errors import building, unavailable
 from skillyard.serving.runtime.logging import Log
@@ -269,7 +269,7 @@ class LiveCatalog:
         return open_catalog(
             self._options.roots,
             scopes=self._options.scopes,
-            look=True,
+            force_scan=True,
             in_parts=False,
             progress=tell,
         )

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from skillyard.catalog import Catalog
-from skillyard.index.indexed import IndexedCatalog
+from skillyard.index.indexed_catalog import IndexedCatalog
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.remote.sources.protocol import Hit
 from skillyard.remote.sources.remembering import Remembered
@@ -112,7 +112,7 @@ def snapshot_of(
         if not isinstance(catalog, IndexedCatalog):
             whole = catalog
             break
-        whole = catalog.whole(before)
+        whole = catalog.full_catalog(before)
         if _agree(catalog, whole):
             _ = catalog.skills  # what loads when first asked for is loaded by this thread alone
             return Snapshot(catalog, whole, generation)

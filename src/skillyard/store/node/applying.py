@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from skillyard.errors import IndexDamaged, InvalidInput, SkillIoError
 from skillyard.index.document import IndexedDocument
-from skillyard.index.reader import MASK, SHIFT, SegmentSearcher
-from skillyard.index.table import Table, bundled
+from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
+from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.store.node.ending import end_with_parent
 from skillyard.store.node.records import document_of_version, key_text
 from skillyard.store.node.state import POSITION, NodeState, position_in
@@ -72,8 +72,8 @@ def apply_few(state: NodeState, page: Changes) -> Applied:
     folder = state.current()
     if folder is None:
         raise SkillIoError("there is no index here to change", path=state.folder)
-    with state.writer(folder, most_rewritten=FEW_REWRITTEN) as writer:
-        table = bundled()
+    with state.writer(folder, max_rewritten=FEW_REWRITTEN) as writer:
+        table = bundled_table()
         for key in page.withdrawals:
             writer.delete(key_text(key))
         for version in page.upserts:
@@ -230,11 +230,13 @@ class _Analysis:
 
 
 def _documents(pairs: Sequence[tuple[Version, IndexedDocument | None]]) -> list[IndexedDocument]:
-    table = bundled()
+    table = bundled_table()
     return [_document(version, table, known) for version, known in pairs]
 
 
-def _document(version: Version, table: Table, known: IndexedDocument | None) -> IndexedDocument:
+def _document(
+    version: Version, table: TokenTable, known: IndexedDocument | None
+) -> IndexedDocument:
     try:
         return document_of_version(version, table, known)
     except (ValueError, TypeError, KeyError):  # what was kept cannot be read

@@ -10,7 +10,7 @@ from threading import Event, Lock, Thread
 from typing import Self
 
 from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
-from skillyard.index.table import bundled
+from skillyard.index.token_table import bundled_table
 from skillyard.io.closeable import Closeable
 from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.applying import FEW, apply_few, few_changes, is_little, rebuild
@@ -200,7 +200,7 @@ class Follower(Closeable):
         searcher = self._state.open(None if before is None else before.searcher)
         if searcher is None:
             return False
-        library = NodeLibrary(searcher, bundled(), before)
+        library = NodeLibrary(searcher, bundled_table(), before)
         position = position_in(searcher)
         catalog = NodeCatalog(library, position, self._position, touched)
         # Until it is confirmed itself it is as old as the one before.
@@ -241,7 +241,7 @@ class Follower(Closeable):
                 self._url, caller=self._caller, connections=2, statement_timeout_s=ASK_S
             )
         store = self._store
-        if not self._anew and self._catalog is not None and self._catalog.library.wounded:
+        if not self._anew and self._catalog is not None and self._catalog.library.is_damaged:
             self._anew = True
             self._say("the index of this node is damaged; it is made anew")
         asked = self._clock()

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from skillyard.catalog.counts import SkillCounts
 from skillyard.errors import IndexDamaged, InvalidInput
 from skillyard.index.document import EXCLUDED
+from skillyard.index.facet_terms import NAME_TERM
 from skillyard.index.library import Library
-from skillyard.index.marks import IN_NAME
-from skillyard.index.reader import MASK, SHIFT, SegmentSearcher
-from skillyard.index.table import Table
+from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
+from skillyard.index.token_table import TokenTable
 from skillyard.skill import Skill
 from skillyard.store.node.records import (
     HIDDEN,
@@ -43,7 +43,7 @@ class NodeLibrary(Library):
     searcher: SegmentSearcher
 
     def __init__(
-        self, searcher: SegmentSearcher, table: Table, before: NodeLibrary | None = None
+        self, searcher: SegmentSearcher, table: TokenTable, before: NodeLibrary | None = None
     ) -> None:
         self.searcher = searcher
         self.table = table
@@ -114,9 +114,9 @@ class NodeLibrary(Library):
             raise self._unreadable() from None
 
     @property
-    def wounded(self) -> bool:
+    def is_damaged(self) -> bool:
         """True once somebody has met damage in it."""
-        return self._unread or any(segment.wounded for segment in self.searcher.segments)
+        return self._unread or any(segment.is_damaged for segment in self.searcher.segments)
 
     def _unreadable(self) -> IndexDamaged:
         self._unread = True
@@ -159,7 +159,7 @@ class NodeLibrary(Library):
         from skillyard.analysis import STANDARD
 
         words = dict.fromkeys(STANDARD.terms(name))
-        asked = [(IN_NAME + word, 1.0) for word in words]
+        asked = [(NAME_TERM + word, 1.0) for word in words]
         found = self.searcher.lexical(asked, 4 * NEAR) if asked else []
         names = dict.fromkeys(self.skill(ordinal).name for ordinal, _ in found)
         return list(names)[:NEAR]
@@ -216,7 +216,7 @@ class NodeLibrary(Library):
     def _flagged(self, flag: int) -> Iterator[int]:
         wanted = bytes(bool(value & flag) for value in range(256))
         for place, segment in enumerate(self.searcher.segments):
-            marks = bytes(segment.whole("flags")).translate(wanted)
+            marks = bytes(segment.section("flags")).translate(wanted)
             number = marks.find(1)
             while number >= 0:
                 if number not in segment.dead:

@@ -7,9 +7,9 @@ import zlib
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from skillyard.index.building import document_of
 from skillyard.index.document import EXCLUDED, IndexedDocument
-from skillyard.index.table import Table
+from skillyard.index.document_builder import build_document
+from skillyard.index.token_table import TokenTable
 from skillyard.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version
 
@@ -89,7 +89,7 @@ def key_at(path: str) -> StoreKey:
 
 
 def document_of_version(
-    version: Version, table: Table, known: IndexedDocument | None = None
+    version: Version, table: TokenTable, known: IndexedDocument | None = None
 ) -> IndexedDocument:
     """Return the version as a node's index holds it.
 
@@ -103,7 +103,7 @@ def document_of_version(
         flags |= PATTERNS
     if known is not None and _is_same(known.record, version):
         return known._replace(record=_record(version), flags=flags)
-    document = document_of(skill, table, excluded=out)
+    document = build_document(skill, table, excluded=out)
     marks = {NAMED + skill.name: FULL, ID + skill.id: FULL}
     if skill.slug != skill.name:
         marks[SLUG + skill.slug] = FULL

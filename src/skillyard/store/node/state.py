@@ -11,13 +11,13 @@ import re
 import shutil
 
 from skillyard.errors import SkillIoError
-from skillyard.index.identity import settings_of
+from skillyard.index.identity import index_settings
+from skillyard.index.index_reader import open_index
+from skillyard.index.index_writer import IndexWriter
+from skillyard.index.library_spec import cache_folder
 from skillyard.index.manifest import NAME
-from skillyard.index.opening import open_index
-from skillyard.index.place import cache_folder
-from skillyard.index.reader import SegmentSearcher
-from skillyard.index.table import bundled
-from skillyard.index.writer import IndexWriter
+from skillyard.index.segment_searcher import SegmentSearcher
+from skillyard.index.token_table import bundled_table
 from skillyard.io.atomic_write import atomic_write
 from skillyard.io.closeable import Closeable
 from skillyard.io.files import rename_folder
@@ -76,7 +76,7 @@ class NodeState:
     @property
     def settings(self) -> dict[str, str]:
         """What the index of this node is made with: one made with anything else is made anew."""
-        return {**settings_of(bundled()), "node": VERSION, VIEWER: self.viewer}
+        return {**index_settings(bundled_table()), "node": VERSION, VIEWER: self.viewer}
 
     @property
     def building(self) -> str:
@@ -108,15 +108,15 @@ class NodeState:
         return found if found is not None and found.settings == self.settings else None
 
     def writer(
-        self, folder: str, *, fresh: bool = False, most_rewritten: int | None = None
+        self, folder: str, *, fresh: bool = False, max_rewritten: int | None = None
     ) -> IndexWriter:
         """Return a writer of one of this node's indexes. Raises SkillIoError."""
         return IndexWriter(
             folder,
-            dimensions=bundled().dimensions,
+            dimensions=bundled_table().dimensions,
             settings=self.settings,
             fresh=fresh,
-            most_rewritten=most_rewritten,
+            max_rewritten=max_rewritten,
         )
 
     def copy_to_building(self, folder: str) -> None:

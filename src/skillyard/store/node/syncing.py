@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from skillyard.errors import IndexDamaged, SkillIoError
-from skillyard.index.opening import open_index
-from skillyard.index.table import bundled
+from skillyard.index.index_reader import open_index
+from skillyard.index.token_table import bundled_table
 from skillyard.store.node.applying import Progress, apply_few, few_changes, rebuild
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.library import NodeLibrary
@@ -35,7 +35,7 @@ def open_node(folder: str, caller: str | None = None) -> NodeCatalog:
             code="node_missing",
             hint="make it with `skillyard store sync`",
         )
-    return NodeCatalog(NodeLibrary(searcher, bundled()), position_in(searcher))
+    return NodeCatalog(NodeLibrary(searcher, bundled_table()), position_in(searcher))
 
 
 def sync(

@@ -15,8 +15,8 @@ from skillyard.hook.installing import installed_commands
 from skillyard.hook.library import library_place
 from skillyard.hook.settings_file import SettingsRefused, read_settings
 from skillyard.hook.trust import project_above, projects, untrusted_skills
-from skillyard.index.indexed import indexing_is_off
-from skillyard.index.place import Place
+from skillyard.index.indexed_catalog import indexing_is_off
+from skillyard.index.library_spec import LibrarySpec
 from skillyard.text import plural
 from skillyard.usecases.doctor.documents import read_document
 from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
@@ -207,7 +207,7 @@ def _indexes(request: Request, installed: list[InstalledHook]) -> Iterator[Findi
     if indexing_is_off():
         return  # reported with the index of the library
     project = project_above(request.folder)
-    places: dict[Place, InstalledHook] = {}
+    places: dict[LibrarySpec, InstalledHook] = {}
     for hook in installed:
         roots = tuple(map(os.path.abspath, _hook_roots(hook, request)[0]))
         places.setdefault(library_place(roots, project.path if project else None), hook)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from skillyard.decisions import LOG
 from skillyard.decisions.files import state_folder
 from skillyard.errors import InvalidSkillsRoot, SkillError
-from skillyard.index.indexed import indexing_is_off
-from skillyard.index.place import cache_folder
+from skillyard.index.indexed_catalog import indexing_is_off
+from skillyard.index.library_spec import cache_folder
 from skillyard.text import plural
 from skillyard.usecases.doctor.finding import INFO, OK, WARNING, Finding
 from skillyard.usecases.doctor.programs import export_command, unset_command

@@ -1,0 +1,186 @@
+"""The specification of an indexed library: roots, index folder and freshness."""
+
+from __future__ import annotations
+
+import os
+import time
+from json import dumps
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from skillyard.index.identity import index_settings
+from skillyard.index.manifest import NAME
+from skillyard.index.token_table import TokenTable, bundled_table
+from skillyard.io.sha256 import sha256
+from skillyard.io.user_folders import cache_folder
+
+if TYPE_CHECKING:
+    from skillyard.discovery import Scan
+    from skillyard.index.library_summary import LibrarySummary
+    from skillyard.index.segment_searcher import SegmentSearcher
+    from skillyard.limits import Limits
+
+    class Admission(Protocol):
+        """Decides which files of a library are indexed.
+
+        It runs before name collisions and term statistics, so rejected files do not affect others.
+        """
+
+        @property
+        def key(self) -> str:
+            """Distinguishes this index from the index of all files."""
+
+        def admitted(self, files: Scan) -> Scan:
+            """Return the scan without the rejected files; diagnostics give the reasons."""
+
+        def resolved(self) -> Admission:
+            """Return the same admission for resolved root paths."""
+
+
+__all__ = [
+    "LibrarySpec",
+    "cache_folder",
+    "file_index_settings",
+    "index_folder",
+    "is_fresh",
+    "real_root",
+    "scan_fingerprint",
+    "seconds_since_scan",
+    "table_for",
+]
+
+ADAPTED = "adapted"
+"""The setting of an index with a token table adapted to the library."""
+VERSION = "5"
+"""Version of the formats of records, state and summary."""
+
+RUNTIME_FOLDER = ".skills"
+"""The same value as in ``discovery.layout``, which a query does not import."""
+
+MAX_ALWAYS_SCANNED = 2_000
+"""Libraries up to this number of skills are scanned before each query: a few milliseconds."""
+FRESH_S = 30.0
+"""Seconds for which a larger library counts as unchanged after a scan."""
+
+
+class LibrarySpec(NamedTuple):
+    """The roots of a library as the caller gave them, and how they are read."""
+
+    roots: tuple[str, ...]
+    scopes: tuple[str, ...]
+    limits: Limits
+    admission: Admission | None = None
+    """Filters the files of the library; None accepts all."""
+
+    def scan(self) -> Scan:
+        """Walk the roots. Raises InvalidSkillsRoot."""
+        from skillyard.catalog.snapshot import all_roots
+        from skillyard.discovery import scan
+
+        files = scan(all_roots(self.roots, self.scopes), self.limits)
+        return files if self.admission is None else self.admission.admitted(files)
+
+    def scan_resolved(self) -> Scan:
+        """Walk the resolved roots. Raises InvalidSkillsRoot, naming the root as it was given."""
+        from skillyard.errors import InvalidSkillsRoot
+
+        try:
+            return self.resolved().scan()
+        except InvalidSkillsRoot:
+            self.scan()
+            raise
+
+    def resolved(self) -> LibrarySpec:
+        """Return the library with resolved roots.
+
+        All spellings of a folder (``lib``, ``./lib``, a link) share one index.
+        :mod:`skillyard.index.path_mapping` translates its paths back to the caller's spelling.
+        """
+        roots = tuple(map(real_root, self.roots))
+        admission = None if self.admission is None else self.admission.resolved()
+        return self._replace(roots=roots, admission=admission)
+
+
+def real_root(root: str) -> str:
+    """Return the resolved path of a root."""
+    real = os.path.realpath(root)
+    named = os.path.abspath(root)
+    # The name .skills decides the layout, so a link of that name is not resolved to another name.
+    runtime = os.path.basename(named).lower() == RUNTIME_FOLDER
+    return named if runtime and os.path.basename(real).lower() != RUNTIME_FOLDER else real
+
+
+def index_folder(spec: LibrarySpec) -> str:
+    """Return the folder of the index of a library; equal resolved roots share it."""
+    real = spec.resolved()
+    named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
+    text = "\n".join([*named, *real.scopes, repr(tuple(real.limits))])
+    name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
+    return os.path.join(cache_folder(), "index", name)
+
+
+def file_index_settings(table: TokenTable) -> dict[str, str]:
+    """Return the settings of an index of files; an adapted table also names its base table."""
+    settings = {**index_settings(table), "keeping": VERSION}
+    base = bundled_table()
+    return settings if table.id == base.id else {**settings, ADAPTED: base.id}
+
+
+def table_for(searcher: SegmentSearcher) -> TokenTable:
+    """Return the token table of an index: its adapted table, or the bundled one.
+
+    Raises IndexDamaged.
+    """
+    base = bundled_table()
+    if searcher.settings.get(ADAPTED) != base.id:
+        return base
+    data = searcher.side_file("table")
+    return base if data is None else TokenTable(data, searcher.folder, trusted=True)
+
+
+def scan_fingerprint(files: Scan) -> str:
+    """Return a digest of a scan: paths, stamps and diagnostics."""
+    seen = dumps([files.candidates, files.diagnostics], separators=(",", ":"))
+    return sha256(seen.encode("ascii")).hex()
+
+
+def is_fresh(
+    searcher: SegmentSearcher,
+    spec: LibrarySpec,
+    summary: LibrarySummary,
+    *,
+    force_scan: bool = False,
+    touch: bool = True,
+) -> bool:
+    """Return True when the index matches the files.
+
+    Small libraries are scanned each time, larger ones after :data:`FRESH_S` seconds, and all of
+    them with ``force_scan``. The index is stale when a file was modified shortly before it was
+    read. ``touch`` records the time of the scan as the modification time of the manifest.
+    """
+    trusted = summary.documents > MAX_ALWAYS_SCANNED and not force_scan
+    if trusted and seconds_since_scan(searcher.folder) < FRESH_S:
+        return True
+    same = summary.is_final and scan_fingerprint(spec.scan_resolved()) == summary.fingerprint
+    if same and touch:
+        _record_scan(searcher.folder)
+    return same
+
+
+def seconds_since_scan(folder: str) -> float:
+    """Return the seconds since an index was last compared with its files; infinite where unknown.
+
+    The modification time of the manifest records it.
+    """
+    try:
+        age = time.time() - os.stat(os.path.join(folder, NAME)).st_mtime
+    except OSError:
+        return inf
+    return age if age >= 0 else inf
+
+
+def _record_scan(folder: str) -> None:
+    try:
+        os.utime(os.path.join(folder, NAME))
+    except OSError:
+        pass  # a read-only cache is scanned each time

@@ -1,0 +1,77 @@
+"""The summary of a library, stored with its index and read for every query."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from skillyard.catalog.counts import SkillCounts
+from skillyard.diagnostics import LazyDiagnostics
+
+__all__ = ["LibrarySummary", "decode_summary", "encode_summary"]
+
+
+class LibrarySummary(NamedTuple):
+    """Properties of a library that every query needs beside the index."""
+
+    documents: int
+    """Number of files that loaded."""
+    reported: LazyDiagnostics
+    hidden: tuple[str, ...]
+    """Keys of skills that are selected only when called by name."""
+    patterns: dict[str, tuple[str, ...]]
+    """File patterns by key."""
+    fingerprint: str
+    """Digest of the scan; see :func:`skillyard.index.library_spec.scan_fingerprint`."""
+    is_final: bool
+    """False when a file was modified shortly before it was read: its stamp may hide a change."""
+    counts: SkillCounts
+    """Numbers of skills by kind."""
+    copies: dict[str, tuple[str, ...]]
+    """Keys of the copies of a skill, by its key."""
+    files: int
+    """Number of candidate files in the library."""
+    known: int
+    """Number of candidate files indexed so far; fewer than ``files`` during the first build."""
+
+
+def encode_summary(summary: LibrarySummary) -> bytes:
+    """Return the summary as bytes: one line of JSON, then the diagnostics as printed."""
+    shape = {
+        "documents": summary.documents,
+        "hidden": summary.hidden,
+        "patterns": summary.patterns,
+        "fingerprint": summary.fingerprint,
+        "settled": summary.is_final,
+        "counts": summary.counts,
+        "copies": summary.copies,
+        "files": summary.files,
+        "known": summary.known,
+    }
+    head = json.dumps(shape, separators=(",", ":"))
+    return f"{head}\n{summary.reported.json}".encode("ascii")
+
+
+def decode_summary(data: bytes) -> LibrarySummary:
+    """Return the summary of :func:`encode_summary`. Raises ValueError for anything else."""
+    try:
+        head, between, reported = str(data, "ascii").partition("\n")
+        if not between or (reported[:1], reported[-1:]) != ("[", "]"):
+            raise ValueError("not a summary: no diagnostics")
+        shape = json.loads(head)
+        patterns = {key: tuple(listed) for key, listed in shape["patterns"].items()}
+        copies = {key: tuple(keys) for key, keys in shape["copies"].items()}
+        return LibrarySummary(
+            shape["documents"],
+            LazyDiagnostics(json=reported),
+            tuple(shape["hidden"]),
+            patterns,
+            str(shape["fingerprint"]),
+            bool(shape["settled"]),
+            SkillCounts(*map(int, shape["counts"])),
+            copies,
+            int(shape["files"]),
+            int(shape["known"]),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a summary: {error}") from None

@@ -1,0 +1,234 @@
+"""One segment of a file pattern (what stands between two slashes), compiled and matched.
+
+A segment is cut at its stars into chunks of fixed length. Matching moves two pointers, one over
+the chunks and one over the text, and neither ever goes back: each chunk takes the leftmost place
+that fits, which leaves the most for the rest. A chunk of plain text is found by ``str.find``, one
+with ``?`` or classes by a shift-and scan (one integer holds all its partial matches), so the work
+is linear in the text whatever the pattern.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Segment", "fold"]
+
+
+def fold(text: str, case_sensitive: bool) -> str:
+    """Return the text in the form in which patterns and paths are compared."""
+    # Lower-casing a capital sigma depends on its neighbours, which a pattern does not know.
+    return text if case_sensitive else text.lower().replace("\u03c2", "\u03c3")
+
+
+class _CharClass(NamedTuple):
+    """A bracket expression: single characters and ranges, perhaps negated."""
+
+    chars: frozenset[str]
+    ranges: tuple[tuple[str, str], ...]
+    negated: bool
+    case_sensitive: bool
+
+    def accepts(self, char: str) -> bool:
+        """Say whether one character of a folded text is in the class."""
+        held = self._holds(char)
+        if not held and not self.case_sensitive:
+            upper = char.upper()
+            held = len(upper) == 1 and self._holds(upper)
+        return held is not self.negated
+
+    def _holds(self, char: str) -> bool:
+        return char in self.chars or any(low <= char <= high for low, high in self.ranges)
+
+
+_ANY_CHAR = _CharClass(frozenset(), (), True, True)
+
+
+class _Plain:
+    """A chunk of literal text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.length = len(text)
+
+    def fits(self, text: str, at: int) -> bool:
+        """Say whether the chunk stands at this place."""
+        return text.startswith(self.text, at)
+
+    def find(self, text: str, start: int, stop: int) -> int:
+        """Return the leftmost place of the chunk within the bounds, or -1."""
+        return text.find(self.text, start, stop)
+
+
+class _Wild:
+    """A chunk that holds ``?`` or classes; every token takes exactly one character."""
+
+    text = ""
+
+    def __init__(self, tokens: list[str | _CharClass]) -> None:
+        self.length = len(tokens)
+        self.literals: dict[str, int] = {}
+        self.any_char = 0
+        classes: dict[_CharClass, int] = {}
+        for at, token in enumerate(tokens):
+            if isinstance(token, str):
+                self.literals[token] = self.literals.get(token, 0) | 1 << at
+            elif token is _ANY_CHAR:
+                self.any_char |= 1 << at
+            else:
+                classes[token] = classes.get(token, 0) | 1 << at
+        self.classes = tuple(classes.items())
+
+    def fits(self, text: str, at: int) -> bool:
+        """Say whether the chunk stands at this place."""
+        return self.find(text, at, at + self.length) == at
+
+    def find(self, text: str, start: int, stop: int) -> int:
+        """Return the leftmost place of the chunk within the bounds, or -1."""
+        goal = 1 << self.length - 1
+        known: dict[str, int] = {}
+        states = 0
+        for at in range(start, min(stop, len(text))):
+            char = text[at]
+            accepting = known.get(char)
+            if accepting is None:
+                accepting = known[char] = self._accepting(char)
+            states = (states << 1 | 1) & accepting
+            if states & goal:
+                return at - self.length + 1
+        return -1
+
+    def _accepting(self, char: str) -> int:
+        accepting = self.any_char | self.literals.get(char, 0)
+        for char_class, places in self.classes:
+            if char_class.accepts(char):
+                accepting |= places
+        return accepting
+
+
+class Segment:
+    """One compiled segment.
+
+    Brackets are read twice: as classes, and as the literal text, because folders of web
+    frameworks are called ``[slug]``. A segment matches when either reading does.
+    """
+
+    def __init__(self, text: str, case_sensitive: bool = False) -> None:
+        tokens, has_class = _tokens(text, case_sensitive, classes=True)
+        self.readings = [_chunks(tokens)]
+        if has_class:
+            self.readings.append(_chunks(_tokens(text, case_sensitive, classes=False)[0]))
+
+    @property
+    def literal(self) -> str | None:
+        """The folded text, when only one text can match."""
+        chunks = self.readings[0]
+        single = len(self.readings) == 1 and len(chunks) == 1
+        return chunks[0].text if single and isinstance(chunks[0], _Plain) else None
+
+    @property
+    def prefix(self) -> str:
+        """Folded text that every match begins with, as far as it is known."""
+        return self.readings[0][0].text if len(self.readings) == 1 else ""
+
+    @property
+    def suffix(self) -> str:
+        """Folded text that every match ends with, as far as it is known."""
+        return self.readings[0][-1].text if len(self.readings) == 1 else ""
+
+    @property
+    def steps(self) -> int:
+        """The most steps of looking at one text, what each of its characters costs left out."""
+        return sum(1 + len(chunks) for chunks in self.readings)
+
+    @property
+    def steps_of_char(self) -> int:
+        """The steps that each character of a text may cost; none for plain text and stars."""
+        return sum(any(isinstance(c, _Wild) for c in chunks) for chunks in self.readings)
+
+    def matches(self, text: str) -> bool:
+        """Say whether the folded text, all of it, matches."""
+        return any(_fits(chunks, text) for chunks in self.readings)
+
+
+def _fits(chunks: list[_Plain | _Wild], text: str) -> bool:
+    first, last = chunks[0], chunks[-1]
+    if len(chunks) == 1:
+        return len(text) == first.length and first.fits(text, 0)
+    stop = len(text) - last.length
+    if first.length > stop or not first.fits(text, 0) or not last.fits(text, stop):
+        return False
+    at = first.length
+    for chunk in chunks[1:-1]:
+        at_chunk = chunk.find(text, at, stop)
+        if at_chunk < 0:
+            return False
+        at = at_chunk + chunk.length
+    return at <= stop
+
+
+def _chunks(tokens: list[str | _CharClass | None]) -> list[_Plain | _Wild]:
+    """Cut the tokens at the stars (None); runs of stars count as one."""
+    parts: list[list[str | _CharClass]] = [[]]
+    for at, token in enumerate(tokens):
+        if token is not None:
+            parts[-1].append(token)
+        elif at == 0 or tokens[at - 1] is not None:
+            parts.append([])
+    return [_chunk(part) for part in parts]
+
+
+def _chunk(tokens: list[str | _CharClass]) -> _Plain | _Wild:
+    texts = [token for token in tokens if isinstance(token, str)]
+    return _Plain("".join(texts)) if len(texts) == len(tokens) else _Wild(tokens)
+
+
+def _tokens(
+    text: str, case_sensitive: bool, classes: bool
+) -> tuple[list[str | _CharClass | None], bool]:
+    """Return the tokens of a segment (None is a star), and whether there is a class."""
+    tokens: list[str | _CharClass | None] = []
+    has_class = False
+    last_close = text.rfind("]") if classes else -1
+    at = 0
+    while at < len(text):
+        char = text[at]
+        # A class needs a member, so its closing bracket is two or more characters away.
+        end = _class_end(text, at) if char == "[" and at + 1 < last_close else -1
+        if end >= 0:
+            tokens.append(_char_class(text[at + 1 : end], case_sensitive))
+            has_class = True
+            at = end + 1
+            continue
+        if char == "*":
+            tokens.append(None)
+        elif char == "?":
+            tokens.append(_ANY_CHAR)
+        else:
+            tokens.extend(fold(char, case_sensitive))
+        at += 1
+    return tokens, has_class
+
+
+def _class_end(text: str, start: int) -> int:
+    """Return where the class that opens at ``start`` closes, or -1.
+
+    A closing bracket that comes first in the class is a member of it.
+    """
+    body = start + 2 if text.startswith("!", start + 1) else start + 1
+    return text.find("]", body + 1)
+
+
+def _char_class(body: str, case_sensitive: bool) -> _CharClass:
+    negated = len(body) > 1 and body.startswith("!")
+    body = body[1:] if negated else body
+    chars: set[str] = set()
+    ranges: list[tuple[str, str]] = []
+    at = 0
+    while at < len(body):
+        if at + 2 < len(body) and body[at + 1] == "-":
+            ranges.append((body[at], body[at + 2]))
+            at += 3
+        else:
+            chars.add(body[at])
+            at += 1
+    return _CharClass(frozenset(chars), tuple(ranges), negated, case_sensitive)

@@ -1,0 +1,105 @@
+"""The dense index of a library: an embedder's vector of each skill, searched by cosine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from skillyard.index.library import Library
+from skillyard.skill import Skill
+
+if TYPE_CHECKING:
+    from skillyard.embedding.protocol import Embedder
+    from skillyard.index.document import IndexedDocument
+
+__all__ = ["DenseIndex", "embedded_text"]
+
+
+def embedded_text(skill: Skill) -> str:
+    """Return the text of a skill that is embedded: name and description."""
+    return f"{skill.name}. {skill.description}"
+
+
+class DenseIndex:
+    """The vectors of a library's skills by one embedder. Immutable and thread-safe.
+
+    The vectors are computed when the scorer is bound, and stored in the cache folder.
+    """
+
+    def __init__(self, embedder: Embedder, library: Library) -> None:
+        """Raises EmbedderFailed."""
+        from skillyard.embedding.cache import VectorCache, embed_cached
+        from skillyard.index.library_spec import cache_folder
+        from skillyard.index.memory_segments import build_memory_segments
+
+        self.embedder = embedder
+        ordinals = list(library.searcher.ordinals())
+        cache = VectorCache(os.path.join(cache_folder(), "vectors"), embedder.id)
+        texts = [embedded_text(library.skill(ordinal)) for ordinal in ordinals]
+        vectors = embed_cached(embedder, texts, cache)
+        self.dimensions = max(map(len, vectors), default=0)
+        documents = _documents(library, ordinals, vectors)
+        self._searcher = build_memory_segments(documents, self.dimensions)
+        self._library_ordinals = dict(zip(self._searcher.ordinals(), ordinals, strict=True))
+        self._own_ordinals = {
+            library_ordinal: own_ordinal
+            for own_ordinal, library_ordinal in self._library_ordinals.items()
+        }
+
+    def direction(self, text: str) -> bytes:
+        """Return the vector of a request; empty when it has none. Raises EmbedderFailed."""
+        from skillyard.embedding.protocol import embed_checked, unit_bytes
+        from skillyard.errors import EmbedderFailed, InvalidInput
+
+        if not text.strip() or not self.dimensions:
+            return b""
+        (vector,) = embed_checked(self.embedder, [text], query=True)
+        try:
+            stored = unit_bytes(vector)
+        except InvalidInput as error:
+            raise EmbedderFailed(self.embedder.id, str(error)) from None
+        if stored and len(stored) != self.dimensions:
+            raise EmbedderFailed(
+                self.embedder.id,
+                f"{len(stored)} numbers for the request, {self.dimensions} for each skill",
+            )
+        return stored
+
+    def nearest(
+        self, direction: bytes, limit: int, allowed: Container[int] | None
+    ) -> list[tuple[int, float]]:
+        """Return up to ``limit`` (library ordinal, cosine) with a positive cosine, best first."""
+        if not direction:
+            return []
+        inside = None
+        if allowed is not None:
+            inside = frozenset(
+                own_ordinal
+                for own_ordinal, library_ordinal in self._library_ordinals.items()
+                if library_ordinal in allowed
+            )
+        near = self._searcher.semantic(direction, limit, inside)
+        return [(self._library_ordinals[own_ordinal], dot / UNIT_DOT) for own_ordinal, dot in near]
+
+    def cosines(self, direction: bytes, ordinals: Sequence[int]) -> dict[int, float]:
+        """Return the cosines of the given skills by library ordinal."""
+        if not direction:
+            return {}
+        known = [ordinal for ordinal in ordinals if ordinal in self._own_ordinals]
+        dots = self._searcher.dots(direction, [self._own_ordinals[ordinal] for ordinal in known])
+        return {ordinal: dot / UNIT_DOT for ordinal, dot in zip(known, dots, strict=True)}
+
+
+UNIT_DOT = 127 * 127
+"""The dot product of a stored unit vector with itself."""
+
+
+def _documents(
+    library: Library, ordinals: Sequence[int], vectors: Sequence[bytes]
+) -> Iterator[IndexedDocument]:
+    from skillyard.index.document import IndexedDocument
+
+    searcher = library.searcher
+    for ordinal, vector in zip(ordinals, vectors, strict=True):
+        yield IndexedDocument(searcher.key(ordinal), b"", searcher.flags(ordinal), (), (), vector)

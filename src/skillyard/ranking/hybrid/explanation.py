@@ -1,0 +1,223 @@
+"""The explanation tree of a ``hybrid`` score, down to terms, fields, neighbours and rules."""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+from typing import TYPE_CHECKING
+
+from skillyard.index.bm25f import FieldCounts, count_fields, field_shares
+from skillyard.ranking.hybrid.calibration import log_odds_parts, log_odds_slope
+from skillyard.ranking.hybrid.evidence import UNIT_DOT, Evidence, Feedback
+from skillyard.ranking.hybrid.fusion import Points
+from skillyard.ranking.hybrid.query_analysis import Term
+from skillyard.ranking.scorer import Explanation
+from skillyard.skill import Skill
+from skillyard.sums import stable_sum
+
+if TYPE_CHECKING:
+    from skillyard.ranking.hybrid.scorer import BoundHybrid, ScoredHybrid
+
+__all__ = ["explain"]
+
+_LABELS = {"unmatched_cosine": "lacking", "out_of_vocabulary": "strange", "emphasis": "said"}
+"""Labels of features that have another name in JSON (docs/reference/json.md)."""
+
+
+def explain(
+    scored: ScoredHybrid,
+    bound: BoundHybrid,
+    skill: Skill,
+    ordinal: int,
+    evidence: Evidence,
+    own: Points,
+) -> Explanation:
+    """Return the tree: probability, points by kind of evidence, terms and fields."""
+    if ordinal < 0:
+        return Explanation("hybrid", 0.0, (), "leaf", "the index does not hold this skill")
+    parts = [
+        _words(scored, bound, skill, ordinal, evidence, own.words),
+        _meaning(scored, bound, ordinal, evidence, own.meaning),
+        Explanation("called", own.called, (), "leaf", "called by its name" if own.called else ""),
+        Explanation("phrase", own.phrase, (), "leaf", ", ".join(evidence.phrases)),
+        Explanation("files", own.files, (), "leaf", "a file pattern matches" if own.files else ""),
+        Explanation("prior", own.prior, (), "leaf", "installs, curated" if own.prior else ""),
+        Explanation("avoid", own.avoid, (), "leaf", _avoided(evidence)),
+        Explanation("embedder", own.embedder, (), "leaf", _embedded(bound, evidence)),
+        Explanation("coverage", own.coverage, (), "leaf", _covered(evidence)),
+        Explanation("rerank", own.rerank, (), "leaf", _reranked(bound)),
+    ]
+    shown = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
+    raw = Explanation("points", own.total, shown, "sum", _place(scored, own))
+    score = scored.score_of(own.total)
+    odds = _odds(scored, bound, own)
+    return Explanation("hybrid", score, (raw, odds), "calibration", "1 / (1 + exp(-log-odds))")
+
+
+def _place(scored: ScoredHybrid, own: Points) -> str:
+    if scored.best is None:
+        return "no skill has any"
+    best = scored.totals[scored.best]
+    behind = best - own.total
+    return "the most of all skills" if behind <= 0 else f"{behind:.4g} behind the best"
+
+
+def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
+    """Return the log-odds by feature, and the loss for the distance to the best skill."""
+    calibration = bound.scorer.calibration
+    if scored.features is None or scored.best is None:
+        return Explanation("log-odds", 0.0, (), "leaf", "nothing speaks for any skill")
+    values = {**scored.query_features._asdict(), **scored.features._asdict()}
+    parts = [
+        Explanation(_LABELS.get(name, name), adds, (), "leaf", _by(adds, values.get(name, 0.0)))
+        for name, adds in log_odds_parts(scored.features, scored.query_features, calibration)
+    ]
+    best = stable_sum([part.value for part in parts])
+    rule = scored.log_odds - best
+    if rule:
+        note = "what a rule says: called, phrase, file, one word, or mere talk"
+        parts.append(Explanation("rule", rule, (), "leaf", note))
+    behind = max(0.0, scored.totals[scored.best] - own.total)
+    costs = log_odds_slope(scored.log_odds, calibration)
+    if behind:
+        note = f"{costs:.4g} · {behind:.4g} points behind the best"
+        parts.append(Explanation("behind", -costs * behind, (), "leaf", note))
+    shown = tuple(part for part in parts if part.value)
+    total = scored.log_odds - costs * behind
+    return Explanation("log-odds", total, shown, "sum", "of the best skill, less what is behind it")
+
+
+def _by(adds: float, value: float) -> str:
+    """Return a feature as weight times value; empty for the bias."""
+    return f"{adds / value:.4g} · {value:.4g}" if value else ""
+
+
+def _embedded(bound: BoundHybrid, evidence: Evidence) -> str:
+    dense = bound.dense
+    return "" if dense is None else f"cosine {evidence.embedded:.4g} by {dense.embedder.id}"
+
+
+def _reranked(bound: BoundHybrid) -> str:
+    reranker = bound.scorer.reranker
+    return "" if reranker is None else f"said by {type(reranker).__name__}"
+
+
+def _avoided(evidence: Evidence) -> str:
+    share = evidence.avoid
+    return f"{share:.0%} of the request stands in what it is not for" if share else ""
+
+
+def _covered(evidence: Evidence) -> str:
+    cover = evidence.cover
+    longer = f", in a body {exp(cover.length):.2g} times as long as a short one"
+    return f"covers {cover.share:.0%} of the request{longer if cover.length else ''}"
+
+
+def _words(
+    scored: ScoredHybrid,
+    bound: BoundHybrid,
+    skill: Skill,
+    ordinal: int,
+    evidence: Evidence,
+    value: float,
+) -> Explanation:
+    best, least = scored.candidates.word_range
+    note = f"BM25F {evidence.words:.4g}, stretched so that {least:.4g} is 0 and {best:.4g} is full"
+    if not value:
+        return Explanation("words", 0.0, (), "leaf", note if evidence.words else "no word matches")
+    scale = value / (evidence.words - least)
+    analysed = count_fields(skill if skill.body is not None else bound.library.full_skill(ordinal))
+    terms = scored.analysed.terms
+    impacts = bound.library.searcher.impacts(ordinal, [term.text for term in terms])
+    parts = [
+        _term(term, term.weight * impact * scale, impact, analysed)
+        for term, impact in zip(terms, impacts, strict=True)
+        if impact
+    ]
+    parts.sort(key=lambda part: (-part.value, part.label))
+    if least:
+        parts.append(
+            Explanation("least that counts", -least * scale, (), "leaf", "the hundredth best score")
+        )
+    return Explanation("words", value, tuple(parts), "sum", note)
+
+
+def _term(term: Term, value: float, impact: float, analysed: FieldCounts) -> Explanation:
+    fields = tuple(
+        Explanation(field, value * share, (), "leaf")
+        for field, share in field_shares(analysed, term.text).items()
+    )
+    origin = "" if term.written else ", from the word list of other languages"
+    note = f"in {term.frequency} skills, weight {term.weight:.3g}, impact {impact:.3g}{origin}"
+    return Explanation(term.text, value, fields, "sum", note)
+
+
+def _meaning(
+    scored: ScoredHybrid, bound: BoundHybrid, ordinal: int, evidence: Evidence, value: float
+) -> Explanation:
+    best, least = scored.candidates.cosine_range
+    note = f"cosine {evidence.meaning:.3f}, stretched so that {least:.3f} is 0 and {best:.3f} full"
+    feedback = scored.candidates.feedback
+    if feedback is not None:
+        note += f"; with the request and with its {len(feedback.best)} best skills"
+    if not scored.analysed.vector:
+        note = "no word of the request is in the token table"
+    if not value:
+        return Explanation("meaning", 0.0, (), "leaf", note)
+    scale = value / (evidence.meaning - least)
+    own = scale if feedback is None else scale * feedback.own
+    parts = [
+        Explanation(f"near {text}", own * adds, (), "leaf", f"cosine {near:.3f}")
+        for text, near, adds in _nearness(scored, bound, ordinal)
+    ]
+    parts += [
+        Explanation(
+            f"near the skill {name}", scale * share * near, (), "leaf", f"cosine {near:.3f}"
+        )
+        for name, near, share in _neighbours(feedback, bound, ordinal)
+    ]
+    parts.sort(key=lambda part: (-part.value, part.label))
+    if least:
+        note_least = "the hundredth best cosine"
+        parts.append(Explanation("least that counts", -least * scale, (), "leaf", note_least))
+    rest = value - stable_sum([part.value for part in parts])
+    parts.append(Explanation("rounding", rest, (), "leaf", "vectors are kept in whole numbers"))
+    return Explanation("meaning", value, tuple(parts), "sum", note)
+
+
+def _neighbours(
+    feedback: Feedback | None, bound: BoundHybrid, ordinal: int
+) -> list[tuple[str, float, float]]:
+    """Return (name, cosine, weight) of each skill used for feedback."""
+    if feedback is None:
+        return []
+    library = bound.library
+    candidates = []
+    for best, share in feedback.best:
+        dot = library.searcher.dots(library.searcher.vector(best), [ordinal])[0]
+        candidates.append((library.skill(best).name, dot / UNIT_DOT, share))
+    return candidates
+
+
+def _nearness(
+    scored: ScoredHybrid, bound: BoundHybrid, ordinal: int
+) -> list[tuple[str, float, float]]:
+    """Return (term, cosine, contribution to the query's cosine) for each term of the vector.
+
+    The query vector is the sum of its terms' rows, so its cosine is the sum of their cosines, each
+    weighted by its length in that sum.
+    """
+    table, searcher = bound.library.table, bound.library.searcher
+    whole = table.sums(scored.analysed.vector_terms, query=True)
+    length = _length(whole)
+    candidates = []
+    for term, number in scored.analysed.vector_terms:
+        vector = table.vector([(1.0, [(term, number)])], query=True)
+        if vector and length:
+            near = searcher.dots(vector, [ordinal])[0] / UNIT_DOT
+            own = _length(table.sums([(term, number)], query=True))
+            candidates.append((term, near, near * own / length))
+    return candidates
+
+
+def _length(sums: list[int] | None) -> float:
+    return sqrt(sum([value * value for value in sums or ()]))
