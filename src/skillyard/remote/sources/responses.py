@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.digest import sha256
 from skillyard.io.files import open_to_read, replace_file
 from skillyard.remote.sources.database import Database, State
-from skillyard.remote.sources.remembering import Remembered
+from skillyard.remote.sources.lru_bytes import LruBytes
 
 if TYPE_CHECKING:
     import sqlite3
@@ -129,7 +129,7 @@ class ResponseCache:
         self.most_bytes = most_bytes
         self.oldest_s = oldest_s
         self._database = Database(folder)
-        self._known: Remembered[bytes, _Known] = Remembered(min(MEMORY_BYTES, most_bytes))
+        self._known: LruBytes[bytes, _Known] = LruBytes(min(MEMORY_BYTES, most_bytes))
 
     def close(self) -> None:
         """Close the file; it is opened again when it is asked."""

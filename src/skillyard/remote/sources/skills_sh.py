@@ -15,11 +15,12 @@ from urllib.parse import quote, urlencode
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.github import LFS, GitHub, is_repository
 from skillyard.remote.sources.paths import checked_files, is_inside
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source, SourceFailed
 from skillyard.remote.sources.repository import REFERENCES, Most, bounded
-from skillyard.remote.sources.transport import Reply, Transport
+from skillyard.remote.sources.settings import SKILLS_SH_TOKEN, Settings
+from skillyard.remote.sources.transport import Host, Reply, Transport
 
-__all__ = ["SkillsSh"]
+__all__ = ["SkillsSh", "build", "hosts"]
 
 FEWEST_CHARACTERS = 2
 """The marketplace takes no shorter query."""
@@ -42,6 +43,11 @@ class SkillsSh:
         self.transport = transport
         self.github = github
 
+    @property
+    def cache_key(self) -> CacheKey:
+        """The source never changes, and makes its answers of the transport's alone."""
+        return CacheKey(self, uses_transport=True)
+
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return what the marketplace finds, in its order. Raises SourceFailed."""
         text = " ".join(query.split())
@@ -58,14 +64,14 @@ class SkillsSh:
         return list(self._hits(reply)[:limit])
 
     def _hits(self, reply: Reply) -> tuple[Hit, ...]:
-        found = self.transport.parsed.of("hits", reply.body)
+        found = self.transport.parsed.get_parsed("hits", reply.body)
         if not isinstance(found, tuple):
             answer = json_of(reply.headers, reply.body, self.name)
             hits = (_hit(item) for item in _listed(answer))
             found = tuple(hit for hit in hits if hit is not None)
             texts = sum(map(sys.getsizeof, (text for hit in found for text in hit)))
             size = texts + ENTRY_BYTES * (len(found) + 1)
-            self.transport.parsed.keep("hits", reply.body, found, size)
+            self.transport.parsed.put_parsed("hits", reply.body, found, size)
         return found
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
@@ -110,11 +116,11 @@ class SkillsSh:
     def _files(self, reply: Reply, *, references: bool, whole: bool) -> _Files:
         """Return what is wanted of a snapshot; no files for one without a SKILL.md."""
         kind = ("snapshot", references, whole)
-        found = self.transport.parsed.of(kind, reply.body)
+        found = self.transport.parsed.get_parsed(kind, reply.body)
         if not isinstance(found, _Files):
             answer = json_of(reply.headers, reply.body, self.name)
             found = _wanted(answer, references=references, whole=whole)
-            self.transport.parsed.keep(kind, reply.body, found, found.size())
+            self.transport.parsed.put_parsed(kind, reply.body, found, found.size())
         return found
 
 
@@ -205,3 +211,18 @@ def installs_of(value: Any) -> int:
     if isinstance(value, float) and value == value and abs(value) < MOST_INSTALLS:
         value = int(value)
     return max(0, min(value, MOST_INSTALLS)) if type(value) is int else 0
+
+
+def hosts(settings: Settings) -> dict[str, Host]:
+    """Return the marketplace."""
+    host = Host(
+        settings.skills_sh_url,
+        token=settings.skills_sh_token,
+        token_variables=(SKILLS_SH_TOKEN,),
+    )
+    return {SkillsSh.name: host}
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return the marketplace's source."""
+    return [SkillsSh(transport, GitHub(transport))]

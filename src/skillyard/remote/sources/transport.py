@@ -19,11 +19,11 @@ from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
 from skillyard.remote.sources.addresses import public_addresses
 from skillyard.remote.sources.bodies import read_body
+from skillyard.remote.sources.circuit_breaker import CircuitBreaker
+from skillyard.remote.sources.lru_bytes import ParseCache
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.quotas import Quotas, rate_limited
-from skillyard.remote.sources.remembering import Parsed
 from skillyard.remote.sources.responses import MemoryCache, ResponseCache, Stored
-from skillyard.remote.sources.silences import Silences
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -119,7 +119,7 @@ class Transport:
         self.deadline_s = deadline_s
         self.requests = 0
         """Requests that left this process."""
-        self.parsed = Parsed(PARSED_BYTES)
+        self.parsed = ParseCache(PARSED_BYTES)
         """What was worked out of answers, by their content: for as long as this lives."""
         self._clock = clock
         self._origins = {origin_of(host.url) for host in hosts.values()}
@@ -127,7 +127,7 @@ class Transport:
         self._quotas = Quotas(clock)
         self._failed: dict[bytes, tuple[float, SourceFailed]] = {}
         self._rooms: dict[str, asyncio.Semaphore] = {}
-        self._silences = Silences(clock, deadline_s)
+        self._breaker = CircuitBreaker(clock, deadline_s)
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
@@ -229,12 +229,12 @@ class Transport:
         try:
             reply = await self._answer(url, host, accept, most_bytes, stored)
             came = True
-            self._silences.note(origin_of(url))
+            self._breaker.record(origin_of(url))
             if reply.status == 200 and check is not None:
                 check(reply.headers, reply.body)
         except SourceFailed as error:
             if not came:
-                self._silences.note(origin_of(url), error)
+                self._breaker.record(origin_of(url), error)
             if stored is not None and (came or error.code in KEPT_INSTEAD):
                 return self._kept(stored, stale=True)
             if error.code in ("status", "bad_answer", "too_large"):
@@ -260,7 +260,7 @@ class Transport:
         try:
             async with self._room(origin), asyncio.timeout(self.deadline_s):
                 self._quotas.check(origin, _more_requests(host))
-                self._silences.check(origin)
+                self._breaker.check(origin)
                 for _ in range(HOPS + 1):
                     async with self._twice(url, host, accept, stored) as response:
                         self._quotas.note(origin_of(url), response.headers)

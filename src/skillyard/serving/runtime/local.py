@@ -19,8 +19,8 @@ from skillyard.ranking.match import Match, rank
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.remote.search import FoundSkill
 from skillyard.remote.search.content import size_of
-from skillyard.remote.search.noting import refuse
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.dependencies import forbid_caching
+from skillyard.remote.sources.protocol import CacheKey, Hit, Package, SourceFailed
 from skillyard.resources import list_resources, read_file, read_resource
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.skill import Origin, Reference, Skill
@@ -54,9 +54,9 @@ class CatalogSource:
         self._last: tuple[str, int, dict[str, Match]] | None = None
 
     @property
-    def ground(self) -> object | None:
-        """What the answers stand on; None where files are read for them."""
-        return None if self._raw else self._snapshot.identity
+    def cache_key(self) -> CacheKey | None:
+        """The snapshot's contents; None where files are read for an answer."""
+        return None if self._raw else CacheKey(self._snapshot.identity)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
@@ -81,7 +81,7 @@ class CatalogSource:
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed."""
-        refuse()  # its files may change, whatever the snapshot says
+        forbid_caching()  # its files may change, whatever the snapshot says
         return await self._in_thread(lambda: self._package(hit, references or whole))
 
     def _package(self, hit: Hit, references: bool) -> Package:

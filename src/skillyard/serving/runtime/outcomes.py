@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from skillyard.remote.search.gathering import ground_of
 from skillyard.remote.sources.protocol import (
+    CacheKey,
     Hit,
     Hits,
     Package,
     RankingSource,
     Source,
     SourceFailed,
+    cache_key_of,
 )
 from skillyard.serving.runtime.errors import error_dict
 
@@ -77,9 +78,9 @@ class Watched:
             self.matches = source.matches
 
     @property
-    def ground(self) -> object | None:
-        """What the answers stand on, as `skillyard.remote.search.gathering` asks it."""
-        return ground_of(self._source)
+    def cache_key(self) -> CacheKey | None:
+        """The cache key of the source; None where it has none."""
+        return cache_key_of(self._source)
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]:
         """Search the source. Raises SourceFailed."""

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
 from skillyard.remote.search import SearchService
-from skillyard.remote.search.gathering import KeptGathered
-from skillyard.remote.search.noting import Noting
+from skillyard.remote.search.search_cache import SearchCache
+from skillyard.remote.sources.dependencies import DependencyTracker
 from skillyard.remote.sources.protocol import Source
 from skillyard.remote.sources.registry import (
     build_sources,
@@ -55,8 +55,8 @@ class Searching:
         self._local_only = local_only
         self._cache = response_cache(settings)
         self._transport = build_transport(settings, self._cache)
-        self.kept = KeptGathered(Noting(self._transport))
-        """What was gathered for the last requests, of whatever client."""
+        self.search_cache = SearchCache(DependencyTracker(self._transport))
+        """The candidates of the last searches, of whatever client."""
         self._remotes: dict[str, list[Source]] = {}
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -113,7 +113,9 @@ class Searching:
     def _remote(self, name: str) -> list[Source]:
         with self._lock:
             if name not in self._remotes:
-                self._remotes[name] = build_sources(self.settings, self.kept.transport, [name])
+                self._remotes[name] = build_sources(
+                    self.settings, self.search_cache.transport, [name]
+                )
             return self._remotes[name]
 
     async def run(self, search: Search[T], sources: Sequence[Watched], ranker: str | None) -> T:
@@ -128,7 +130,7 @@ class Searching:
                 ranker,
                 settings=self.settings,
                 transport=self._transport,
-                kept=self.kept,
+                search_cache=self.search_cache,
             )
             return await search(service)
 

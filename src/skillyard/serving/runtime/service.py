@@ -68,7 +68,7 @@ class Service:
         self.options = options
         self.routes = tuple(routes)
         self.log = Log(options.log_format) if log is None else log
-        self.log.hide(options.token or "", settings.github_token, settings.skills_sh_token)
+        self.log.hide(options.token or "", *settings.tokens)
         self.metrics = Metrics()
         self.guard = Guard(options)
         self.bodies = Bodies(options.limits)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from skillyard.catalog import Catalog
 from skillyard.index.indexed import IndexedCatalog
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
+from skillyard.remote.sources.lru_bytes import LruBytes
 from skillyard.remote.sources.protocol import Hit
-from skillyard.remote.sources.remembering import Remembered
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Snapshot:
         self.digest = whole.digest
         self.identity = whole.identity
         """Names what any search of it answers: two snapshots with one identity answer alike."""
-        self.hits: Remembered[str, tuple[Skill, Hit]] = Remembered(HITS_BYTES)
+        self.hits: LruBytes[str, tuple[Skill, Hit]] = LruBytes(HITS_BYTES)
         """The skills that were found last, as a search shows them; see ``local.hit_of``."""
         self.shelf: Shelf | None = None
         """Made when somebody first leafs through the skills; see ``shelf.shelf_of``."""

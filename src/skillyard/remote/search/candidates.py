@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from skillyard.remote.sources.protocol import Hit
 
-__all__ = ["Candidate", "merged"]
+__all__ = ["Candidate", "merge_hits"]
 
 
 class Candidate(NamedTuple):
@@ -24,7 +24,7 @@ class Candidate(NamedTuple):
         return tuple(dict.fromkeys(hit.found_by for hit in self.hits))
 
 
-def merged(listed: Iterable[Sequence[Hit]]) -> list[Candidate]:
+def merge_hits(listed: Iterable[Sequence[Hit]]) -> list[Candidate]:
     """Return one candidate for each source and id, in the order in which they were first named.
 
     A record with installs is preferred; the curated mark, the description, the category and the

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.remote.sources.remembering import Parsed, Remembered
+from skillyard.remote.sources.lru_bytes import LruBytes, ParseCache
 
 MOST = 100
 ASKED = st.lists(
@@ -20,7 +20,7 @@ ASKED = st.lists(
 def test_it_never_takes_more_than_it_may_and_keeps_what_was_asked_for_last(
     asked: list[tuple[str, int, int]],
 ) -> None:
-    kept: Remembered[int, tuple[int, int]] = Remembered(MOST)
+    kept: LruBytes[int, tuple[int, int]] = LruBytes(MOST)
     model: dict[int, tuple[int, int]] = {}  # in the order of their last use
     for turn, (what, key, size) in enumerate(asked):
         before = model.pop(key, None)
@@ -42,14 +42,14 @@ def test_it_never_takes_more_than_it_may_and_keeps_what_was_asked_for_last(
 
 
 def test_clearing_forgets_everything() -> None:
-    kept: Remembered[int, str] = Remembered(MOST)
+    kept: LruBytes[int, str] = LruBytes(MOST)
     kept.put(1, "one", 10)
     kept.clear()
     assert (kept.get(1), kept.bytes, len(kept)) == (None, 0, 0)
 
 
 def test_many_threads_leave_the_count_right() -> None:
-    kept: Remembered[int, int] = Remembered(1_000)
+    kept: LruBytes[int, int] = LruBytes(1_000)
 
     def use(thread: int) -> None:
         for turn in range(2_000):
@@ -67,22 +67,24 @@ def test_many_threads_leave_the_count_right() -> None:
 
 
 def test_other_bytes_find_nothing_and_equal_ones_do() -> None:
-    known = Parsed(10_000)
+    known = ParseCache(10_000)
     body = b'{"tree": []}' * 10
-    known.keep("tree", body, "the tree", 50)
-    assert known.of("tree", body) == "the tree"
-    assert known.of("tree", bytes(bytearray(body))) == "the tree"
-    assert known.of("tree", body + b" ") is None
-    assert known.of("hits", body) is None
+    known.put_parsed("tree", body, "the tree", 50)
+    assert known.get_parsed("tree", body) == "the tree"
+    assert known.get_parsed("tree", bytes(bytearray(body))) == "the tree"
+    assert known.get_parsed("tree", body + b" ") is None
+    assert known.get_parsed("hits", body) is None
 
 
 def test_the_body_counts_and_counts_once() -> None:
-    known = Parsed(1_000)
+    known = ParseCache(1_000)
     body = b"x" * 400
-    known.keep("tree", body, "a", 100)
+    known.put_parsed("tree", body, "a", 100)
     assert known.bytes == 500
-    known.of("tree", bytes(bytearray(body)))  # other bytes of the same content take its place
+    known.get_parsed(
+        "tree", bytes(bytearray(body))
+    )  # other bytes of the same content take its place
     assert (known.bytes, len(known)) == (500, 1)
-    known.keep("tree", b"y" * 2_000, "too large", 1)
-    assert known.of("tree", b"y" * 2_000) is None
-    assert known.of("tree", body) == "a"
+    known.put_parsed("tree", b"y" * 2_000, "too large", 1)
+    assert known.get_parsed("tree", b"y" * 2_000) is None
+    assert known.get_parsed("tree", body) == "a"

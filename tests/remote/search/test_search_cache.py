@@ -49,7 +49,7 @@ def keeping(up: Upstreams, tmp_path: Path) -> Keeping:
 def test_the_third_search_goes_through_no_source(up: Upstreams, keeping: Keeping) -> None:
     async def thrice(search: Counted) -> tuple[list[str], int, int]:
         await search.search("pdf")
-        assert len(search.kept.remembered) == 0  # it was written while it was gathered
+        assert len(search.search_cache.entries) == 0  # it was written while it was gathered
         answers = [said(await keeping.warm(search))]
         asked, gathered = len(up.requests), search.gathered
         answers += [said(await search.search("pdf")) for _ in range(3)]
@@ -332,7 +332,7 @@ def test_a_source_that_fails_is_asked_again_as_soon_as_it_may_be(
             result = await search.search("pdf")
             keeping.settle()
             assert result.partial is not stale
-            assert len(search.kept.remembered) == 0
+            assert len(search.search_cache.entries) == 0
             gathered.append(search.gathered - before)
         up.faults.clear()
         keeping.clock.turn(6)  # a failure is believed for the length of one search

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.remote.search import SearchResult
-from skillyard.remote.search.gathering import KEPT_BYTES
+from skillyard.remote.search.search_cache import CACHE_BYTES
 from skillyard.standin import Upstreams
 from tests.remote.search.keeping import NAMES, Counted, Keeping, listed, said
 
@@ -29,14 +29,14 @@ def keeping(up: Upstreams, tmp_path: Path) -> Keeping:
 def test_what_is_kept_takes_no_more_than_it_may(up: Upstreams, keeping: Keeping) -> None:
     async def several(search: Counted) -> None:
         await keeping.warm(search)
-        assert search.kept.remembered.most_bytes == KEPT_BYTES
-        one = search.kept.remembered.bytes
-        search.kept.remembered.most_bytes = 3 * one
+        assert search.search_cache.entries.most_bytes == CACHE_BYTES
+        one = search.search_cache.entries.bytes
+        search.search_cache.entries.most_bytes = 3 * one
         queries = [f"pdf {'x' * number}" for number in range(6)]
         for query in queries:
             await keeping.warm(search, query)
-            assert search.kept.remembered.bytes <= 3 * one
-        assert 1 <= len(search.kept.remembered) <= 3
+            assert search.search_cache.entries.bytes <= 3 * one
+        assert 1 <= len(search.search_cache.entries) <= 3
         for query in queries:
             assert said(await search.search(query)) == said(await search.search(query))
 
@@ -46,9 +46,9 @@ def test_what_is_kept_takes_no_more_than_it_may(up: Upstreams, keeping: Keeping)
 def test_a_long_query_counts(keeping: Keeping) -> None:
     async def taken(search: Counted) -> int:
         await keeping.warm(search)
-        before = search.kept.remembered.bytes
+        before = search.search_cache.entries.bytes
         await keeping.warm(search, "pdf " * 25_000)
-        return search.kept.remembered.bytes - before
+        return search.search_cache.entries.bytes - before
 
     assert keeping.run(taken) > 100_000
 

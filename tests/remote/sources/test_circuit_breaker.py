@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from skillyard.remote.sources.circuit_breaker import OPEN_S, CircuitBreaker
 from skillyard.remote.sources.protocol import SourceFailed
-from skillyard.remote.sources.silences import SILENT_S, Silences
 from skillyard.remote.sources.transport import AT_ONCE, Transport
 from skillyard.standin import Answer, faults
 from tests.remote.sources.clients import Clock, Network
@@ -21,30 +21,30 @@ def clock() -> Clock:
     return Clock()
 
 
-def is_silent(silences: Silences, origin: str) -> bool:
+def is_silent(breaker: CircuitBreaker, origin: str) -> bool:
     try:
-        silences.check(origin)
+        breaker.check(origin)
     except SourceFailed as error:
         return (error.code, origin in str(error)) == ("timeout", True)
     return False
 
 
 def test_a_host_is_silent_for_a_while_after_a_timeout(clock: Clock) -> None:
-    silences = Silences(clock, 30)
-    assert not is_silent(silences, HERE)
-    silences.note(HERE, TIMEOUT)
-    assert is_silent(silences, HERE)
-    assert not is_silent(silences, THERE)
-    clock.turn(SILENT_S)
-    assert not is_silent(silences, HERE)
+    breaker = CircuitBreaker(clock, 30)
+    assert not is_silent(breaker, HERE)
+    breaker.record(HERE, TIMEOUT)
+    assert is_silent(breaker, HERE)
+    assert not is_silent(breaker, THERE)
+    clock.turn(OPEN_S)
+    assert not is_silent(breaker, HERE)
 
 
 @pytest.mark.parametrize("code", [None, "not_found", "status", "too_large", "unreachable"])
 def test_a_host_that_said_anything_lately_is_not_silent(clock: Clock, code: str | None) -> None:
-    silences = Silences(clock, 30)
-    silences.note(HERE, None if code is None else SourceFailed(code, "it said so"))
-    silences.note(HERE, TIMEOUT)
-    assert not is_silent(silences, HERE)
+    breaker = CircuitBreaker(clock, 30)
+    breaker.record(HERE, None if code is None else SourceFailed(code, "it said so"))
+    breaker.record(HERE, TIMEOUT)
+    assert not is_silent(breaker, HERE)
 
 
 def ask_many(net: Network, count: int, deadline_s: float) -> list[str]:

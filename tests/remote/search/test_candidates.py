@@ -8,7 +8,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.remote.search.merging import Candidate, merged
+from skillyard.remote.search.candidates import Candidate, merge_hits
 from skillyard.remote.sources.protocol import Hit
 from skillyard.skill import Skill
 
@@ -73,7 +73,7 @@ def artifact(one: Hit) -> tuple[str, str, str]:
 class TestExamples:
     def test_the_marketplaces_installs_and_the_curators_words_are_kept_together(self) -> None:
         for listed in permutations([[MARKETPLACE], [CURATED]]):
-            (one,) = merged(listed)
+            (one,) = merge_hits(listed)
             assert one.hit.install_count == 500
             assert one.hit.curated
             assert one.hit.description == "Work with PDF files"
@@ -82,34 +82,34 @@ class TestExamples:
 
     def test_the_record_with_installs_is_the_preferred_one(self) -> None:
         for listed in permutations([[MARKETPLACE], [CURATED]]):
-            (one,) = merged(listed)
+            (one,) = merge_hits(listed)
             assert one.hits[0].found_by == "skills.sh"
             assert one.found_by == ("skills.sh", "registry")
 
     def test_case_does_not_make_another_skill(self) -> None:
         other = MARKETPLACE._replace(source="ACME/Skills", id="PDF", found_by="server")
-        (one,) = merged([[MARKETPLACE], [other]])
+        (one,) = merge_hits([[MARKETPLACE], [other]])
         assert Counter(one.found_by) == Counter(("skills.sh", "server"))
 
     def test_one_id_in_two_repositories_is_two_skills(self) -> None:
         other = MARKETPLACE._replace(source="other/skills")
-        assert [one.hit.source for one in merged([[MARKETPLACE, other]])] == [
+        assert [one.hit.source for one in merge_hits([[MARKETPLACE, other]])] == [
             "acme/skills",
             "other/skills",
         ]
 
     def test_a_look_alike_is_another_skill(self) -> None:
         squat = MARKETPLACE._replace(id="рdf", install_count=90_000)  # Cyrillic er
-        assert len(merged([[MARKETPLACE], [squat]])) == 2
+        assert len(merge_hits([[MARKETPLACE], [squat]])) == 2
 
     def test_nothing_gives_nothing(self) -> None:
-        assert merged([]) == []
-        assert merged([[], []]) == []
+        assert merge_hits([]) == []
+        assert merge_hits([[], []]) == []
 
     def test_the_root_is_a_path_too(self) -> None:
         root = CURATED._replace(path="")
         for listed in permutations([[MARKETPLACE], [root]]):
-            (one,) = merged(listed)
+            (one,) = merge_hits(listed)
             assert one.hit.path == ""
 
     def test_a_digest_never_stands_beside_another_records_address(self) -> None:
@@ -119,7 +119,7 @@ class TestExamples:
         server = MARKETPLACE._replace(found_by="server", url="https://b.example/x.zip")
         server = server._replace(kind="archive")
         for listed in permutations([[site], [server]]):
-            (one,) = merged(listed)
+            (one,) = merge_hits(listed)
             assert artifact(one.hit) in {artifact(site), artifact(server)}
 
 
@@ -127,7 +127,7 @@ class TestLaws:
     @given(listings())
     def test_the_order_is_that_of_the_first_naming(self, listed: list[list[Hit]]) -> None:
         before = [list(hits) for hits in listed]
-        assert [one.hit.key for one in merged(listed)] == list(
+        assert [one.hit.key for one in merge_hits(listed)] == list(
             dict.fromkeys(one.key for one in flat(listed))
         )
         assert listed == before
@@ -136,14 +136,14 @@ class TestLaws:
     def test_every_record_is_kept_and_every_source_named_once(
         self, listed: list[list[Hit]]
     ) -> None:
-        for one in merged(listed):
+        for one in merge_hits(listed):
             of_it = records(one, listed)
             assert sorted(map(repr, one.hits)) == sorted(map(repr, of_it))
             assert Counter(one.found_by) == Counter({record.found_by for record in of_it})
 
     @given(listings())
     def test_nothing_that_any_record_knows_is_lost(self, listed: list[list[Hit]]) -> None:
-        for one in merged(listed):
+        for one in merge_hits(listed):
             of_it = records(one, listed)
             assert one.hit.curated == any(record.curated for record in of_it)
             # addresses stay with their records: each is fetched by the source that found it
@@ -155,22 +155,22 @@ class TestLaws:
 
     @given(listings())
     def test_an_address_keeps_its_own_digest_and_kind(self, listed: list[list[Hit]]) -> None:
-        for one in merged(listed):
+        for one in merge_hits(listed):
             assert artifact(one.hit) in {artifact(record) for record in records(one, listed)}
 
     @given(listings())
     def test_a_record_with_installs_goes_before_one_without(self, listed: list[list[Hit]]) -> None:
         fetched = [[one._replace(skill=None) for one in hits] for hits in listed]
-        for one in merged(fetched):
+        for one in merge_hits(fetched):
             counts = {record.install_count for record in one.hits} - {0}
             assert bool(one.hits[0].install_count) == bool(counts)
             assert one.hit.install_count in (counts or {0})
 
     @given(listings())
     def test_merging_what_is_merged_changes_nothing(self, listed: list[list[Hit]]) -> None:
-        once = [one.hit for one in merged(listed)]
-        assert [one.hit for one in merged([once])] == once
-        assert [one.hit for one in merged([once, once])] == once
+        once = [one.hit for one in merge_hits(listed)]
+        assert [one.hit for one in merge_hits([once])] == once
+        assert [one.hit for one in merge_hits([once, once])] == once
 
     @given(listings(), st.randoms(use_true_random=False))
     def test_which_source_answers_first_does_not_change_what_is_known(
@@ -188,7 +188,7 @@ class TestLaws:
                     one.hit.path is None,
                     frozenset(one.found_by),
                 )
-                for one in merged(listed)
+                for one in merge_hits(listed)
             }
 
         assert known(listed) == known(shuffled)

@@ -14,13 +14,19 @@ from typing import Any, TypeVar
 import pytest
 
 from skillyard.catalog import Catalog, read_catalog
+from skillyard.errors import InvalidInput
 from skillyard.index.indexed import open_catalog
 from skillyard.remote.search import SearchResult
-from skillyard.remote.search.noting import Age, Noting, noted, refuse
 from skillyard.remote.sources import registry
+from skillyard.remote.sources.dependencies import (
+    Age,
+    DependencyTracker,
+    forbid_caching,
+    track_dependencies,
+)
 from skillyard.remote.sources.github import GitHub
 from skillyard.remote.sources.local import LocalSource
-from skillyard.remote.sources.protocol import Hit, Package, Source
+from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source
 from skillyard.remote.sources.settings import Settings
 from skillyard.remote.sources.skills_sh import SkillsSh
 from skillyard.remote.sources.transport import Reply, Transport
@@ -176,13 +182,91 @@ class Changing(SkillsSh):
         return Package({"SKILL.md": skill_text(hit.id).encode()}, hit.source)
 
 
-def test_a_source_of_a_package_is_asked_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_subclass_that_declares_no_cache_key_of_its_own_is_asked_every_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def made(settings: Settings, transport: Transport) -> Source:
         return Changing(transport, GitHub(transport))
 
     monkeypatch.setattr(registry, "_entry_points", lambda: {"changing": lambda: made})
     gathered, result = searched(thrice, ["changing"])
     assert (gathered, result.skills[0].hit.id) == (3, "pdf-3")
+
+
+class Declared(Memory):
+    """A package's source that says what its answers are made of."""
+
+    key: object = CacheKey("edition 1")
+
+    @property
+    def cache_key(self) -> object:
+        return self.key
+
+    async def search(self, query: str, limit: int) -> Sequence[Hit]:
+        return await super().search(query, limit)
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        return await super().fetch(hit, references=references, whole=whole)
+
+
+def offer(monkeypatch: pytest.MonkeyPatch, source: Source) -> None:
+    """Let an installed package bring the source ``memory``."""
+    monkeypatch.setattr(registry, "_entry_points", lambda: {"memory": lambda: lambda *_: source})
+
+
+def test_a_package_source_with_a_cache_key_is_asked_again_when_the_key_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = Declared([hit("pdf-1")])
+    offer(monkeypatch, source)
+
+    async def changed(search: Counted) -> list[int]:
+        gathered, _ = await thrice(search)
+        source.key = CacheKey("edition 2")
+        await thrice(search)
+        source.key = None
+        return [gathered, search.gathered, (await thrice(search))[0]]
+
+    assert searched(changed, ["memory"]) == [1, 2, 5]
+
+
+def test_a_cache_key_of_another_type_is_an_error_before_the_first_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = Declared([hit("pdf-1")])
+    source.key = "edition 1"
+    offer(monkeypatch, source)
+    with pytest.raises(InvalidInput, match="cache_key is str, not a CacheKey"):
+        searched(thrice, ["memory"])
+
+
+class Secretive(Declared):
+    """Asks the transport, whose answers expire, and its key does not say so."""
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__([hit("pdf-1")])
+        self.transport = transport
+
+    @property
+    def cache_key(self) -> object:
+        return CacheKey("edition 1")
+
+    async def search(self, query: str, limit: int) -> Sequence[Hit]:
+        await self.transport.get("skills.sh", SEARCH)
+        return await super().search(query, limit)
+
+
+def test_a_source_that_asks_the_transport_and_does_not_declare_it_is_not_cached(
+    up: Upstreams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed(up)
+
+    def build(settings: Settings, transport: Transport) -> Source:
+        return Secretive(transport)
+
+    monkeypatch.setattr(registry, "_entry_points", lambda: {"memory": lambda: build})
+    gathered, result = searched(thrice, ["memory"], settings=settings_of(up))
+    assert (gathered, result.count) == (3, 1)
 
 
 def test_one_of_them_that_is_not_known_is_enough(up: Upstreams) -> None:
@@ -249,10 +333,10 @@ def keeping(up: Upstreams) -> Keeping:
 SEARCH = "/api/search?q=pdf&limit=20"
 
 
-def asked(keeping: Keeping, use: Callable[[Transport, Noting], Awaitable[T]]) -> T:
+def asked(keeping: Keeping, use: Callable[[Transport, DependencyTracker], Awaitable[T]]) -> T:
     async def run() -> T:
         async with keeping.transport() as transport:
-            return await use(transport, Noting(transport))
+            return await use(transport, DependencyTracker(transport))
 
     return asyncio.run(run())
 
@@ -260,7 +344,9 @@ def asked(keeping: Keeping, use: Callable[[Transport, Noting], Awaitable[T]]) ->
 def test_both_views_of_a_transport_share_what_is_on_its_way(
     up: Upstreams, keeping: Keeping
 ) -> None:
-    async def at_once(transport: Transport, noting: Noting) -> tuple[int, int, list[Reply]]:
+    async def at_once(
+        transport: Transport, noting: DependencyTracker
+    ) -> tuple[int, int, list[Reply]]:
         views = [transport, noting] * 3
         replies = await asyncio.gather(*(one.get("skills.sh", SEARCH) for one in views))
         return transport.requests, noting.requests, replies
@@ -271,40 +357,40 @@ def test_both_views_of_a_transport_share_what_is_on_its_way(
 
 
 def test_it_stands_as_long_as_the_part_that_stands_shortest(keeping: Keeping) -> None:
-    async def several(transport: Transport, noting: Noting) -> tuple[float, bool, float]:
+    async def several(transport: Transport, noting: DependencyTracker) -> tuple[float, bool, float]:
         await noting.get("skills.sh", SEARCH, fresh_s=100)
         keeping.clock.turn(20)
         start = keeping.clock.now
-        with noted() as notes:
+        with track_dependencies() as notes:
             await noting.get("skills.sh", SEARCH, fresh_s=100)
             first = notes.until - start
             assert (await noting.get("skills.sh", "/api/search/nowhere", fresh_s=500)).status == 404
             assert notes.until - start == min(first, 60)
             await noting.get("skills.sh", SEARCH, fresh_s=30)
-        return first, notes.stands, notes.until - start
+        return first, notes.is_cacheable, notes.until - start
 
     assert asked(keeping, several) == (80.0, True, 10.0)
 
 
 def test_what_failed_or_is_too_old_does_not_stand(up: Upstreams, keeping: Keeping) -> None:
-    async def failing(transport: Transport, noting: Noting) -> list[bool]:
+    async def failing(transport: Transport, noting: DependencyTracker) -> list[bool]:
         await noting.get("skills.sh", SEARCH)
         up.faults.add("skills_sh", "*", faults.status(500), times=None)
         stand = []
         for path in (SEARCH, "/api/search?q=other&limit=20"):
-            with noted() as notes:
+            with track_dependencies() as notes:
                 await asyncio.gather(noting.get("skills.sh", path), return_exceptions=True)
-            stand.append(notes.stands)
-        with noted() as notes:
-            refuse()
-        return [*stand, notes.stands]
+            stand.append(notes.is_cacheable)
+        with track_dependencies() as notes:
+            forbid_caching()
+        return [*stand, notes.is_cacheable]
 
     assert asked(keeping, failing) == [False, False, False]
 
 
 def test_nothing_is_noted_where_nobody_asks_for_it(keeping: Keeping) -> None:
-    async def plain(transport: Transport, noting: Noting) -> type[float]:
-        refuse()
+    async def plain(transport: Transport, noting: DependencyTracker) -> type[float]:
+        forbid_caching()
         return type((await noting.get("skills.sh", SEARCH)).age_s)
 
     assert asked(keeping, plain) is float
