@@ -35,7 +35,7 @@ def refused(after: str | None = None, status: int = 429) -> bytes:
 
 def test_a_busy_service_is_asked_again_when_it_says(tmp_path: Path, way: Way) -> None:
     with running(tmp_path / "skills") as server:
-        service, waits = server.service, []
+        service, waits = server.context, []
         places, service.places = service.places, Places(ServiceLimits(at_once=0, queue=0))
 
         def sleep(seconds: float) -> None:

@@ -173,7 +173,7 @@ def test_what_is_wrong_is_refused_whatever_the_client_has(server: Running) -> No
 
 class TestHits:
     def test_a_skill_is_made_a_hit_once_for_each_snapshot(self, server: Running) -> None:
-        held = server.service.live.held
+        held = server.context.follower.snapshot
         assert held is not None
         for skill in held.whole.skills:
             hit = hit_of(held, skill)
@@ -184,7 +184,7 @@ class TestHits:
         assert len(fresh.hits) == 0
 
     def test_hits_that_take_too_much_are_made_again(self, server: Running) -> None:
-        held = server.service.live.held
+        held = server.context.follower.snapshot
         assert held is not None
         seen = Snapshot(held.whole, held.whole, 2)
         one, *others = held.whole.skills
@@ -198,14 +198,14 @@ class TestHits:
         self, server: Running
     ) -> None:
         assert server.get("/search?q=pdf").json()["count"]
-        searching = server.service.searching
+        searching = server.context.searching
         assert searching._thread is None
         assert len(searching._free) == 1
 
     def test_without_threads_of_its_own_it_answers_in_the_thread_that_asks(
         self, server: Running
     ) -> None:
-        held = server.service.live.held
+        held = server.context.follower.snapshot
         assert held is not None
         hits = CatalogSource(held, None)._ranked("pdf", 10)
         assert [hit.id for hit in hits][:1] == ["pdf-tables"]

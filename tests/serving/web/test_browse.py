@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import skillyard as sy
 from skillyard.catalog.counts import NO_SKILLS
-from skillyard.serving.runtime.shelf import Shelf, shelf_of
+from skillyard.serving.runtime.browse import Shelf, shelf_of
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.browse_page import LISTED, MOST_TAGS, browse_page
 from tests.serving.web.reading import Page, harm, read

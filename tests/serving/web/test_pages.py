@@ -17,8 +17,8 @@ import skillyard as sy
 from skillyard.catalog.counts import NO_SKILLS, SkillCounts
 from skillyard.remote.search import FoundSkill
 from skillyard.remote.sources.protocol import Hit
+from skillyard.serving.runtime.browse import shelf_of
 from skillyard.serving.runtime.errors import Fault, failed, not_found, wrong_field
-from skillyard.serving.runtime.shelf import shelf_of
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.error_page import error_page
 from skillyard.serving.web.layout import bare_policy

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from skillyard.errors import Diagnostic
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.serving.mcp.failures import ToolFailed
-from skillyard.serving.mcp.library import Library, Progress, View
 from skillyard.serving.mcp.manifests import Manifests
+from skillyard.serving.mcp.view_worker import Progress, ViewWorker
+from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.local import LOCAL
-from skillyard.serving.runtime.service import Service
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean_line, shorten
 
@@ -32,8 +33,8 @@ __all__ = [
 class Shared(NamedTuple):
     """What every request of one server works with."""
 
-    service: Service
-    library: Library
+    context: AppContext
+    views: ViewWorker
     manifests: Manifests
     show_folders: bool
     """True where clients run on this machine and may be told where a skill's folder is."""
@@ -75,7 +76,7 @@ def origin_of(view: View, skill: Skill) -> str:
 
 def notice_of(view: View, skill: Skill) -> str:
     """Return what is to say of a version that is served though its file is broken; else empty."""
-    found = view.kept.get(skill.path)
+    found = view.last_good.get(skill.path)
     if found is None:
         return ""
     what = problem_of(found)

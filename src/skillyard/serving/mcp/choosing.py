@@ -12,9 +12,9 @@ from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy
 from skillyard.serving.mcp.call import Answer, Call, plain_scorer
 from skillyard.serving.mcp.failures import ToolFailed
-from skillyard.serving.mcp.library import View
 from skillyard.serving.mcp.loading import found_skill, loaded
 from skillyard.serving.mcp.wrapping import safe_json, safe_text
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import shorten
 from skillyard.usecases import Selected, Why, evaluate_skills, select_skills
@@ -55,7 +55,7 @@ async def select_skill(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", str(error)) from None
 
     def work(view: View) -> Worked:
-        found = select_skills(view.snapshot.ranked_by(scorer), query, policy, scorer=scorer)
+        found = select_skills(view.ranked.ranked_by(scorer), query, policy, scorer=scorer)
         chosen = found.selection.selected
         block = None
         if chosen and values["max_tokens"] != 0:
@@ -71,7 +71,7 @@ async def select_skill(call: Call) -> Answer:
         return Answer(text, {**shown, "block": block}), [match.skill for match in chosen]
 
     try:
-        return await call.shared.library.answer(work, ranking=_kind(f"select {scorer}", query.text))
+        return await call.shared.views.answer(work, ranking=_kind(f"select {scorer}", query.text))
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 
@@ -105,7 +105,7 @@ async def skill_evaluate(call: Call) -> Answer:
         )
 
     def work(view: View) -> Worked:
-        catalog = view.snapshot.ranked_by(CONFIDENCE)
+        catalog = view.ranked.ranked_by(CONFIDENCE)
         found = evaluate_skills(
             catalog,
             values["text"] if values["text"] is not None else "",
@@ -114,15 +114,15 @@ async def skill_evaluate(call: Call) -> Answer:
             threshold=values["threshold"],
             limit=values["limit"],
             show_details=values["showDetails"],
-            chooser=view.snapshot.ranked_by(DEFAULT_SCORER),
+            chooser=view.ranked.ranked_by(DEFAULT_SCORER),
         )
-        named = view.remembered("by name", lambda: _by_name(view))
+        named = view.cached("by name", lambda: _by_name(view))
         shown = [skill for result in found.results for skill in named.get(result["skillName"], ())]
         results = [{**each, "reason": safe_text(each["reason"])} for each in found.results]
         message = safe_text(found.message)
         return Answer(message, {"results": results, "message": message}), shown
 
-    return await call.shared.library.answer(work, ranking=_kind(CONFIDENCE, values["text"] or ""))
+    return await call.shared.views.answer(work, ranking=_kind(CONFIDENCE, values["text"] or ""))
 
 
 def _kind(scorer: str, text: str) -> str:
@@ -148,16 +148,14 @@ async def why_skill(call: Call) -> Answer:
     )
 
     def work(view: View) -> Worked:
-        catalog = view.snapshot.ranked_by(scorer)
+        catalog = view.ranked.ranked_by(scorer)
         why = explain(catalog, values["name"], query, scorer=scorer, limit=values["limit"])
         why = _below_roots(view, catalog, why)
         found = why.to_dict()
         return Answer(_said(why, found["match"]), _shown(view, found)), [why.match.skill]
 
     try:
-        return await call.shared.library.answer(
-            work, ranking=_kind(f"why {scorer}", values["query"])
-        )
+        return await call.shared.views.answer(work, ranking=_kind(f"why {scorer}", values["query"]))
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 

@@ -6,6 +6,7 @@ protocol's methods.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -27,9 +28,9 @@ from skillyard.errors import SkillError
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.mcp.call import Shared, cursor_of, notice_of, origin_of, place_in
 from skillyard.serving.mcp.failures import invalid
-from skillyard.serving.mcp.library import View
 from skillyard.serving.mcp.manifests import Entry, EntryFile, Unserved
 from skillyard.serving.mcp.naming import SCHEME, SKILL_FILE, below
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean_line, shorten
 
@@ -119,7 +120,7 @@ async def list_skills(shared: Shared, cursor: str | None) -> dict[str, Any]:
             result["nextCursor"] = page.cursor
         return result, [entry.skill for entry in page.entries]
 
-    return await shared.library.answer(work)
+    return await shared.views.answer(work)
 
 
 async def get_skill(shared: Shared, uri: str) -> dict[str, Any]:
@@ -166,11 +167,11 @@ async def _answered(shared: Shared, uri: str, work: Callable[[View], Worked[T]])
     if len(uri) > URI_CHARS:
         raise invalid("the URI is too long", "unknown_uri")
     try:
-        return await shared.library.answer(work)
+        return await shared.views.answer(work)
     except SourceFailed:  # the file is not what it was when the view was made
-        await shared.library.look()
+        await asyncio.wait({shared.context.follower.refresh()})
     try:
-        return await shared.library.answer(work)
+        return await shared.views.answer(work)
     except SourceFailed:
         raise invalid("its file is being changed; ask again", "changing") from None
 
@@ -186,7 +187,7 @@ async def list_resources(shared: Shared, cursor: str | None) -> ListResourcesRes
             [entry.skill for entry in page.entries],
         )
 
-    return await shared.library.answer(work)
+    return await shared.views.answer(work)
 
 
 def _resource(view: View, entry: Entry, file: EntryFile) -> Resource:

@@ -16,12 +16,12 @@ from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.mcp.call import Answer, Call, notice_of, origin_of, plain_scorer
 from skillyard.serving.mcp.failures import ToolFailed
-from skillyard.serving.mcp.library import View
 from skillyard.serving.mcp.wrapping import framed_skill, safe_text
 from skillyard.serving.runtime.errors import Refused, failed, not_found, refusal_of
 from skillyard.serving.runtime.fetching import found_by_source
 from skillyard.serving.runtime.local import LOCAL, found_in
 from skillyard.serving.runtime.outcomes import Watched
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean_line, plural, shorten
 
@@ -35,16 +35,16 @@ MOST = 20
 
 async def search_skills(call: Call) -> Answer:
     """Search the sources that are switched on; cards, and bodies within a budget of tokens."""
-    values, service = call.values, call.shared.service
+    values, context = call.values, call.shared.context
     limit = max(0, min(MOST, values["limit"]))
     if not values["query"].strip():
         raise ToolFailed("invalid_argument", "query must not be empty")
     scorer = plain_scorer(values["scorer"])
-    view = await call.shared.library.current()
+    view = await call.shared.context.follower.fresh()
     if limit == 0:
         return _answer(values["query"], [], [], "nothing was asked for: limit is 0")
-    names = values["sources"] or service.searching.default_names
-    sources = await service.in_thread(service.searching.watched, names, view.snapshot)
+    names = values["sources"] or context.searching.default_names
+    sources = await context.in_thread(context.searching.watched, names, view.ranked)
     await call.progress(0, 2, f"asking {plural(len(sources), 'source')}")
 
     async def run(searcher: SearchService) -> Any:
@@ -53,7 +53,7 @@ async def search_skills(call: Call) -> Answer:
         )
 
     try:
-        found = await service.searching.run(run, sources, scorer)
+        found = await context.searching.run(run, sources, scorer)
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
     await call.progress(2, 2, f"{plural(len(found.skills), 'skill')} found")
@@ -169,7 +169,7 @@ def _framed(view: View, found: FoundSkill, origin: str) -> str:
 async def get_skill(call: Call) -> Answer:
     """Bring the skill of one source and id. Raises Refused."""
     values, shared = call.values, call.shared
-    view = await shared.library.current()
+    view = await shared.context.follower.fresh()
     await call.progress(0, 1, "fetching")
     source = values["source"].strip()
     if source == LOCAL:
@@ -178,8 +178,8 @@ async def get_skill(call: Call) -> Answer:
         if "/" not in source and "." not in source:
             raise ToolFailed("invalid_argument", "source must be owner/repo, a domain, or local")
         found = await found_by_source(
-            shared.service,
-            view.snapshot,
+            shared.context,
+            view.ranked,
             source,
             values["skill_id"].strip(),
             references=values["include_references"],
@@ -199,7 +199,7 @@ async def add_skill(call: Call) -> Answer:
     except SkillNotFound as error:
         await call.progress(1, 2, "asking the sources")
         found = await _elsewhere(call, name, error)
-    return _one(await shared.library.current(), found)
+    return _one(await shared.context.follower.fresh(), found)
 
 
 async def _here(call: Call, name: str) -> FoundSkill:
@@ -207,27 +207,27 @@ async def _here(call: Call, name: str) -> FoundSkill:
 
     def work(view: View) -> tuple[FoundSkill, Sequence[Skill]]:
         wanted = call.values["include_references"]
-        found = found_in(view.texts, name, references=wanted, raw=False)
+        found = found_in(view.lookup, name, references=wanted, raw=False)
         return found, [view.catalog.get(name)]
 
     try:
-        return await call.shared.library.answer(work)
+        return await call.shared.views.answer(work)
     except AmbiguousName as error:
         raise refusal_of(error) from None
 
 
 async def _elsewhere(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
     shared, wanted = call.shared, call.values["include_references"]
-    view = await shared.library.current()
+    view = await shared.context.follower.fresh()
     parts = name.split("/")
     if len(parts) > 2:
         source = "/".join(parts[:-1])
         return await found_by_source(
-            shared.service, view.snapshot, source, parts[-1], references=wanted, raw=False
+            shared.context, view.ranked, source, parts[-1], references=wanted, raw=False
         )
-    searching = shared.service.searching
+    searching = shared.context.searching
     names = [each for each in searching.default_names if each != LOCAL]
-    sources = await shared.service.in_thread(searching.watched, names, view.snapshot)
+    sources = await shared.context.in_thread(searching.watched, names, view.ranked)
     if not sources:
         raise not_found(name, error.near)
 
@@ -258,22 +258,22 @@ def _one(view: View, found: FoundSkill) -> Answer:
 
 async def get_cache_stats(call: Call) -> Answer:
     """Say what is kept of remote answers, and how the sources are."""
-    service = call.shared.service
-    view = await call.shared.library.current()
-    stats = await service.in_thread(service.searching.cache_stats)
-    names = await service.in_thread(service.searching.source_names)
+    context = call.shared.context
+    view = await call.shared.context.follower.fresh()
+    stats = await context.in_thread(context.searching.cache_stats)
+    names = await context.in_thread(context.searching.source_names)
     age = None if stats.oldest is None else round(max(0.0, time.time() - stats.oldest), 1)
     structured = {
         "entries": stats.entries,
         "bytes": stats.bytes,
         "oldest_age_s": age,
-        "remote_requests": service.searching.remote_requests,
-        "sources": service.board.states(names),
+        "remote_requests": context.searching.remote_requests,
+        "sources": context.board.states(names),
         "catalog": {
             "skills": view.catalog.counts.skills,
             "generation": view.generation,
             "digest": view.digest,
-            "reloads": service.live.reloads,
+            "reloads": context.follower.reloads,
             "counts": view.catalog.counts.to_dict(),
         },
     }

@@ -25,9 +25,9 @@ from skillyard.serving.mcp.call import (
     problem_of,
 )
 from skillyard.serving.mcp.failures import ToolFailed, failure_of
-from skillyard.serving.mcp.library import View
 from skillyard.serving.mcp.naming import SKILL_FILE
 from skillyard.serving.mcp.wrapping import framed_file, framed_skill, safe_text
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural
 from skillyard.usecases import show_skill
@@ -76,7 +76,7 @@ async def list_skills(call: Call) -> Answer:
     def work(view: View) -> Worked:
         _refuse_many(view)
         hidden: bool = values["include_hidden"]
-        listed = view.remembered(("in order", hidden), lambda: _in_order(view, hidden))
+        listed = view.cached(("in order", hidden), lambda: _in_order(view, hidden))
         if tags:
             listed = [each for each in listed if has_tag(each[1], tags)]
 
@@ -86,7 +86,7 @@ async def list_skills(call: Call) -> Answer:
         page = [skill for _, skill in shown]
         return _listing(view, call.shared, page, len(listed), more), page
 
-    return await call.shared.library.answer(work)
+    return await call.shared.views.answer(work)
 
 
 def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
@@ -101,7 +101,7 @@ def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
 def _listing(view: View, shared: Shared, page: list[Skill], total: int, more: str | None) -> Answer:
     roots = shared.manifests.published(view).roots
     cards = [_card(view, skill, roots.get(skill.path)) for skill in page]
-    problems = view.remembered("problems", lambda: _problems(view))
+    problems = view.cached("problems", lambda: _problems(view))
     counts = view.catalog.counts
     lines = [f"{counts.words} in this library, {total:,} listed here; load_skill(name) brings one."]
     lines += [f"- {each['name']}: {each['description']}" for each in cards]
@@ -150,7 +150,7 @@ def _problem(view: View, found: Diagnostic) -> dict[str, Any]:
     return {
         "path": safe_text(clean_line(view.shown_path(found.path))),
         "message": safe_text(problem_of(found)),
-        "served": found.path in view.kept,
+        "served": found.path in view.last_good,
     }
 
 
@@ -185,7 +185,7 @@ async def load_skill(call: Call) -> Answer:
             [skill],
         )
 
-    return await call.shared.library.answer(work)
+    return await call.shared.views.answer(work)
 
 
 def loaded(
@@ -255,7 +255,7 @@ async def read_skill_file(call: Call) -> Answer:
         skill = found_skill(view, values["name"])
         return _file(view, skill, values["path"], values["max_tokens"]), [skill]
 
-    return await call.shared.library.answer(work)
+    return await call.shared.views.answer(work)
 
 
 def _file(view: View, skill: Skill, path: str, max_tokens: int | None) -> Answer:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from skillyard.serving.mcp.library import View
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Origin, Skill
 from skillyard.store.node.records import key_at
 

@@ -16,8 +16,8 @@ from mcp_types import (
 
 from skillyard.serving.mcp.call import Shared, cursor_of, origin_of, place_in
 from skillyard.serving.mcp.failures import ToolFailed, invalid
-from skillyard.serving.mcp.library import View
 from skillyard.serving.mcp.loading import loaded, offered
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, shorten
 
@@ -53,7 +53,7 @@ async def list_prompts(shared: Shared, cursor: str | None) -> ListPromptsResult:
         prompts = [_prompt(view, name, skill) for name, skill in page]
         return ListPromptsResult(prompts=prompts, next_cursor=more), [s for _, s in page]
 
-    return await shared.library.answer(work)
+    return await shared.views.answer(work)
 
 
 def _prompt(view: View, name: str, skill: Skill) -> Prompt:
@@ -93,6 +93,6 @@ async def get_prompt(
         return GetPromptResult(description=about, messages=messages), [skill]
 
     try:
-        return await shared.library.answer(work)
+        return await shared.views.answer(work)
     except ToolFailed as error:
         raise invalid(error.message, error.code) from None

@@ -17,12 +17,12 @@ from skillyard.io.signals import on_signals
 from skillyard.serving.mcp.http_app import McpApp, mcp_app, refusal
 from skillyard.serving.mcp.server import create_server
 from skillyard.serving.mcp.stdio import Answering, Lines, own_output
+from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.errors import Refused
 from skillyard.serving.runtime.logging import STDIO, Log, redirect
 from skillyard.serving.runtime.options import ServiceOptions
 from skillyard.serving.runtime.probes import probed
 from skillyard.serving.runtime.server import Server, announce, library_of, listening
-from skillyard.serving.runtime.service import Service
 
 __all__ = ["PATH", "McpServer", "http_application", "serve_http", "serve_stdio"]
 
@@ -40,25 +40,25 @@ def serve_stdio(options: ServiceOptions | None = None) -> None:
     options.check_roots()
     log = Log(options.log_format)
     redirect(log, "mcp")
-    service = Service(options, (), log)
+    context = AppContext(options, (), log)
     log.write("listening", url=STDIO, library=library_of(options), token=False)
-    anyio.run(_stdio, service)
+    anyio.run(_stdio, context)
 
 
-async def _stdio(service: Service) -> None:
+async def _stdio(context: AppContext) -> None:
     try:
-        await _served(service)
+        await _served(context)
     except* (BrokenPipeError, anyio.BrokenResourceError):
         pass  # the client is gone
     finally:
-        await service.close()
+        await context.close()
 
 
-async def _served(service: Service) -> None:
-    server = create_server(service, show_folders=True)
+async def _served(context: AppContext) -> None:
+    server = create_server(context, show_folders=True)
     task = asyncio.current_task()
     assert task is not None
-    lines = cast("Any", Lines(sys.stdin.fileno(), service.options.limits.body_bytes))
+    lines = cast("Any", Lines(sys.stdin.fileno(), context.options.limits.body_bytes))
     try:
         with on_signals(task.cancel), own_output() as output:
             async with stdio_server(lines, cast("Any", output)) as (incoming, outgoing):
@@ -90,28 +90,28 @@ class McpServer(Server):
     """The HTTP service's limits, log and end, serving MCP alone."""
 
     def __init__(self, options: ServiceOptions, log: Log) -> None:
-        self.service = Service(options, (), log)
-        super().__init__(http_application(self.service), options, log)
+        self.context = AppContext(options, (), log)
+        super().__init__(http_application(self.context), options, log)
 
 
-def http_application(service: Service) -> ASGIApp:
+def http_application(context: AppContext) -> ASGIApp:
     """Return the application of :func:`serve_http`: guards, then MCP at its one path."""
-    app = mcp_app(service)
+    app = mcp_app(context)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await _lifespan(service, app, receive, send)
+            await _lifespan(context, app, receive, send)
             return
-        probe = probed(service, scope["path"])
+        probe = probed(context, scope["path"])
         if probe is not None and scope["method"] in ("GET", "HEAD"):
             await PlainTextResponse(probe.body, probe.status)(scope, receive, send)
             return
         try:
-            service.guard.check(scope)
+            context.guard.check(scope)
             if scope["path"].rstrip("/") != PATH:
                 raise Refused(404, "no_route", f"there is nothing at this path but {PATH}")
         except Refused as refused:
-            log = service.log
+            log = context.log
             log.refused(refused.code, refused.message, status=refused.status, route=PATH)
             await refusal(refused)(scope, receive, send)
             return
@@ -120,19 +120,19 @@ def http_application(service: Service) -> ASGIApp:
     return application
 
 
-async def _lifespan(service: Service, app: McpApp, receive: Receive, send: Send) -> None:
+async def _lifespan(context: AppContext, app: McpApp, receive: Receive, send: Send) -> None:
     await receive()
-    async with _open(service, app):
+    async with _open(context, app):
         await send({"type": "lifespan.startup.complete"})
         await receive()
     await send({"type": "lifespan.shutdown.complete"})
 
 
 @asynccontextmanager
-async def _open(service: Service, app: McpApp) -> AsyncIterator[None]:
-    service.live.look()
+async def _open(context: AppContext, app: McpApp) -> AsyncIterator[None]:
+    context.follower.refresh()
     try:
         async with app.running():
             yield
     finally:
-        await service.close()
+        await context.close()

@@ -9,6 +9,7 @@ from skillyard.errors import SkillError
 from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.sources.github import REPOSITORY_PATTERN
 from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.errors import (
     Fault,
     Refused,
@@ -19,7 +20,6 @@ from skillyard.serving.runtime.errors import (
 )
 from skillyard.serving.runtime.local import LOCAL, found_in
 from skillyard.serving.runtime.outcomes import Watched
-from skillyard.serving.runtime.service import Service
 from skillyard.serving.runtime.snapshot import Snapshot
 
 __all__ = [
@@ -41,7 +41,7 @@ _ID = re.compile(ID_PATTERN)
 
 
 async def found_by_source(
-    service: Service,
+    context: AppContext,
     snapshot: Snapshot,
     source: str,
     skill_id: str,
@@ -51,30 +51,30 @@ async def found_by_source(
 ) -> FoundSkill:
     """Return the skill of that source and id. Raises Refused: 404, 409, 422, 502, 503."""
     if source != LOCAL:
-        return await there(service, snapshot, source, skill_id, references=references)
+        return await there(context, snapshot, source, skill_id, references=references)
     try:
-        return await here(service, snapshot, skill_id, references=references, raw=raw)
+        return await here(context, snapshot, skill_id, references=references, raw=raw)
     except SkillError as error:
         raise refusal_of(error) from None
 
 
 async def here(
-    service: Service, snapshot: Snapshot, name: str, *, references: bool, raw: bool
+    context: AppContext, snapshot: Snapshot, name: str, *, references: bool, raw: bool
 ) -> FoundSkill:
     """Return it from the catalog. Raises SkillNotFound, AmbiguousName, Refused (503)."""
     try:
-        return await service.in_thread(
+        return await context.in_thread(
             lambda: found_in(snapshot, name, references=references, raw=raw)
         )
     except SourceFailed as error:  # its file is not what it was when the snapshot was made
-        service.live.look()
+        context.follower.refresh()
         raise Refused(
             503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
         ) from None
 
 
 async def there(
-    service: Service, snapshot: Snapshot, source: str, skill_id: str, *, references: bool
+    context: AppContext, snapshot: Snapshot, source: str, skill_id: str, *, references: bool
 ) -> FoundSkill:
     """Return it from a remote. Raises Refused: 404, 422, 502."""
     if not _SOURCE.fullmatch(source):
@@ -89,7 +89,7 @@ async def there(
         )
     if not _ID.fullmatch(skill_id):
         raise wrong_field([Fault(("path", "id"), "id must be one path segment", "value_error")])
-    sources = await remotes(service, snapshot)
+    sources = await remotes(context, snapshot)
     if not sources:
         raise not_found(f"{source}/{skill_id}")
 
@@ -97,17 +97,17 @@ async def there(
         return await searcher.get(source, skill_id, references=references)
 
     try:
-        return await service.searching.run(get, sources, None)
+        return await context.searching.run(get, sources, None)
     except SourceFailed as error:
         if error.code == "not_found":
             raise not_found(f"{source}/{skill_id}") from None
         raise all_failed(sources, error) from None
 
 
-async def remotes(service: Service, snapshot: Snapshot) -> list[Watched]:
+async def remotes(context: AppContext, snapshot: Snapshot) -> list[Watched]:
     """Return the remotes that are asked by default."""
-    names = [name for name in service.searching.default_names if name != LOCAL]
-    return await service.in_thread(service.searching.watched, names, snapshot)
+    names = [name for name in context.searching.default_names if name != LOCAL]
+    return await context.in_thread(context.searching.watched, names, snapshot)
 
 
 def all_failed(sources: Sequence[Watched], error: SourceFailed) -> Refused:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skillyard.serving.runtime.service import Service
+from skillyard.serving.runtime.app_context import AppContext
 
 __all__ = ["PATHS", "Probed", "probed"]
 
@@ -25,7 +25,7 @@ class Probed(NamedTuple):
     body: bytes
 
 
-def probed(service: Service, path: str) -> Probed | None:
+def probed(context: AppContext, path: str) -> Probed | None:
     """Return the answer of a probe; None for any other path.
 
     Alive: the loop that answers everything else answers. Ready: there is a catalog, no older than
@@ -35,9 +35,9 @@ def probed(service: Service, path: str) -> Probed | None:
         return Probed(200, b"alive\n")
     if path != READY:
         return None
-    service.live.poke()
-    if service.closing:
+    context.follower.refresh_if_due()
+    if context.closing:
         return Probed(503, b"stopping\n")
-    if service.live.held is None:
+    if context.follower.snapshot is None:
         return Probed(503, b"starting\n")
-    return Probed(200, b"ready\n") if service.live.ready else Probed(503, b"stale\n")
+    return Probed(200, b"ready\n") if context.follower.ready else Probed(503, b"stale\n")

@@ -18,7 +18,7 @@ from skillyard.remote.sources.protocol import Hit
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
-    from skillyard.serving.runtime.shelf import Shelf
+    from skillyard.serving.runtime.browse import Shelf
 
 __all__ = ["Snapshot", "snapshot_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillyard.catalog.counts import SkillCounts
-from skillyard.serving.runtime.shelf import Shelf, ShelfTag
+from skillyard.serving.runtime.browse import Shelf, ShelfTag
 from skillyard.serving.web.addresses import BROWSE, browse_address, local_address
 from skillyard.serving.web.layout import document
 from skillyard.serving.web.markup import Content, Markup, joined, tag

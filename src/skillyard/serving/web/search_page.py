@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from skillyard.catalog.counts import SkillCounts
 from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
-from skillyard.serving.runtime.shelf import Shelf
+from skillyard.serving.runtime.browse import Shelf
 from skillyard.serving.web.addresses import (
     BROWSE,
     HOME,

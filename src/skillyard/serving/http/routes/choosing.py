@@ -12,9 +12,9 @@ from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy, bounds
 from skillyard.serving.http.fields import refuse_field
 from skillyard.serving.http.routes.search import scorer_of
+from skillyard.serving.runtime.app_context import AppContext, Asked
 from skillyard.serving.runtime.encoding import Reply, json_bytes
 from skillyard.serving.runtime.errors import refusal_of
-from skillyard.serving.runtime.service import Asked, Service
 from skillyard.usecases import evaluate_skills, rank_skills, select_skills, why_skill
 
 __all__ = ["evaluate", "rank", "select", "why"]
@@ -23,7 +23,7 @@ MANY_FILES = 20
 """More than a host names that asks for the work at hand."""
 
 
-async def rank(service: Service, asked: Asked) -> Reply:
+async def rank(context: AppContext, asked: Asked) -> Reply:
     """Answer with a ranking as it is: no floor, no abstention."""
     values = asked.values
     query = _query(values, values["q"])
@@ -35,10 +35,10 @@ async def rank(service: Service, asked: Asked) -> Reply:
         )
         return _trimmed(found.to_dict(), values)
 
-    return await _answered(service, scorer, query.files, work)
+    return await _answered(context, scorer, query.files, work)
 
 
-async def select(service: Service, asked: Asked) -> Reply:
+async def select(context: AppContext, asked: Asked) -> Reply:
     """Answer with a choice, or an abstention: both are 200."""
     values = asked.values
     query = _query(values, values["text"])
@@ -56,7 +56,7 @@ async def select(service: Service, asked: Asked) -> Reply:
         )
         return _trimmed(found.to_dict(), values)
 
-    return await _answered(service, scorer, query.files, work)
+    return await _answered(context, scorer, query.files, work)
 
 
 def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
@@ -73,13 +73,13 @@ def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
     return policy
 
 
-async def evaluate(service: Service, asked: Asked) -> Reply:
+async def evaluate(context: AppContext, asked: Asked) -> Reply:
     """Answer as the documented ``skill_evaluate``."""
     values = asked.values
     if values["text"] is None and not values["files"] and not values["recent_activity"]:
         raise refuse_field("text", "text or files is required", place="body")
 
-    snapshot = await service.snapshot()
+    snapshot = await context.snapshot()
 
     def work(catalog: Catalog) -> dict[str, Any]:
         return evaluate_skills(
@@ -93,10 +93,10 @@ async def evaluate(service: Service, asked: Asked) -> Reply:
             chooser=snapshot.ranked_by(DEFAULT_SCORER),
         ).to_dict()
 
-    return await _answered(service, "confidence", values["files"] or (), work)
+    return await _answered(context, "confidence", values["files"] or (), work)
 
 
-async def why(service: Service, asked: Asked) -> Reply:
+async def why(context: AppContext, asked: Asked) -> Reply:
     """Answer with everything about one skill and one query."""
     values = asked.values
     query = _query(values, values["q"])
@@ -109,22 +109,25 @@ async def why(service: Service, asked: Asked) -> Reply:
             raise refusal_of(error) from None
         return found.to_dict(explain=values["explain"])
 
-    return await _answered(service, scorer, query.files, work)
+    return await _answered(context, scorer, query.files, work)
 
 
 async def _answered(
-    service: Service, scorer: str, files: Sequence[str], work: Callable[[Catalog], dict[str, Any]]
+    context: AppContext,
+    scorer: str,
+    files: Sequence[str],
+    work: Callable[[Catalog], dict[str, Any]],
 ) -> Reply:
     """Return what ``work`` makes of the catalog, made and written out in a thread.
 
     Comparing many files may take a tenth of a second: that is done aside.
     """
-    snapshot = await service.snapshot()
+    snapshot = await context.snapshot()
 
     def run() -> bytes:
         return json_bytes(work(snapshot.ranked_by(scorer)))
 
-    body = await (service.aside(run) if len(files) > MANY_FILES else service.in_thread(run))
+    body = await (context.aside(run) if len(files) > MANY_FILES else context.in_thread(run))
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
 
 

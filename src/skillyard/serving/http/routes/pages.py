@@ -20,13 +20,13 @@ from skillyard.remote.search import FoundSkill, SearchResult, SearchService, Sou
 from skillyard.resources import Resource, list_resources
 from skillyard.serving.http.routes import operations
 from skillyard.serving.http.routes.search import scorer_of
+from skillyard.serving.runtime.app_context import AppContext, Asked
+from skillyard.serving.runtime.browse import shelf_of
 from skillyard.serving.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serving.runtime.errors import BUILDING, Refused, failed, refusal_of
 from skillyard.serving.runtime.fetching import found_by_source
 from skillyard.serving.runtime.local import LOCAL, hit_of
 from skillyard.serving.runtime.options import ServiceOptions, is_loopback
-from skillyard.serving.runtime.service import Asked, Service
-from skillyard.serving.runtime.shelf import shelf_of
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.addresses import EVALUATE, HOME, evaluate_address, fits, search_address
 from skillyard.serving.web.assets import asset
@@ -63,25 +63,25 @@ FOR_GOOD = "max-age=31536000, immutable"
 FILES = 200
 
 
-async def home(service: Service, asked: Asked) -> Reply:
+async def home(context: AppContext, asked: Asked) -> Reply:
     """Answer browsers with the search page, and programs with names and links.
 
     Raises Refused (502) when every source that was asked failed.
     """
-    question = _question(service, asked)
+    question = _question(context, asked)
     if not prefers_html(asked.accept):
-        return (await operations.root(service, asked)).with_headers(Vary="Accept")
-    async with service.places.one():  # the route itself is free, for programs that ask who we are
-        body = await _search(service, question)
+        return (await operations.root(context, asked)).with_headers(Vary="Accept")
+    async with context.places.one():  # the route itself is free, for programs that ask who we are
+        body = await _search(context, question)
     return _page(body).with_headers(Vary="Accept")
 
 
-async def home_by_form(service: Service, asked: Asked) -> Reply:
+async def home_by_form(context: AppContext, asked: Asked) -> Reply:
     """Answer what the form of the page sends: with the page's address where there is one.
 
     An address can be kept and handed on, and going back to it sends nothing again.
     """
-    question = _question(service, asked)
+    question = _question(context, asked)
     address = search_address(
         question.text,
         sources=question.sources,
@@ -90,14 +90,14 @@ async def home_by_form(service: Service, asked: Asked) -> Reply:
     )
     if fits(address) and not question.live:
         return _see(f"{address}#{RESULTS}" if question.text else HOME)
-    return _page(await _search(service, question))
+    return _page(await _search(context, question))
 
 
-def _question(service: Service, asked: Asked) -> Question:
+def _question(context: AppContext, asked: Asked) -> Question:
     """Return what is asked. Raises UnknownName."""
     values = asked.values
     scorer = scorer_of(values)
-    known = service.searching.known_names
+    known = context.searching.known_names
     for name in values["source"]:
         if name and name not in known:
             raise UnknownName("source", name, known)
@@ -115,23 +115,23 @@ def _typed(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-async def _search(service: Service, asked: Question) -> bytes:
-    snapshot = await service.snapshot()
-    offer = Offer(service.searching.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
+async def _search(context: AppContext, asked: Question) -> bytes:
+    snapshot = await context.snapshot()
+    offer = Offer(context.searching.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
     if not asked.text:
-        return await service.in_thread(_home, service, offer, snapshot, asked)
+        return await context.in_thread(_home, context, offer, snapshot, asked)
     names = asked.sources or offer.sources
     # Remotes are asked when a person has said what they want, not with every letter on the way.
     asked = asked._replace(live=asked.live and any(name != LOCAL for name in names))
     here = set(names) == {LOCAL}
     if here and not snapshot.whole.counts.skills:
-        return await service.in_thread(_home, service, offer, snapshot, asked)
+        return await context.in_thread(_home, context, offer, snapshot, asked)
     if asked.live or here:
-        return await service.in_thread(_here, offer, snapshot, asked)
-    sources = await service.in_thread(service.searching.watched, names, snapshot)
+        return await context.in_thread(_here, offer, snapshot, asked)
+    sources = await context.in_thread(context.searching.watched, names, snapshot)
     selected = None
     if LOCAL in names:
-        selected = await service.in_thread(_selected, snapshot, asked)
+        selected = await context.in_thread(_selected, snapshot, asked)
 
     async def run(searcher: SearchService) -> bytes:
         found = await searcher.search(asked.text, asked.limit or LIMIT)
@@ -139,15 +139,15 @@ async def _search(service: Service, asked: Question) -> bytes:
             raise failed([status.to_dict() for status in found.sources])
         return found_page(offer, asked, found, selected)
 
-    return await service.searching.run(run, sources, asked.scorer or DEFAULT_SCORER)
+    return await context.searching.run(run, sources, asked.scorer or DEFAULT_SCORER)
 
 
-def _home(service: Service, offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
+def _home(context: AppContext, offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
     counts = snapshot.whole.counts
     if counts.skills:
         return home_page(offer, asked, Library(counts, shelf_of(snapshot)))
     broken = sum(found.severity == "error" for found in snapshot.whole.diagnostics)
-    return home_page(offer, asked, Library(counts, None, _looked(service.options), broken))
+    return home_page(offer, asked, Library(counts, None, _looked(context.options), broken))
 
 
 def _looked(options: ServiceOptions) -> tuple[str, ...]:
@@ -179,25 +179,25 @@ def _selected(snapshot: Snapshot, asked: Question) -> Selected:
     return select_skills(snapshot.ranked_by(scorer), Query(asked.text), scorer=scorer)
 
 
-async def browse(service: Service, asked: Asked) -> Reply:
+async def browse(context: AppContext, asked: Asked) -> Reply:
     """Answer with one page of the list of all skills, or of those with one tag."""
     values = asked.values
-    snapshot = await service.snapshot()
+    snapshot = await context.snapshot()
 
     def work() -> bytes:
         counts = snapshot.whole.counts
         return browse_page(shelf_of(snapshot), counts, values["tag"].strip(), values["page"])
 
-    return _page(await service.in_thread(work))
+    return _page(await context.in_thread(work))
 
 
-async def skill(service: Service, asked: Asked) -> Reply:
+async def skill(context: AppContext, asked: Asked) -> Reply:
     """Answer with the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
     values = asked.values
     scorer = scorer_of(values)
-    snapshot = await service.snapshot()
+    snapshot = await context.snapshot()
     found = await found_by_source(
-        service, snapshot, values["source"], values["id"], references=True, raw=True
+        context, snapshot, values["source"], values["id"], references=True, raw=True
     )
     view = SkillView(
         found,
@@ -207,8 +207,8 @@ async def skill(service: Service, asked: Asked) -> Reply:
         file=values["file"],
     )
     if values["source"] != LOCAL:
-        return _page(await service.aside(skill_page, view))
-    return _page(await service.aside(_local_page, snapshot, view))
+        return _page(await context.aside(skill_page, view))
+    return _page(await context.aside(_local_page, snapshot, view))
 
 
 def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
@@ -229,41 +229,41 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
     return skill_page(view._replace(why=why))
 
 
-async def evaluate(service: Service, asked: Asked) -> Reply:
+async def evaluate(context: AppContext, asked: Asked) -> Reply:
     """Answer with the page on which a request is tried out."""
     trial = Trial(_typed(asked.values["text"] or ""), _typed(asked.values["files"]))
     files = [line.strip() for line in trial.files.splitlines() if line.strip()][:FILES]
     text = trial.text
     if not text and not files:
-        return _page(await service.in_thread(evaluate_page, trial))
-    snapshot = await service.snapshot()
+        return _page(await context.in_thread(evaluate_page, trial))
+    snapshot = await context.snapshot()
 
     def work() -> bytes:
         evaluated = evaluate_skills(snapshot.ranked_by("confidence"), text, files)
         selected = select_skills(snapshot.ranked_by(DEFAULT_SCORER), Query(text, files))
         return evaluate_page(trial._replace(evaluated=evaluated, selected=selected))
 
-    return _page(await service.in_thread(work))
+    return _page(await context.in_thread(work))
 
 
-async def evaluate_by_form(service: Service, asked: Asked) -> Reply:
+async def evaluate_by_form(context: AppContext, asked: Asked) -> Reply:
     """Answer what the form of that page sends: with the page's address where there is one."""
     text, files = _typed(asked.values["text"] or ""), _typed(asked.values["files"])
     address = evaluate_address(text, files)
     if fits(address):
         return _see(f"{address}#{ANSWERS}" if text or files else EVALUATE)
-    return await evaluate(service, asked)
+    return await evaluate(context, asked)
 
 
-async def docs(service: Service, asked: Asked) -> Reply:
+async def docs(context: AppContext, asked: Asked) -> Reply:
     """Answer with the description of the service as a page."""
-    if "docs" not in service.written:
-        described = operations.description(service)
-        service.written["docs"] = await service.in_thread(docs_page, described)
-    return _page(service.written["docs"])
+    if "docs" not in context.written:
+        described = operations.description(context)
+        context.written["docs"] = await context.in_thread(docs_page, described)
+    return _page(context.written["docs"])
 
 
-async def static(service: Service, asked: Asked) -> Reply:
+async def static(context: AppContext, asked: Asked) -> Reply:
     """Answer with a file that pages load; for good where it is asked for by its hash."""
     found = asset(asked.values["name"])
     if found is None:
@@ -271,7 +271,7 @@ async def static(service: Service, asked: Asked) -> Reply:
     reply = Reply(found.body, found.media, tagged=True)
     if asked.values["v"] != found.version:
         return reply
-    scope = "private" if service.options.token else "public"
+    scope = "private" if context.options.token else "public"
     return reply.with_headers(Cache_Control=f"{scope}, {FOR_GOOD}")
 
 

@@ -7,16 +7,16 @@ from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.sources.github import is_repository
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.http.routes.search import skill_shape
+from skillyard.serving.runtime.app_context import AppContext, Asked
 from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serving.runtime.errors import Refused, not_found
 from skillyard.serving.runtime.fetching import all_failed, found_by_source, here, remotes, there
 from skillyard.serving.runtime.local import LOCAL
-from skillyard.serving.runtime.service import Asked, Service
 
 __all__ = ["by_name", "by_source"]
 
 
-async def by_name(service: Service, asked: Asked) -> Reply:
+async def by_name(context: AppContext, asked: Asked) -> Reply:
     """Answer with the skill that is called so: here, else, by exact name or id, elsewhere.
 
     Three or more segments are owner/repo and an id. Raises Refused: 400 for a blank name, 404
@@ -25,11 +25,11 @@ async def by_name(service: Service, asked: Asked) -> Reply:
     name = asked.values["name"].strip().strip("/")
     if not name:
         raise Refused(400, "blank_name", "the name is blank", field="name")
-    snapshot = await service.snapshot()
+    snapshot = await context.snapshot()
     wanted: bool = asked.values["include_references"]
     raw: bool = asked.values["include_raw"]
     try:
-        found = await here(service, snapshot, name, references=wanted, raw=raw)
+        found = await here(context, snapshot, name, references=wanted, raw=raw)
         return _shown(asked, found).with_headers(Skillyard_Catalog=snapshot.digest[:16])
     except SkillNotFound as error:
         near = list(error.near)
@@ -38,9 +38,9 @@ async def by_name(service: Service, asked: Asked) -> Reply:
         if not is_repository("/".join(parts[:2])):
             raise not_found(name, near)
         source = "/".join(parts[:2])
-        found = await there(service, snapshot, source, parts[-1], references=wanted)
+        found = await there(context, snapshot, source, parts[-1], references=wanted)
         return _shown(asked, found)
-    sources = await remotes(service, snapshot)
+    sources = await remotes(context, snapshot)
     if not sources:
         raise not_found(name, near)
 
@@ -48,7 +48,7 @@ async def by_name(service: Service, asked: Asked) -> Reply:
         return await searcher.find(name, references=wanted)
 
     try:
-        found = await service.searching.run(find, sources, None)
+        found = await context.searching.run(find, sources, None)
     except SkillNotFound as error:
         raise not_found(name, (*near, *error.near)) from None
     except SourceFailed as error:
@@ -58,12 +58,12 @@ async def by_name(service: Service, asked: Asked) -> Reply:
     return _shown(asked, found)
 
 
-async def by_source(service: Service, asked: Asked) -> Reply:
+async def by_source(context: AppContext, asked: Asked) -> Reply:
     """Answer with the skill of that source and id. Raises Refused: 404, 409, 422, 502."""
     values = asked.values
-    snapshot = await service.snapshot()
+    snapshot = await context.snapshot()
     found = await found_by_source(
-        service,
+        context,
         snapshot,
         values["source"],
         values["id"],

@@ -9,21 +9,21 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.remote.sources.settings import load_settings
+from skillyard.serving.runtime.folder_follower import FolderFollower
+from skillyard.serving.runtime.follower import Follower
 from skillyard.serving.runtime.guards import Bodies, Guard, Places
-from skillyard.serving.runtime.live import LiveCatalog
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.metrics import Metrics
 from skillyard.serving.runtime.options import ServiceOptions
 from skillyard.serving.runtime.outcomes import Board
 from skillyard.serving.runtime.publication import Publication
 from skillyard.serving.runtime.searching import Searching
-from skillyard.serving.runtime.served import ServedCatalog
 from skillyard.serving.runtime.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from skillyard.serving.http.routes.route import Route
 
-__all__ = ["ANSWERED_FROM", "Asked", "Service"]
+__all__ = ["ANSWERED_FROM", "AppContext", "Asked"]
 
 T = TypeVar("T")
 
@@ -49,15 +49,15 @@ ANSWERED_FROM: ContextVar[Snapshot | None] = ContextVar("answered_from", default
 """The snapshot that the request at hand is answered from."""
 
 
-def _served(options: ServiceOptions, log: Log) -> ServedCatalog:
+def _follower_for(options: ServiceOptions, log: Log) -> Follower:
     if not options.store:
-        return LiveCatalog(options, log)
-    from skillyard.serving.runtime.followed import FollowedCatalog  # it loads what stores need
+        return FolderFollower(options, log)
+    from skillyard.serving.runtime.store_follower import StoreFollower  # it loads what stores need
 
-    return FollowedCatalog(options, log)
+    return StoreFollower(options, log)
 
 
-class Service:
+class AppContext:
     """The parts of one running service."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Service:
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
         self.searching = Searching(settings, self.board, self._pool, local_only=options.local_only)
-        self.live = _served(options, self.log)
+        self.follower = _follower_for(options, self.log)
         self.publication = Publication()
         self.closing = False
         self._working = 0
@@ -112,18 +112,18 @@ class Service:
     @property
     def working(self) -> bool:
         """True while a thread works, for an answer or on the files."""
-        return self._working > 0 or self.live.working
+        return self._working > 0 or self.follower.working
 
     async def snapshot(self) -> Snapshot:
         """Return the catalog as it is now. Raises Refused (503)."""
-        found = await self.live.current()
-        ANSWERED_FROM.set(found)
-        return found
+        view = await self.follower.current()
+        ANSWERED_FROM.set(view.snapshot)
+        return view.snapshot
 
     async def close(self) -> None:
         """End threads and connections; requests have been answered by now."""
         self.closing = True
         await asyncio.get_running_loop().run_in_executor(None, self.searching.close)
-        await self.live.close()
+        await self.follower.close()
         for pool in (self._pool, self._aside):
             pool.shutdown(wait=True, cancel_futures=True)

@@ -13,9 +13,10 @@ import pytest
 
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.serving.runtime.errors import Refused
-from skillyard.serving.runtime.followed import FollowedCatalog
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.options import ServiceOptions
+from skillyard.serving.runtime.store_follower import StoreFollower
+from skillyard.serving.runtime.view import Change
 from skillyard.store.node.state import NodeState
 from tests.store.node.making import LIBRARY, Node, answers, in_memory, store_in
 from tests.store.skills import skill, skills
@@ -29,7 +30,7 @@ def options_of(folder: Path, **changes: Any) -> ServiceOptions:
 
 def run(
     options: ServiceOptions,
-    work: Callable[[FollowedCatalog], Coroutine[Any, Any, None]],
+    work: Callable[[StoreFollower], Coroutine[Any, Any, None]],
     stream: io.StringIO | None = None,
 ) -> None:
     """Let ``work`` use the catalog of those options, and end it."""
@@ -37,11 +38,11 @@ def run(
     async def bounded() -> None:
         log = Log("none") if stream is None else Log("json", stream)
         async with asyncio.timeout(60):
-            catalog = FollowedCatalog(options, log)
+            follower = StoreFollower(options, log)
             try:
-                await work(catalog)
+                await work(follower)
             finally:
-                await catalog.close()
+                await follower.close()
 
     asyncio.run(bounded())
 
@@ -61,16 +62,15 @@ def test_the_first_who_asks_waits_for_the_first_generation(
         if held_before:
             Node(store, tmp_path / "node").take()
 
-    async def work(catalog: FollowedCatalog) -> None:
-        assert not catalog.ready
-        found = await catalog.current()
+    async def work(follower: StoreFollower) -> None:
+        assert not follower.ready
+        found = (await follower.current()).snapshot
         assert answers(found.whole) == expected
         assert found.generation == 1
-        assert catalog.ready
-        assert catalog.files is found.whole
-        assert catalog.watched
-        assert catalog.poke() is None
-        await catalog.settled()
+        assert follower.ready
+        assert (await follower.fresh()).files is found.whole
+        assert follower.refresh_if_due() is None
+        await follower.settled()
 
     run(options_of(tmp_path), work)
 
@@ -80,9 +80,9 @@ def test_a_look_ends_when_the_first_generation_is_there(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         store.publish(LIBRARY, tenant="acme", publisher="ci")
 
-    async def work(catalog: FollowedCatalog) -> None:
-        await catalog.look()
-        assert catalog.held is not None
+    async def work(follower: StoreFollower) -> None:
+        await follower.refresh()
+        assert follower.snapshot is not None
 
     run(options_of(tmp_path), work)
 
@@ -90,45 +90,48 @@ def test_a_look_ends_when_the_first_generation_is_there(tmp_path: Path) -> None:
 def test_without_any_generation_it_is_refused_as_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillyard.serving.runtime.followed.PATIENCE_S", 0.01)
+    monkeypatch.setattr("skillyard.serving.runtime.freshness.PATIENCE_S", 0.01)
 
-    async def work(catalog: FollowedCatalog) -> None:
+    async def work(follower: StoreFollower) -> None:
         with pytest.raises(Refused) as raised:
-            await catalog.current()
+            await follower.current()
         assert raised.value.status == 503
-        await until(lambda: bool(catalog.failure))
-        assert catalog.failure == "store_not_followed"
-        assert catalog.facts()["generation"] == 0
-        assert not catalog.ready
+        await until(lambda: bool(follower.failure))
+        assert follower.failure == "store_not_followed"
+        assert follower.facts()["generation"] == 0
+        assert not follower.ready
 
     run(options_of(tmp_path), work)
 
 
-def test_listeners_are_called_on_the_loop_for_each_generation(tmp_path: Path) -> None:
+def test_listeners_hear_on_the_loop_what_a_later_generation_changes(
+    tmp_path: Path,
+) -> None:
     with store_in(tmp_path) as store:
         store.publish(LIBRARY, tenant="acme", publisher="ci")
         stream = io.StringIO()
 
-        async def work(catalog: FollowedCatalog) -> None:
+        async def work(follower: StoreFollower) -> None:
             loop = asyncio.get_running_loop()
-            seen: list[int] = []
+            seen: list[tuple[int, list[str]]] = []
 
-            def listen() -> None:
+            def listen(change: Change) -> None:
                 assert asyncio.get_running_loop() is loop
-                assert catalog.held is not None
-                seen.append(catalog.held.generation)
+                assert follower.snapshot is not None
+                added = [each.name for each in change.added]
+                seen.append((follower.snapshot.generation, added))
 
-            catalog.listen(listen)
-            await catalog.current()
+            follower.listen(listen)
+            await follower.current()
             store.publish([skill("more")], tenant="acme", publisher="ci")
-            await until(lambda: seen == [1, 2])
-            assert catalog.reloads == 1
-            held = catalog.held
+            await until(lambda: seen == [(2, ["more"])])
+            assert follower.reloads == 1
+            held = follower.snapshot
             assert held is not None
             assert held.generation == 2
             # What the follower tells of itself comes from its own thread, a moment later.
-            await until(lambda: catalog.facts()["generation"] == 2)
-            assert catalog.headers(held)["Skillyard-Generation"] == "2"
+            await until(lambda: follower.facts()["generation"] == 2)
+            assert follower.headers(held)["Skillyard-Generation"] == "2"
 
         run(options_of(tmp_path), work, stream)
         told = [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -145,17 +148,17 @@ def test_it_goes_on_from_its_folder_and_says_how_old_it_is(tmp_path: Path) -> No
     away = (tmp_path / "store.db").rename(tmp_path / "away.db")
     stream = io.StringIO()
 
-    async def work(catalog: FollowedCatalog) -> None:
-        found = await catalog.current()
+    async def work(follower: StoreFollower) -> None:
+        found = (await follower.current()).snapshot
         assert len(found.whole) == 3
-        await until(lambda: bool(catalog.failure))
-        assert not catalog.ready  # it never heard of the store
-        assert catalog.headers(found)["Skillyard-Age"] == "unknown"
-        assert catalog.facts()["age_s"] is None
+        await until(lambda: bool(follower.failure))
+        assert not follower.ready  # it never heard of the store
+        assert follower.headers(found)["Skillyard-Age"] == "unknown"
+        assert follower.facts()["age_s"] is None
         away.rename(tmp_path / "store.db")
-        await until(lambda: catalog.ready)
-        assert catalog.failure == ""
-        assert float(catalog.headers(found)["Skillyard-Age"]) < 60
+        await until(lambda: follower.ready)
+        assert follower.failure == ""
+        assert float(follower.headers(found)["Skillyard-Age"]) < 60
 
     run(options_of(tmp_path, max_stale_s=3_600), work, stream)
     told = [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -167,9 +170,9 @@ def test_it_goes_on_from_its_folder_and_says_how_old_it_is(tmp_path: Path) -> No
 def test_a_store_that_is_away_is_logged_though_nobody_asks(tmp_path: Path) -> None:
     stream = io.StringIO()
 
-    async def work(catalog: FollowedCatalog) -> None:
-        catalog.poke()
-        await until(lambda: bool(catalog.facts()["failure"]))
+    async def work(follower: StoreFollower) -> None:
+        follower.refresh_if_due()
+        await until(lambda: bool(follower.facts()["failure"]))
         await asyncio.sleep(0)
 
     run(options_of(tmp_path), work, stream)
@@ -179,12 +182,12 @@ def test_a_store_that_is_away_is_logged_though_nobody_asks(tmp_path: Path) -> No
 def test_two_nodes_in_one_folder_are_refused_at_the_start(tmp_path: Path) -> None:
     refused = pytest.raises(SkillIoError, match="another process follows")
     with NodeState(str(tmp_path / "node")).lock(), refused:
-        FollowedCatalog(options_of(tmp_path), Log("none"))
+        StoreFollower(options_of(tmp_path), Log("none"))
 
 
 def test_an_address_that_is_none_is_refused_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput):
-        FollowedCatalog(options_of(tmp_path, store="nothing"), Log("none"))
+        StoreFollower(options_of(tmp_path, store="nothing"), Log("none"))
 
 
 @for_each(

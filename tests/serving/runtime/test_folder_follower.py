@@ -11,44 +11,49 @@ from typing import Any
 
 import pytest
 
-from skillyard.catalog import glancing
+from skillyard.catalog import Catalog, glancing
 from skillyard.index.indexed import open_catalog
 from skillyard.ranking.match import rank
-from skillyard.serving.runtime import live, watching
+from skillyard.serving.runtime import folder_follower, folder_watch, freshness
 from skillyard.serving.runtime.errors import Refused
-from skillyard.serving.runtime.live import LiveCatalog
+from skillyard.serving.runtime.folder_follower import FolderFollower
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.serving.runtime.view import Change, View
 from tests.serving.mcp.running import LIBRARY, document, eventually, options_of, run, write_tree
 
 
 @pytest.fixture(params=["indexed", "in memory"], autouse=True)
 def large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every library counts as large, and nobody is told of changes."""
-    monkeypatch.setattr(live, "LARGE", 0)
-    monkeypatch.setattr(watching, "_watching", lambda: None)
+    monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
+    monkeypatch.setattr(folder_watch, "_watching", lambda: None)
     if request.param == "in memory":
         monkeypatch.setenv("SKILLYARD_INDEX", "off")
 
 
 @asynccontextmanager
-async def following(root: Path) -> AsyncIterator[LiveCatalog]:
-    catalog = LiveCatalog(options_of(root), Log("none"))
+async def following(root: Path) -> AsyncIterator[FolderFollower]:
+    follower = FolderFollower(options_of(root), Log("none"))
     try:
-        await catalog.current()
-        yield catalog
+        await follower.current()
+        yield follower
     finally:
-        await catalog.close()
+        await follower.close()
 
 
-def names(catalog: LiveCatalog) -> list[str]:
-    assert catalog.files is not None
-    return [skill.name for skill in catalog.files]
+def files_of(follower: FolderFollower) -> Catalog:
+    assert follower.view is not None
+    return follower.view.files
 
 
-def best(catalog: LiveCatalog, query: str) -> str:
-    assert catalog.held is not None
-    matches = rank(catalog.held.ranked_by("hybrid"), query, limit=1)
+def names(follower: FolderFollower) -> list[str]:
+    return [skill.name for skill in files_of(follower)]
+
+
+def best(follower: FolderFollower, query: str) -> str:
+    assert follower.snapshot is not None
+    matches = rank(follower.snapshot.ranked_by("hybrid"), query, limit=1)
     return matches[0].skill.name if matches else ""
 
 
@@ -64,45 +69,46 @@ def test_the_files_do_not_wait_for_the_ranking(
         make_ready(self, scorers)
 
     async def work() -> None:
-        async with following(root) as catalog:
-            before = catalog.held
+        async with following(root) as follower:
+            before = follower.snapshot
             monkeypatch.setattr(Snapshot, "make_ready", slowly)
             write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
             try:
-                await catalog.look()
-                assert "brew" in names(catalog)
-                assert catalog.held is before
+                await follower.refresh()
+                assert "brew" in names(follower)
+                assert follower.snapshot is before
                 write_tree(root, {"knit/SKILL.md": document("knit", "Knit woollen socks.")})
-                await catalog.look()
-                assert "knit" in names(catalog)
-                assert catalog.held is before
+                await follower.refresh()
+                assert "knit" in names(follower)
+                assert follower.snapshot is before
             finally:
                 ready.set()
-            await catalog.settled()
-            assert best(catalog, "brew a pot of tea") == "brew"
-            assert best(catalog, "knit woollen socks") == "knit"
-            assert catalog.held is not None
-            assert catalog.files is catalog.held.whole
+            await follower.settled()
+            assert best(follower, "brew a pot of tea") == "brew"
+            assert best(follower, "knit woollen socks") == "knit"
+            assert follower.snapshot is not None
+            assert files_of(follower) is follower.snapshot.whole
 
     run(work())
 
 
-def test_who_listens_hears_of_the_files_and_of_the_ranking(tmp_path: Path) -> None:
+def test_who_listens_hears_once_what_changed_before_it_is_ranked(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
 
     async def work() -> None:
-        async with following(root) as catalog:
-            heard = []
-            catalog.listen(lambda: heard.append((catalog.files, catalog.held)))
+        async with following(root) as follower:
+            heard: list[tuple[Change, View | None]] = []
+            follower.listen(lambda change: heard.append((change, follower.view)))
             (root / "deploy/SKILL.md").write_text(document("deploy", "Fly to the moon."))
-            await catalog.look()
-            await catalog.settled()
-            (files, held), (files_last, held_last) = heard[0], heard[-1]
-            assert held is not None
-            assert held_last is not None
-            assert files is not held.whole
-            assert files_last is held_last.whole
-            assert best(catalog, "fly to the moon") == "deploy"
+            await follower.refresh()
+            await follower.settled()
+            ((change, view),) = heard
+            assert [skill.name for skill in change.changed] == ["deploy"]
+            assert view is not None
+            assert view.files is not view.snapshot.whole
+            assert best(follower, "fly to the moon") == "deploy"
+            assert follower.view is not None
+            assert follower.view.files is follower.view.snapshot.whole
 
     run(work())
 
@@ -113,16 +119,15 @@ def test_a_look_that_finds_nothing_reads_nothing(
     root = write_tree(tmp_path / "skills", LIBRARY)
 
     async def work() -> None:
-        async with following(root) as catalog:
-            files = catalog.files
-            assert files is not None
+        async with following(root) as follower:
+            files = files_of(follower)
             monkeypatch.setattr(glancing, "moved", lambda *known: [])
             monkeypatch.setattr(type(files), "reload", lambda self: pytest.fail("it was read"))
-            monkeypatch.setattr(live, "CHECK_S", 1e9)
-            catalog._checked = catalog._clock()
-            await catalog.look()
-            assert catalog.files is files
-            assert catalog.failure == ""
+            monkeypatch.setattr(freshness, "INDEX_CHECK_S", 1e9)
+            follower._checked = follower._clock()
+            await follower.refresh()
+            assert files_of(follower) is files
+            assert follower.failure == ""
 
     run(work())
 
@@ -133,15 +138,13 @@ def test_what_a_glance_cannot_see_is_found_by_the_check(
     root = write_tree(tmp_path / "skills", LIBRARY)
 
     async def work() -> None:
-        async with following(root) as catalog:
-            files = catalog.files
-            assert files is not None
+        async with following(root) as follower:
             monkeypatch.setattr(glancing, "moved", lambda *known: [])
             write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
-            await catalog.look()  # the first look after a start checks
-            await catalog.settled()
-            assert "brew" in names(catalog)
-            assert best(catalog, "brew a pot of tea") == "brew"
+            await follower.refresh()  # the first look after a start checks
+            await follower.settled()
+            assert "brew" in names(follower)
+            assert best(follower, "brew a pot of tea") == "brew"
 
     run(work())
 
@@ -150,20 +153,20 @@ def test_a_root_that_goes_and_comes_back_is_said_and_unsaid(tmp_path: Path) -> N
     root = write_tree(tmp_path / "skills", LIBRARY)
 
     async def work() -> None:
-        async with following(root) as catalog:
+        async with following(root) as follower:
             root.rename(tmp_path / "away")
-            await catalog.look()
-            assert catalog.failure
-            assert "deploy" in names(catalog)
+            await follower.refresh()
+            assert follower.failure
+            assert "deploy" in names(follower)
             (tmp_path / "away").rename(root)
 
             async def healthy() -> bool:
-                await catalog.look()
-                return catalog.failure == ""
+                await follower.refresh()
+                return follower.failure == ""
 
             await eventually(healthy)
             await asyncio.sleep(0)
-            assert "deploy" in names(catalog)
+            assert "deploy" in names(follower)
 
     run(work())
 
@@ -173,7 +176,7 @@ def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
-    monkeypatch.setattr(live, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(freshness, "PATIENCE_S", 0.0)
     go_on = Event()
     opened = open_catalog
 
@@ -183,24 +186,24 @@ def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
         assert go_on.wait(30)
         return opened(*roots, **options)
 
-    monkeypatch.setattr(live, "open_catalog", slowly)
+    monkeypatch.setattr(folder_follower, "open_catalog", slowly)
 
     async def work() -> None:
-        catalog = LiveCatalog(options_of(root), Log("none"))
+        follower = FolderFollower(options_of(root), Log("none"))
         try:
             with pytest.raises(Refused) as raised:
-                await catalog.current()
+                await follower.current()
             refused = raised.value
             assert (refused.status, refused.code) == (503, "index_building")
             assert refused.extra["progress"]["total"] == 400
             assert 1 <= int(refused.headers["Retry-After"]) <= 30
-            assert catalog.building is not None
+            assert follower.building is not None
             go_on.set()
-            await catalog.settled()
-            assert (await catalog.current()).generation == 1
-            assert catalog.building is None
+            await follower.settled()
+            assert (await follower.current()).snapshot.generation == 1
+            assert follower.building is None
         finally:
             go_on.set()
-            await catalog.close()
+            await follower.close()
 
     run(work())

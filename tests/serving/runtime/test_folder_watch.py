@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.serving.runtime import watching
-from skillyard.serving.runtime.watching import FolderWatch
+from skillyard.serving.runtime import folder_watch
+from skillyard.serving.runtime.folder_watch import FolderWatch
 from tests.serving.mcp.running import run
 
 pytest.importorskip("watchfiles")
@@ -141,7 +141,7 @@ def test_where_the_system_refuses_it_is_said_and_nothing_stands(
         raise OSError(28, "OS file watch limit reached")
         yield set()
 
-    monkeypatch.setattr(watching, "_watching", lambda: refusing)
+    monkeypatch.setattr(folder_watch, "_watching", lambda: refusing)
 
     async def work() -> None:
         async with watched(tmp_path) as told:
@@ -171,7 +171,7 @@ def test_a_watch_that_is_closed_says_nothing_more(tmp_path: Path) -> None:
 def test_without_watchfiles_it_watches_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "_watching", lambda: None)
+    monkeypatch.setattr(folder_watch, "_watching", lambda: None)
     watch = FolderWatch(lambda: None, lambda why: None)
     watch.follow(numbered(tmp_path))
     assert (watch.available, watch.stands) == (False, False)
