@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skillyard import __version__
-from skillyard.serving.http.routes import choosing
+from skillyard.serving.http.routes import ranking
 from skillyard.serving.runtime.folder_follower import FolderFollower
 from tests.parity.trees import write_tree
 from tests.serving.http.running import Running, raw, request, running, until
@@ -107,7 +107,7 @@ def test_a_bug_is_a_500_without_a_trace_and_the_next_request_is_answered(
     def broken(*arguments: Any, **options: Any) -> Any:
         raise RuntimeError("zebra at https://u:hunter2@host/?token=abcdef")
 
-    monkeypatch.setattr(choosing, "rank_skills", broken)
+    monkeypatch.setattr(ranking, "rank_skills", broken)
     with running(tmp_path / "skills") as server:
         answer = server.get("/rank?q=x", headers={"X-Request-Id": "bug"})
         assert answer.status_code == 500

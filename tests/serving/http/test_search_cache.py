@@ -11,7 +11,7 @@ import pytest
 from skillyard.remote.sources.protocol import Hit
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.runtime.options import ServiceLimits
-from skillyard.serving.runtime.outcomes import Watched
+from skillyard.serving.runtime.source_health import ObservedSource
 from skillyard.standin import Upstreams
 from tests.parity.trees import write_tree
 from tests.remote.search.keeping import listed
@@ -34,13 +34,13 @@ def up(up: Upstreams) -> Upstreams:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the sources that were asked, in order."""
     names: list[str] = []
-    search = Watched.search
+    search = ObservedSource.search
 
-    async def noted(source: Watched, query: str, limit: int) -> Sequence[Hit]:
+    async def noted(source: ObservedSource, query: str, limit: int) -> Sequence[Hit]:
         names.append(source.name)
         return await search(source, query, limit)
 
-    monkeypatch.setattr(Watched, "search", noted)
+    monkeypatch.setattr(ObservedSource, "search", noted)
     return names
 
 
@@ -73,7 +73,7 @@ def test_remotes_are_gathered_from_once(
         assert (len(asked), len(up.requests)) == (before, requests)
         assert again[:2] == first * 2
         assert again[2]["ranker"] == "overlap"  # gathered for one scorer, ranked by another
-        assert len(server.context.searching.search_cache.entries) == 1
+        assert len(server.context.searches.search_cache.entries) == 1
 
 
 def test_requests_that_ask_for_other_things_share_nothing(
@@ -122,7 +122,7 @@ def test_raw_text_is_read_from_the_file_each_time(tmp_path: Path, asked: list[st
 
 def test_what_is_kept_stays_within_its_bound(tmp_path: Path) -> None:
     with running(tmp_path / "skills", LIBRARY, local_only=True) as server:
-        remembered = server.context.searching.search_cache.entries
+        remembered = server.context.searches.search_cache.entries
         answers(server, "/search?q=pdf+0")
         remembered.most_bytes = 3 * remembered.bytes + 100
         answers(server, *(f"/search?q=pdf+{number}" for number in range(1, 9)))

@@ -198,7 +198,7 @@ class TestHits:
         self, server: Running
     ) -> None:
         assert server.get("/search?q=pdf").json()["count"]
-        searching = server.context.searching
+        searching = server.context.searches
         assert searching._thread is None
         assert len(searching._free) == 1
 

@@ -19,8 +19,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Request, RequestParams, Result, TextContent
 from pydantic import ConfigDict
 
+from skillyard.serving.mcp.commands import PATH, McpServer
 from skillyard.serving.mcp.server import SkillServer, create_server
-from skillyard.serving.mcp.serving import PATH, McpServer
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.options import ServiceOptions

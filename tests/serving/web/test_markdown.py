@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serving.web.markdown import LONGEST, rendered, source_block
+from skillyard.serving.web.markdown import MAX_CHARACTERS, rendered, source_block
 from skillyard.text import clean
 from tests.serving.web.reading import harm, read
 from tests.tables import for_each
@@ -90,7 +90,7 @@ def test_an_image_is_never_loaded_and_its_text_and_address_stay() -> None:
 
 
 def test_a_text_that_is_too_long_is_shown_as_source_with_the_reason() -> None:
-    shown = rendered("# A\n" + "x" * LONGEST)
+    shown = rendered("# A\n" + "x" * MAX_CHARACTERS)
     assert "longer than" in shown.note
     assert shown.html.startswith("<pre")
     assert "# A" in shown.html
@@ -119,5 +119,5 @@ def test_no_other_construct_holds_it_either(piece: str) -> None:
 
 def check_time(piece: str) -> None:
     start = time.perf_counter()
-    rendered(piece * (LONGEST // len(piece)))
+    rendered(piece * (MAX_CHARACTERS // len(piece)))
     assert time.perf_counter() - start < 20  # a bound on hangs: most take a tenth of a second

@@ -22,7 +22,7 @@ from skillyard.serving.http.fields import from_form, from_json, from_path, from_
 from skillyard.serving.http.routes.pages import refusal_reply
 from skillyard.serving.http.routes.route import Route
 from skillyard.serving.http.routes.table import ROUTES
-from skillyard.serving.runtime.app_context import ANSWERED_FROM, AppContext, Asked
+from skillyard.serving.runtime.app_context import CURRENT_SNAPSHOT, AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import (
     COMPRESSED_FROM,
     SAFE_HEADERS,
@@ -36,7 +36,7 @@ from skillyard.serving.runtime.errors import Refused, refusal_of
 from skillyard.serving.runtime.guards import header_of
 from skillyard.serving.runtime.logging import Log, cause_of
 from skillyard.serving.runtime.options import ServiceOptions
-from skillyard.serving.runtime.probes import probed
+from skillyard.serving.runtime.probes import probe_result
 
 if TYPE_CHECKING:
     from skillyard.serving.mcp.http_app import McpApp
@@ -166,7 +166,7 @@ def _probe(context: AppContext, scope: Scope) -> Reply | None:
     """Return the answer of a probe, without guards, log and figures: it comes each second."""
     if scope["method"] not in ("GET", "HEAD"):
         return None
-    found = probed(context, scope["path"])
+    found = probe_result(context, scope["path"])
     if found is None:
         return None
     return Reply(found.body, "text/plain; charset=utf-8", found.status, SAFE_HEADERS)
@@ -286,7 +286,7 @@ class _Resource:
         context = self._context
         try:
             values = await self._values(route, scope, receive)
-            asked = Asked(
+            asked = RouteRequest(
                 values,
                 f"{scope['scheme']}://{scope[AUTHORITY]}",
                 header_of(scope, b"origin"),
@@ -296,7 +296,7 @@ class _Resource:
             )
             if route.free:
                 return await route.handler(context, asked)
-            async with context.places.one():
+            async with context.limiter.slot():
                 return self._dated(await route.handler(context, asked))
         except Refused as refused:
             return self._refused(refused, cause_of(refused), route, scope)
@@ -311,7 +311,7 @@ class _Resource:
 
     def _dated(self, reply: Reply) -> Reply:
         """Return the answer with what says from which generation it is; a 404 has one too."""
-        snapshot = ANSWERED_FROM.get()
+        snapshot = CURRENT_SNAPSHOT.get()
         if snapshot is None:
             return reply
         return reply._replace(headers={**reply.headers, **self._context.follower.headers(snapshot)})
@@ -321,10 +321,10 @@ class _Resource:
         if route.method == "GET":
             given = from_query(route.fields, scope["query_string"], strict=route.strict)
         elif route.form:
-            body = await self._context.bodies.read(scope, receive, form=True)
+            body = await self._context.body_reader.read(scope, receive, form=True)
             given = await self._context.in_thread(_of_form, route, body)
         else:
-            body = await self._context.bodies.read(scope, receive)
+            body = await self._context.body_reader.read(scope, receive)
             given = await self._context.in_thread(_document, route, body)
         return {**given, **values}
 

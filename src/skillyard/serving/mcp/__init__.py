@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skillyard.serving.mcp.commands import serve_http, serve_stdio
     from skillyard.serving.mcp.http_app import McpApp, mcp_app
     from skillyard.serving.mcp.server import SkillServer, create_server
-    from skillyard.serving.mcp.serving import serve_http, serve_stdio
 
 __all__ = ["McpApp", "SkillServer", "create_server", "mcp_app", "serve_http", "serve_stdio"]
 
@@ -25,8 +25,8 @@ _ROOMS = {
     "SkillServer": "server",
     "create_server": "server",
     "mcp_app": "http_app",
-    "serve_http": "serving",
-    "serve_stdio": "serving",
+    "serve_http": "commands",
+    "serve_stdio": "commands",
 }
 
 

@@ -29,7 +29,7 @@ from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.mcp.call import Shared, cursor_of, notice_of, origin_of, place_in
 from skillyard.serving.mcp.failures import invalid
 from skillyard.serving.mcp.manifests import Entry, EntryFile, Unserved
-from skillyard.serving.mcp.naming import SCHEME, SKILL_FILE, below
+from skillyard.serving.mcp.skill_uris import SCHEME, SKILL_FILE, below
 from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean_line, shorten
@@ -64,7 +64,7 @@ SCOPE: Literal["private"] = "private"
 """Which skills somebody has is their own affair: no shared cache may keep the answers."""
 
 T = TypeVar("T")
-Worked = tuple[T, Iterable[Skill]]
+WorkResult = tuple[T, Iterable[Skill]]
 
 
 class GetSkillParams(RequestParams):
@@ -113,7 +113,7 @@ def _page(shared: Shared, view: View, cursor: str | None) -> _Page:
 async def list_skills(shared: Shared, cursor: str | None) -> dict[str, Any]:
     """Return one page of the entries of all skills that are served (``skills/list``)."""
 
-    def work(view: View) -> Worked[dict[str, Any]]:
+    def work(view: View) -> WorkResult[dict[str, Any]]:
         page = _page(shared, view, cursor)
         result: dict[str, Any] = {"skills": [entry.to_dict() for entry in page.entries]}
         if page.cursor is not None:
@@ -126,7 +126,7 @@ async def list_skills(shared: Shared, cursor: str | None) -> dict[str, Any]:
 async def get_skill(shared: Shared, uri: str) -> dict[str, Any]:
     """Return the entry of one skill by the URI of its SKILL.md (``skills/get``)."""
 
-    def work(view: View) -> Worked[dict[str, Any]]:
+    def work(view: View) -> WorkResult[dict[str, Any]]:
         entry = _entry(shared, view, uri)
         return {"skill": entry.to_dict()}, [entry.skill]
 
@@ -163,7 +163,7 @@ def _unknown(uri: str, why: str = "") -> MCPError:
     return invalid(message, "unknown_uri", uri=shown)
 
 
-async def _answered(shared: Shared, uri: str, work: Callable[[View], Worked[T]]) -> T:
+async def _answered(shared: Shared, uri: str, work: Callable[[View], WorkResult[T]]) -> T:
     if len(uri) > URI_CHARS:
         raise invalid("the URI is too long", "unknown_uri")
     try:
@@ -179,7 +179,7 @@ async def _answered(shared: Shared, uri: str, work: Callable[[View], Worked[T]])
 async def list_resources(shared: Shared, cursor: str | None) -> ListResourcesResult:
     """Return the files of one page of skills (``resources/list``)."""
 
-    def work(view: View) -> Worked[ListResourcesResult]:
+    def work(view: View) -> WorkResult[ListResourcesResult]:
         page = _page(shared, view, cursor)
         listed = [_resource(view, entry, file) for entry in page.entries for file in entry.files]
         return (
@@ -224,7 +224,7 @@ def list_templates() -> ListResourceTemplatesResult:
 async def read_resource(shared: Shared, uri: str) -> ReadResourceResult:
     """Return the bytes of one file (``resources/read``): exactly those that its digest covers."""
 
-    def work(view: View) -> Worked[ReadResourceResult]:
+    def work(view: View) -> WorkResult[ReadResourceResult]:
         root, skill, path = _place(shared, view, uri)
         try:
             data = shared.manifests.read(root, skill, path)
@@ -273,7 +273,7 @@ async def read_directory(shared: Shared, uri: str, cursor: str | None) -> dict[s
     except ValueError as error:
         raise invalid(f"cursor: {error}", "bad_cursor") from None
 
-    def work(view: View) -> Worked[dict[str, Any]]:
+    def work(view: View) -> WorkResult[dict[str, Any]]:
         found = shared.manifests.published(view)
         root = found.root_of(uri)
         path = "" if uri == root else None if root is None else below(root, uri)

@@ -67,7 +67,7 @@ class McpApp:
             refused.headers["Allow"] = "GET, POST, DELETE"
             raise refused
         if scope["method"] == "POST":
-            body = await self._context.bodies.read(scope, receive)
+            body = await self._context.body_reader.read(scope, receive)
             unreadable = refusal_of_surrogates(body)
             if unreadable is not None:
                 sent = unreadable.model_dump_json(by_alias=True, exclude_unset=True)

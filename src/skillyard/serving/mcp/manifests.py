@@ -19,14 +19,14 @@ from skillyard.errors import SkillError
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.resources import list_resources, read_resource
-from skillyard.serving.mcp.naming import (
+from skillyard.serving.mcp.rendition import Unreadable, conforming
+from skillyard.serving.mcp.skill_uris import (
     DESCRIPTION_CHARS,
     SKILL_FILE,
     Published,
     published,
     segment,
 )
-from skillyard.serving.mcp.rendition import Unreadable, conforming
 from skillyard.serving.runtime.local import file_of, is_document
 from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill

@@ -16,7 +16,7 @@ from mcp_types import (
 
 from skillyard.serving.mcp.call import Shared, cursor_of, origin_of, place_in
 from skillyard.serving.mcp.failures import ToolFailed, invalid
-from skillyard.serving.mcp.loading import loaded, offered
+from skillyard.serving.mcp.library_tools import loaded, offered
 from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, shorten

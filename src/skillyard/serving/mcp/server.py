@@ -21,14 +21,14 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from skillyard import __version__
 from skillyard.errors import SkillError
 from skillyard.serving.mcp import extension
-from skillyard.serving.mcp.announcing import Announcer
+from skillyard.serving.mcp.announcer import Announcer
 from skillyard.serving.mcp.call import Call, Shared
 from skillyard.serving.mcp.failures import failure_of, invalid, log_refusal, noted, protocol_error
-from skillyard.serving.mcp.loading import MANY, offered
+from skillyard.serving.mcp.library_tools import MANY, offered
 from skillyard.serving.mcp.manifests import Manifests
-from skillyard.serving.mcp.naming import SKILL_FILE
 from skillyard.serving.mcp.prompts import get_prompt, list_prompts
 from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, checked
+from skillyard.serving.mcp.skill_uris import SKILL_FILE
 from skillyard.serving.mcp.tools import INSTRUCTIONS, TOOLS, described
 from skillyard.serving.mcp.view_worker import ViewWorker
 from skillyard.serving.runtime.app_context import AppContext
@@ -148,7 +148,7 @@ class _Methods:
         async def answered(ctx: Context, params: P) -> R:
             self._hold()
             try:
-                async with self._shared.context.places.one():
+                async with self._shared.context.limiter.slot():
                     return await method(ctx, params)
             except Exception as error:  # noqa: BLE001 - none of another kind leaves here
                 log_refusal(self._log, error, method=ctx.method)

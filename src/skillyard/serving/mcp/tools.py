@@ -8,10 +8,10 @@ from typing import NamedTuple
 from mcp_types import Tool, ToolAnnotations
 
 from skillyard.serving.mcp.call import Answer, Call
-from skillyard.serving.mcp.choosing import select_skill, skill_evaluate, why_skill
-from skillyard.serving.mcp.finding import add_skill, get_cache_stats, get_skill, search_skills
-from skillyard.serving.mcp.loading import list_skills, load_skill, read_skill_file
+from skillyard.serving.mcp.library_tools import list_skills, load_skill, read_skill_file
 from skillyard.serving.mcp.schemas import ARGUMENTS, RESULTS, in_outline, with_names
+from skillyard.serving.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
+from skillyard.serving.mcp.selection_tools import select_skill, skill_evaluate, why_skill
 
 __all__ = ["INSTRUCTIONS", "TOOLS", "described"]
 

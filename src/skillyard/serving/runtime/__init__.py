@@ -2,5 +2,5 @@
 
 :class:`~skillyard.serving.runtime.app_context.AppContext` holds the parts. A :mod:`.follower` holds
 the newest :mod:`.view` of the library, :mod:`.freshness` says how new that is, and
-:mod:`.searching` asks remotes. The surfaces ``http`` and ``mcp`` answer from them.
+:mod:`.search_runner` asks remotes. The surfaces ``http`` and ``mcp`` answer from them.
 """

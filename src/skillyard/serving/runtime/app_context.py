@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from skillyard.remote.sources.settings import load_settings
 from skillyard.serving.runtime.folder_follower import FolderFollower
 from skillyard.serving.runtime.follower import Follower
-from skillyard.serving.runtime.guards import Bodies, Guard, Places
+from skillyard.serving.runtime.guards import BodyReader, ConcurrencyLimiter, Guard
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.metrics import Metrics
 from skillyard.serving.runtime.options import ServiceOptions
-from skillyard.serving.runtime.outcomes import Board
 from skillyard.serving.runtime.publication import Publication
-from skillyard.serving.runtime.searching import Searching
+from skillyard.serving.runtime.search_runner import SearchRunner
 from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.serving.runtime.source_health import SourceHealth
 
 if TYPE_CHECKING:
     from skillyard.serving.http.routes.route import Route
 
-__all__ = ["ANSWERED_FROM", "AppContext", "Asked"]
+__all__ = ["CURRENT_SNAPSHOT", "AppContext", "RouteRequest"]
 
 T = TypeVar("T")
 
 
-class Asked(NamedTuple):
+class RouteRequest(NamedTuple):
     """A request as a route sees it."""
 
     values: dict[str, Any]
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
     """True where the client takes a compressed answer."""
 
 
-ANSWERED_FROM: ContextVar[Snapshot | None] = ContextVar("answered_from", default=None)
+CURRENT_SNAPSHOT: ContextVar[Snapshot | None] = ContextVar("answered_from", default=None)
 """The snapshot that the request at hand is answered from."""
 
 
@@ -71,18 +71,20 @@ class AppContext:
         self.log.hide(options.token or "", *settings.tokens)
         self.metrics = Metrics()
         self.guard = Guard(options)
-        self.bodies = Bodies(options.limits)
-        self.places = Places(options.limits)
-        self.board = Board()
+        self.body_reader = BodyReader(options.limits)
+        self.limiter = ConcurrencyLimiter(options.limits)
+        self.source_health = SourceHealth()
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
-        self._aside = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
-        self.searching = Searching(settings, self.board, self._pool, local_only=options.local_only)
+        self._slow_thread = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
+        self.searches = SearchRunner(
+            settings, self.source_health, self._pool, local_only=options.local_only
+        )
         self.follower = _follower_for(options, self.log)
         self.publication = Publication()
         self.closing = False
         self._working = 0
-        self.written: dict[str, bytes] = {}
-        """Answers that never change, by the name of their route."""
+        self.fixed_bodies: dict[str, bytes] = {}
+        """Response bodies that never change, by the name of their route."""
 
     async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         """Return what ``work`` returns, done in a thread of the pool."""
@@ -92,7 +94,7 @@ class AppContext:
         finally:
             self._working -= 1
 
-    async def aside(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def in_slow_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         """Do what may take long, as rendering a page: one at a time, in a thread of its own.
 
         The threads that answer everything else stay free, whoever asks for how much of it.
@@ -100,7 +102,7 @@ class AppContext:
         self._working += 1
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._aside, work, *arguments)
+            return await loop.run_in_executor(self._slow_thread, work, *arguments)
         finally:
             self._working -= 1
 
@@ -117,13 +119,13 @@ class AppContext:
     async def snapshot(self) -> Snapshot:
         """Return the catalog as it is now. Raises Refused (503)."""
         view = await self.follower.current()
-        ANSWERED_FROM.set(view.snapshot)
+        CURRENT_SNAPSHOT.set(view.snapshot)
         return view.snapshot
 
     async def close(self) -> None:
         """End threads and connections; requests have been answered by now."""
         self.closing = True
-        await asyncio.get_running_loop().run_in_executor(None, self.searching.close)
+        await asyncio.get_running_loop().run_in_executor(None, self.searches.close)
         await self.follower.close()
-        for pool in (self._pool, self._aside):
+        for pool in (self._pool, self._slow_thread):
             pool.shutdown(wait=True, cancel_futures=True)

@@ -11,10 +11,10 @@ from skillyard.skill import Origin, Skill
 from skillyard.store.node.library import EVERY
 from skillyard.text import clean_line
 
-__all__ = ["Shelf", "ShelfTag", "shelf_of"]
+__all__ = ["BrowseIndex", "BrowseTag", "browse_index_of"]
 
 
-class ShelfTag(NamedTuple):
+class BrowseTag(NamedTuple):
     """A tag, and the skills that carry it."""
 
     name: str
@@ -27,21 +27,21 @@ class ShelfTag(NamedTuple):
         return _key(self.name)
 
 
-class Shelf(NamedTuple):
+class BrowseIndex(NamedTuple):
     """What there is to leaf through, in order. Made once for a snapshot."""
 
     skills: Sequence[Skill]
     """By name, whatever its capitals; without copies, shadowed skills and convention documents."""
-    tags: Sequence[ShelfTag]
+    tags: Sequence[BrowseTag]
     """The tag of most skills first, then by name."""
-    by_key: Mapping[str, ShelfTag]
+    by_key: Mapping[str, BrowseTag]
 
-    def tagged(self, tag: str) -> ShelfTag | None:
+    def tagged(self, tag: str) -> BrowseTag | None:
         """Return a tag by its name, None where no skill has it."""
         return self.by_key.get(_key(tag))
 
 
-def shelf_of(snapshot: Snapshot) -> Shelf | None:
+def browse_index_of(snapshot: Snapshot) -> BrowseIndex | None:
     """Return the shelf of a snapshot; None where there are too many skills to be listed.
 
     The first who asks makes it: some hundredths of a second for 10,000 skills.
@@ -54,7 +54,7 @@ def shelf_of(snapshot: Snapshot) -> Shelf | None:
     return snapshot.shelf
 
 
-def _made(whole: Catalog) -> Shelf:
+def _made(whole: Catalog) -> BrowseIndex:
     listed = [skill for skill in whole.candidates if skill.origin != Origin.CONVENTION]
     listed.sort(key=lambda skill: (skill.name.casefold(), skill.name, skill.path))
     groups: dict[str, tuple[str, list[Skill]]] = {}
@@ -62,9 +62,9 @@ def _made(whole: Catalog) -> Shelf:
         for key, name in {_key(tag): tag for tag in reversed(skill.tags)}.items():
             if key:
                 groups.setdefault(key, (name, []))[1].append(skill)
-    tags = [ShelfTag(name, skills) for name, skills in groups.values()]
+    tags = [BrowseTag(name, skills) for name, skills in groups.values()]
     tags.sort(key=lambda tag: (-len(tag.skills), tag.key))
-    return Shelf(listed, tags, {tag.key: tag for tag in tags})
+    return BrowseIndex(listed, tags, {tag.key: tag for tag in tags})
 
 
 def _key(tag: str) -> str:

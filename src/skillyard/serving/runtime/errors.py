@@ -22,7 +22,7 @@ __all__ = ["BUILDING", "Fault", "Refused", "building", "failed", "refusal_of", "
 
 BUILDING = "index_building"
 """Code of the refusals while the index of a library is made for the first time."""
-MOST_WAIT_S = 30
+MAX_WAIT_S = 30
 """Most seconds after which a client is told to ask again: an estimate is no promise."""
 
 
@@ -145,7 +145,7 @@ def building(progress: Progress) -> Refused:
         BUILDING,
         f"the index of this library is being made: {progress.done:,}{total} files are done",
         hint="ask again after the seconds in Retry-After",
-        headers={"Retry-After": str(2 if left is None else min(max(round(left), 1), MOST_WAIT_S))},
+        headers={"Retry-After": str(2 if left is None else min(max(round(left), 1), MAX_WAIT_S))},
         extra={"progress": progress._asdict()},
     )
 

@@ -18,7 +18,7 @@ from skillyard.remote.sources.protocol import Hit
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
-    from skillyard.serving.runtime.browse import Shelf
+    from skillyard.serving.runtime.browse import BrowseIndex
 
 __all__ = ["Snapshot", "snapshot_of"]
 
@@ -42,8 +42,8 @@ class Snapshot:
         """Names what any search of it answers: two snapshots with one identity answer alike."""
         self.hits: LruBytes[str, tuple[Skill, Hit]] = LruBytes(HITS_BYTES)
         """The skills that were found last, as a search shows them; see ``local.hit_of``."""
-        self.shelf: Shelf | None = None
-        """Made when somebody first leafs through the skills; see ``shelf.shelf_of``."""
+        self.shelf: BrowseIndex | None = None
+        """Made when somebody first leafs through the skills; see ``shelf.browse_index_of``."""
         self._catalog = catalog
         self.used = {DEFAULT_SCORER}
         """Names of the scorers that have ranked it: those that the next one is made ready for."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from skillyard.catalog.counts import SkillCounts
 from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
-from skillyard.serving.runtime.browse import Shelf
+from skillyard.serving.runtime.browse import BrowseIndex
 from skillyard.serving.web.addresses import (
     BROWSE,
     HOME,
@@ -32,15 +32,23 @@ from skillyard.serving.web.words import failure_words, status_words
 from skillyard.text import plural
 from skillyard.usecases import Selected
 
-__all__ = ["LONGEST_QUERY", "RESULTS", "Library", "Offer", "Question", "found_page",
-           "home_page", "search_form"]  # fmt: skip
+__all__ = [
+    "MAX_QUERY_CHARACTERS",
+    "RESULTS",
+    "Library",
+    "Offer",
+    "Question",
+    "home_page",
+    "results_page",
+    "search_form",
+]  # fmt: skip
 
 SHOWN = 24
 """Skills that the page without a search names."""
 TAGS = 12
 """Tags that it names."""
 DESCRIPTION = 400
-LONGEST_QUERY = 20_000
+MAX_QUERY_CHARACTERS = 20_000
 """Characters of a request; a prompt that carries a page of text passes."""
 RESULTS = "verdict"
 """The id of the heading of the answer, to which the form leads: reading goes on there."""
@@ -76,7 +84,7 @@ class Library(NamedTuple):
     """What the page says of the catalog where nothing was asked."""
 
     counts: SkillCounts
-    shelf: Shelf | None = None
+    shelf: BrowseIndex | None = None
     """None where there are too many skills to be listed."""
     looked: tuple[str, ...] = ()
     """Where skills were looked for, as far as everybody may know that."""
@@ -146,7 +154,7 @@ def _no_skills(library: Library) -> Markup:
     )  # fmt: skip
 
 
-def found_page(
+def results_page(
     offer: Offer, asked: Question, result: SearchResult, selected: Selected | None
 ) -> bytes:
     """Return the page of a search; ``selected`` is what the catalog would choose by itself."""
@@ -206,7 +214,7 @@ def search_form(offer: Offer, asked: Question) -> Markup:
         id="q",
         name="q",
         rows=1,
-        maxlength=LONGEST_QUERY,
+        maxlength=MAX_QUERY_CHARACTERS,
         placeholder="For example: fill in a PDF form",
         autocomplete="off",
         spellcheck="false",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.http.well_known import index_of
-from skillyard.serving.runtime.app_context import AppContext, Asked
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_reply
 from skillyard.serving.runtime.errors import Refused, not_found
 from skillyard.serving.runtime.local import file_of
@@ -18,25 +18,25 @@ __all__ = ["index", "skill_archive", "skill_file"]
 FRESH = "max-age=60, must-revalidate"
 
 
-async def index(context: AppContext, asked: Asked) -> Reply:
+async def index(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the index."""
     snapshot = await context.snapshot()
     shape = await context.in_thread(index_of, context.publication, snapshot)
     return _open(context, asked, json_reply(shape, tagged=True))
 
 
-async def skill_file(context: AppContext, asked: Asked) -> Reply:
+async def skill_file(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the SKILL.md of a published skill, byte for byte. Raises Refused: 404, 503."""
     return await _file(context, asked, file_of, "text/markdown; charset=utf-8")
 
 
-async def skill_archive(context: AppContext, asked: Asked) -> Reply:
+async def skill_archive(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with all files of a published skill that has several. Raises Refused: 404, 503."""
     return await _file(context, asked, archive_of, "application/zip")
 
 
 async def _file(
-    context: AppContext, asked: Asked, content: Callable[[Skill], bytes], media: str
+    context: AppContext, asked: RouteRequest, content: Callable[[Skill], bytes], media: str
 ) -> Reply:
     name = asked.values["name"]
     snapshot = await context.snapshot()
@@ -61,7 +61,7 @@ async def _file(
     return _open(context, asked, Reply(data, media, tagged=True))
 
 
-def _open(context: AppContext, asked: Asked, reply: Reply) -> Reply:
+def _open(context: AppContext, asked: RouteRequest, reply: Reply) -> Reply:
     """Let pages of the named origins read it, and caches keep it for a minute."""
     scope = "private" if context.options.token else "public"
     reply = reply.with_headers(Cache_Control=f"{scope}, {FRESH}", Vary="Origin")

@@ -11,14 +11,14 @@ from skillyard.errors import SkillyardError
 from skillyard.ranking.registry import scorer_names
 from skillyard.remote.sources.responses import CacheStats
 from skillyard.serving.http.openapi import document
-from skillyard.serving.runtime.app_context import AppContext, Asked
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serving.runtime.metrics import MEDIA, Figure, rendered
 
 __all__ = ["description", "health", "metrics", "openapi", "root"]
 
 
-async def root(context: AppContext, asked: Asked) -> Reply:
+async def root(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with names and links."""
     shape = {
         "name": "skillyard",
@@ -39,12 +39,12 @@ async def root(context: AppContext, asked: Asked) -> Reply:
     return json_reply(shape)
 
 
-async def health(context: AppContext, asked: Asked) -> Reply:
+async def health(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the true state; 503 when requests for skills cannot be answered."""
     snapshot, follower = context.follower.snapshot, context.follower
     if not context.closing:
         follower.refresh_if_due()
-    stats = await context.in_thread(context.searching.cache_stats)
+    stats = await context.in_thread(context.searches.cache_stats)
     sources, fault = await context.in_thread(_sources, context)
     degraded = bool(follower.failure or fault) or any(s["state"] == "failed" for s in sources)
     status = "degraded" if degraded else "healthy"
@@ -71,7 +71,7 @@ async def health(context: AppContext, asked: Asked) -> Reply:
         "building": None if follower.building is None else follower.building._asdict(),
         "sources": sources,
         "sources_failure": fault or None,
-        "requests": {"working": context.places.taken, "waiting": context.places.waiting},
+        "requests": {"working": context.limiter.taken, "waiting": context.limiter.waiting},
     }
     reply = json_reply(shape, 200 if able else 503)
     return reply if able else reply.with_headers(Retry_After="1")
@@ -80,7 +80,7 @@ async def health(context: AppContext, asked: Asked) -> Reply:
 def _sources(context: AppContext) -> tuple[list[dict[str, Any]], str]:
     """Return the state of each default source, or what keeps them from being there at all."""
     try:
-        return context.board.states(context.searching.source_names()), ""
+        return context.source_health.states(context.searches.source_names()), ""
     except SkillyardError as error:
         return [], getattr(error, "code", "") or type(error).__name__
 
@@ -89,9 +89,9 @@ def _cache(stats: CacheStats) -> dict[str, Any]:
     return {"entries": stats.entries, "bytes": stats.bytes, "oldest": stats.oldest}
 
 
-async def metrics(context: AppContext, asked: Asked) -> Reply:
+async def metrics(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the figures."""
-    stats = await context.in_thread(context.searching.cache_stats)
+    stats = await context.in_thread(context.searches.cache_stats)
     figures = [*context.metrics.figures(), *_figures(context, stats)]
     return Reply(rendered(figures).encode("utf-8"), MEDIA)
 
@@ -101,8 +101,8 @@ def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:
     counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
     generation = 0 if snapshot is None else snapshot.generation
     gauges = (
-        ("http_working", "Requests that are worked on.", context.places.taken),
-        ("http_waiting", "Requests that wait for a place.", context.places.waiting),
+        ("http_working", "Requests that are worked on.", context.limiter.taken),
+        ("http_waiting", "Requests that wait for a place.", context.limiter.waiting),
         ("catalog_skills", "Skills of the catalog.", counts.skills),
         (
             "catalog_selectable",
@@ -122,7 +122,7 @@ def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:
         yield Figure(f"skillyard_{name}", "gauge", about, (("", (), float(value)),))
     counters = (
         ("catalog_reloads_total", "Times that the files had changed.", follower.reloads),
-        ("upstream_requests_total", "Requests to remotes.", context.searching.remote_requests),
+        ("upstream_requests_total", "Requests to remotes.", context.searches.remote_requests),
     )
     for name, about, value in counters:
         yield Figure(f"skillyard_{name}", "counter", about, (("", (), float(value)),))
@@ -132,19 +132,19 @@ def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:
         "Failed requests to sources, by source and kind.",
         tuple(
             ("", (("source", name), ("code", code)), float(count))
-            for name, code, count in context.board.failures()
+            for name, code, count in context.source_health.failures()
         ),
     )
 
 
-async def openapi(context: AppContext, asked: Asked) -> Reply:
+async def openapi(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the description of this service."""
-    if "openapi" not in context.written:
-        context.written["openapi"] = json_bytes(description(context))
-    return Reply(context.written["openapi"], tagged=True)
+    if "openapi" not in context.fixed_bodies:
+        context.fixed_bodies["openapi"] = json_bytes(description(context))
+    return Reply(context.fixed_bodies["openapi"], tagged=True)
 
 
 def description(context: AppContext) -> dict[str, Any]:
     """Return the OpenAPI document of this service, with the scorers and sources that it has."""
-    choices = {"scorer": scorer_names(), "source": context.searching.known_names}
+    choices = {"scorer": scorer_names(), "source": context.searches.known_names}
     return document(context.routes, secured=bool(context.options.token), choices=choices)

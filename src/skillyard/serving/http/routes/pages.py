@@ -20,18 +20,18 @@ from skillyard.remote.search import FoundSkill, SearchResult, SearchService, Sou
 from skillyard.resources import Resource, list_resources
 from skillyard.serving.http.routes import operations
 from skillyard.serving.http.routes.search import scorer_of
-from skillyard.serving.runtime.app_context import AppContext, Asked
-from skillyard.serving.runtime.browse import shelf_of
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
+from skillyard.serving.runtime.browse import browse_index_of
 from skillyard.serving.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serving.runtime.errors import BUILDING, Refused, failed, refusal_of
-from skillyard.serving.runtime.fetching import found_by_source
 from skillyard.serving.runtime.local import LOCAL, hit_of
 from skillyard.serving.runtime.options import ServiceOptions, is_loopback
+from skillyard.serving.runtime.skill_lookup import skill_by_source
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.addresses import EVALUATE, HOME, evaluate_address, fits, search_address
 from skillyard.serving.web.assets import asset
 from skillyard.serving.web.browse_page import browse_page
-from skillyard.serving.web.building import building_page
+from skillyard.serving.web.building_page import building_page
 from skillyard.serving.web.docs_page import docs_page
 from skillyard.serving.web.error_page import error_page
 from skillyard.serving.web.evaluate_page import ANSWERS, Trial, evaluate_page
@@ -41,8 +41,8 @@ from skillyard.serving.web.search_page import (
     Library,
     Offer,
     Question,
-    found_page,
     home_page,
+    results_page,
 )
 from skillyard.serving.web.skill_page import SkillView, skill_page
 from skillyard.usecases import Selected, evaluate_skills, select_skills, why_skill
@@ -63,7 +63,7 @@ FOR_GOOD = "max-age=31536000, immutable"
 FILES = 200
 
 
-async def home(context: AppContext, asked: Asked) -> Reply:
+async def home(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer browsers with the search page, and programs with names and links.
 
     Raises Refused (502) when every source that was asked failed.
@@ -71,12 +71,12 @@ async def home(context: AppContext, asked: Asked) -> Reply:
     question = _question(context, asked)
     if not prefers_html(asked.accept):
         return (await operations.root(context, asked)).with_headers(Vary="Accept")
-    async with context.places.one():  # the route itself is free, for programs that ask who we are
+    async with context.limiter.slot():  # the route itself is free, for programs that ask who we are
         body = await _search(context, question)
     return _page(body).with_headers(Vary="Accept")
 
 
-async def home_by_form(context: AppContext, asked: Asked) -> Reply:
+async def home_by_form(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer what the form of the page sends: with the page's address where there is one.
 
     An address can be kept and handed on, and going back to it sends nothing again.
@@ -93,11 +93,11 @@ async def home_by_form(context: AppContext, asked: Asked) -> Reply:
     return _page(await _search(context, question))
 
 
-def _question(context: AppContext, asked: Asked) -> Question:
+def _question(context: AppContext, asked: RouteRequest) -> Question:
     """Return what is asked. Raises UnknownName."""
     values = asked.values
     scorer = scorer_of(values)
-    known = context.searching.known_names
+    known = context.searches.known_names
     for name in values["source"]:
         if name and name not in known:
             raise UnknownName("source", name, known)
@@ -117,7 +117,7 @@ def _typed(text: str) -> str:
 
 async def _search(context: AppContext, asked: Question) -> bytes:
     snapshot = await context.snapshot()
-    offer = Offer(context.searching.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
+    offer = Offer(context.searches.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
     if not asked.text:
         return await context.in_thread(_home, context, offer, snapshot, asked)
     names = asked.sources or offer.sources
@@ -128,7 +128,7 @@ async def _search(context: AppContext, asked: Question) -> bytes:
         return await context.in_thread(_home, context, offer, snapshot, asked)
     if asked.live or here:
         return await context.in_thread(_here, offer, snapshot, asked)
-    sources = await context.in_thread(context.searching.watched, names, snapshot)
+    sources = await context.in_thread(context.searches.observed_sources, names, snapshot)
     selected = None
     if LOCAL in names:
         selected = await context.in_thread(_selected, snapshot, asked)
@@ -137,15 +137,15 @@ async def _search(context: AppContext, asked: Question) -> bytes:
         found = await searcher.search(asked.text, asked.limit or LIMIT)
         if found.failed:
             raise failed([status.to_dict() for status in found.sources])
-        return found_page(offer, asked, found, selected)
+        return results_page(offer, asked, found, selected)
 
-    return await context.searching.run(run, sources, asked.scorer or DEFAULT_SCORER)
+    return await context.searches.run(run, sources, asked.scorer or DEFAULT_SCORER)
 
 
 def _home(context: AppContext, offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
     counts = snapshot.whole.counts
     if counts.skills:
-        return home_page(offer, asked, Library(counts, shelf_of(snapshot)))
+        return home_page(offer, asked, Library(counts, browse_index_of(snapshot)))
     broken = sum(found.severity == "error" for found in snapshot.whole.diagnostics)
     return home_page(offer, asked, Library(counts, None, _looked(context.options), broken))
 
@@ -171,7 +171,7 @@ def _here(offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
     status = SourceStatus(LOCAL, "ok", len(found))
     considered = selected.selection.considered
     result = SearchResult(asked.text, found, (status,), scorer, considered, selected.min_score)
-    return found_page(offer, asked, result, selected)
+    return results_page(offer, asked, result, selected)
 
 
 def _selected(snapshot: Snapshot, asked: Question) -> Selected:
@@ -179,24 +179,24 @@ def _selected(snapshot: Snapshot, asked: Question) -> Selected:
     return select_skills(snapshot.ranked_by(scorer), Query(asked.text), scorer=scorer)
 
 
-async def browse(context: AppContext, asked: Asked) -> Reply:
+async def browse(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with one page of the list of all skills, or of those with one tag."""
     values = asked.values
     snapshot = await context.snapshot()
 
     def work() -> bytes:
         counts = snapshot.whole.counts
-        return browse_page(shelf_of(snapshot), counts, values["tag"].strip(), values["page"])
+        return browse_page(browse_index_of(snapshot), counts, values["tag"].strip(), values["page"])
 
     return _page(await context.in_thread(work))
 
 
-async def skill(context: AppContext, asked: Asked) -> Reply:
+async def skill(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
     values = asked.values
     scorer = scorer_of(values)
     snapshot = await context.snapshot()
-    found = await found_by_source(
+    found = await skill_by_source(
         context, snapshot, values["source"], values["id"], references=True, raw=True
     )
     view = SkillView(
@@ -207,8 +207,8 @@ async def skill(context: AppContext, asked: Asked) -> Reply:
         file=values["file"],
     )
     if values["source"] != LOCAL:
-        return _page(await context.aside(skill_page, view))
-    return _page(await context.aside(_local_page, snapshot, view))
+        return _page(await context.in_slow_thread(skill_page, view))
+    return _page(await context.in_slow_thread(_local_page, snapshot, view))
 
 
 def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
@@ -229,7 +229,7 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
     return skill_page(view._replace(why=why))
 
 
-async def evaluate(context: AppContext, asked: Asked) -> Reply:
+async def evaluate(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the page on which a request is tried out."""
     trial = Trial(_typed(asked.values["text"] or ""), _typed(asked.values["files"]))
     files = [line.strip() for line in trial.files.splitlines() if line.strip()][:FILES]
@@ -246,7 +246,7 @@ async def evaluate(context: AppContext, asked: Asked) -> Reply:
     return _page(await context.in_thread(work))
 
 
-async def evaluate_by_form(context: AppContext, asked: Asked) -> Reply:
+async def evaluate_by_form(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer what the form of that page sends: with the page's address where there is one."""
     text, files = _typed(asked.values["text"] or ""), _typed(asked.values["files"])
     address = evaluate_address(text, files)
@@ -255,15 +255,15 @@ async def evaluate_by_form(context: AppContext, asked: Asked) -> Reply:
     return await evaluate(context, asked)
 
 
-async def docs(context: AppContext, asked: Asked) -> Reply:
+async def docs(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the description of the service as a page."""
-    if "docs" not in context.written:
+    if "docs" not in context.fixed_bodies:
         described = operations.description(context)
-        context.written["docs"] = await context.in_thread(docs_page, described)
-    return _page(context.written["docs"])
+        context.fixed_bodies["docs"] = await context.in_thread(docs_page, described)
+    return _page(context.fixed_bodies["docs"])
 
 
-async def static(context: AppContext, asked: Asked) -> Reply:
+async def static(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with a file that pages load; for good where it is asked for by its hash."""
     found = asset(asked.values["name"])
     if found is None:

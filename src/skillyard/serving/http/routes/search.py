@@ -13,7 +13,7 @@ from skillyard.remote.search import FoundSkill, SearchResult, SearchService
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.fields import refuse_field
 from skillyard.serving.http.long_texts import LongTexts
-from skillyard.serving.runtime.app_context import AppContext, Asked
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, compressed, json_bytes, matches, tag_of
 from skillyard.serving.runtime.errors import failed
 from skillyard.serving.runtime.local import LOCAL
@@ -25,20 +25,20 @@ _OPTIONS = ("limit", "include_content", "explain", "cards")
 """What changes the answer beside the query, the sources and the scorer."""
 
 
-async def search(context: AppContext, asked: Asked) -> Reply:
+async def search(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer a search. Raises Refused (502) when every source that was asked failed."""
     values = asked.values
     query = values["q"] if "q" in values else values["query"]
     scorer = scorer_of(values)
     snapshot = await context.snapshot()
-    names = values["source"] or context.searching.default_names
+    names = values["source"] or context.searches.default_names
     # Only what is here can be told to be the same without asking anybody.
     local = set(names) == {LOCAL}
-    basis = _basis(context.searching.settings, snapshot, query, values) if local else b""
+    basis = _basis(context.searches.settings, snapshot, query, values) if local else b""
     headers = {"Skillyard-Catalog": snapshot.digest[:16]}
     if basis and asked.known and matches(tag_of(basis), asked.known):
         return Reply(b"", tagged=True, basis=basis, headers=headers)
-    raw, watched = values["include_raw"], context.searching.watched
+    raw, watched = values["include_raw"], context.searches.observed_sources
     # Remotes are made from settings and files when they are first named.
     sources = (
         watched(names, snapshot, raw)
@@ -60,7 +60,7 @@ async def search(context: AppContext, asked: Asked) -> Reply:
         # Remotes share one thread, which is not kept busy with that.
         return body, compressed(body) if local and asked.gzip else b""
 
-    body, packed = await context.searching.run(run, sources, scorer)
+    body, packed = await context.searches.run(run, sources, scorer)
     # An answer that lacks what could not be read at the moment is not the one that the basis names.
     named = basis if whole else b""
     return Reply(body, tagged=local, basis=named, packed=packed, headers=headers)

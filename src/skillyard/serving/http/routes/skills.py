@@ -7,16 +7,22 @@ from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.sources.github import is_repository
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.http.routes.search import skill_shape
-from skillyard.serving.runtime.app_context import AppContext, Asked
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serving.runtime.errors import Refused, not_found
-from skillyard.serving.runtime.fetching import all_failed, found_by_source, here, remotes, there
 from skillyard.serving.runtime.local import LOCAL
+from skillyard.serving.runtime.skill_lookup import (
+    all_sources_failed,
+    here,
+    remotes,
+    skill_by_source,
+    there,
+)
 
 __all__ = ["by_name", "by_source"]
 
 
-async def by_name(context: AppContext, asked: Asked) -> Reply:
+async def by_name(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the skill that is called so: here, else, by exact name or id, elsewhere.
 
     Three or more segments are owner/repo and an id. Raises Refused: 400 for a blank name, 404
@@ -48,21 +54,21 @@ async def by_name(context: AppContext, asked: Asked) -> Reply:
         return await searcher.find(name, references=wanted)
 
     try:
-        found = await context.searching.run(find, sources, None)
+        found = await context.searches.run(find, sources, None)
     except SkillNotFound as error:
         raise not_found(name, (*near, *error.near)) from None
     except SourceFailed as error:
-        raise all_failed(sources, error) from None
+        raise all_sources_failed(sources, error) from None
     if found.failure is not None:  # it is known, and could not be had
-        raise all_failed(sources, found.failure)
+        raise all_sources_failed(sources, found.failure)
     return _shown(asked, found)
 
 
-async def by_source(context: AppContext, asked: Asked) -> Reply:
+async def by_source(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with the skill of that source and id. Raises Refused: 404, 409, 422, 502."""
     values = asked.values
     snapshot = await context.snapshot()
-    found = await found_by_source(
+    found = await skill_by_source(
         context,
         snapshot,
         values["source"],
@@ -76,6 +82,6 @@ async def by_source(context: AppContext, asked: Asked) -> Reply:
     return reply
 
 
-def _shown(asked: Asked, found: FoundSkill) -> Reply:
+def _shown(asked: RouteRequest, found: FoundSkill) -> Reply:
     shape = skill_shape(found, raw=asked.values["include_raw"])
     return json_reply(shape, tagged=True)._replace(basis=json_bytes({**shape, "age_s": None}))

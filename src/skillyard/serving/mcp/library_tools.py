@@ -25,18 +25,18 @@ from skillyard.serving.mcp.call import (
     problem_of,
 )
 from skillyard.serving.mcp.failures import ToolFailed, failure_of
-from skillyard.serving.mcp.naming import SKILL_FILE
-from skillyard.serving.mcp.wrapping import framed_file, framed_skill, safe_text
+from skillyard.serving.mcp.frames import frame_file, frame_skill, safe_text
+from skillyard.serving.mcp.skill_uris import SKILL_FILE
 from skillyard.serving.runtime.view import View
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural
 from skillyard.usecases import show_skill
 
-__all__ = ["found_skill", "list_skills", "load_skill", "loaded", "offered", "read_skill_file"]
+__all__ = ["list_skills", "load_skill", "loaded", "offered", "read_skill_file", "skill_by_name"]
 
 PROBLEMS = 50
 """Files that did not load, named in one answer."""
-Worked = tuple[Answer, Iterable[Skill]]
+WorkResult = tuple[Answer, Iterable[Skill]]
 
 
 MANY = 50_000
@@ -73,7 +73,7 @@ async def list_skills(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", f"cursor: {error}") from None
     tags = tuple(values["tags"] or ())
 
-    def work(view: View) -> Worked:
+    def work(view: View) -> WorkResult:
         _refuse_many(view)
         hidden: bool = values["include_hidden"]
         listed = view.cached(("in order", hidden), lambda: _in_order(view, hidden))
@@ -154,7 +154,7 @@ def _problem(view: View, found: Diagnostic) -> dict[str, Any]:
     }
 
 
-def found_skill(view: View, name: str) -> Skill:
+def skill_by_name(view: View, name: str) -> Skill:
     """Return the skill of that name, id or slug. Raises ToolFailed, with what is near it."""
     try:
         return view.catalog.get(name.strip())
@@ -172,8 +172,8 @@ async def load_skill(call: Call) -> Answer:
     """Bring one skill's instructions in their frame, with its files listed."""
     values = call.values
 
-    def work(view: View) -> Worked:
-        skill = found_skill(view, values["name"])
+    def work(view: View) -> WorkResult:
+        skill = skill_by_name(view, values["name"])
         return (
             loaded(
                 view,
@@ -206,7 +206,7 @@ def loaded(
     origin = origin_of(view, skill)
     notice = notice_of(view, skill)
     root = shared.manifests.published(view).roots.get(skill.path)
-    framed = framed_skill(
+    framed = frame_skill(
         skill.name,
         body,
         origin=origin,
@@ -251,8 +251,8 @@ async def read_skill_file(call: Call) -> Answer:
     """Bring one text file of a skill in its frame: of its own folder, and of no other."""
     values = call.values
 
-    def work(view: View) -> Worked:
-        skill = found_skill(view, values["name"])
+    def work(view: View) -> WorkResult:
+        skill = skill_by_name(view, values["name"])
         return _file(view, skill, values["path"], values["max_tokens"]), [skill]
 
     return await call.shared.views.answer(work)
@@ -270,7 +270,7 @@ def _file(view: View, skill: Skill, path: str, max_tokens: int | None) -> Answer
         raise ToolFailed(
             "not_text", f"{path} is not text ({len(data):,} bytes); its resource has its bytes"
         ) from None
-    framed = framed_file(
+    framed = frame_file(
         skill.name,
         path,
         text,

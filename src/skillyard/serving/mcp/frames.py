@@ -21,16 +21,16 @@ from skillyard.text import (
 )
 
 __all__ = [
-    "MOST_FILES",
-    "Framed",
+    "MAX_FILES",
+    "FramedText",
     "attribute",
-    "framed_file",
-    "framed_skill",
+    "frame_file",
+    "frame_skill",
     "safe_json",
     "safe_text",
 ]
 
-MOST_FILES = 200
+MAX_FILES = 200
 """Files that one block lists; the rest are counted."""
 NAME_CHARS = 300
 RULE = (
@@ -39,7 +39,7 @@ RULE = (
 )
 
 
-class Framed(NamedTuple):
+class FramedText(NamedTuple):
     """A text in its frame."""
 
     text: str
@@ -89,7 +89,7 @@ def attribute(text: str) -> str:
     return xml_escape(clean_line(shorten(text, NAME_CHARS)))
 
 
-def framed_skill(
+def frame_skill(
     name: str,
     body: str,
     *,
@@ -100,7 +100,7 @@ def framed_skill(
     notice: str = "",
     max_tokens: int | None = None,
     reader: str = "read_skill_file",
-) -> Framed:
+) -> FramedText:
     """Return a skill's instructions in ``<skill_content>``, with its files listed, none read.
 
     ``notice`` says what a reader has to know of this version, ``reader`` is the tool that reads
@@ -121,20 +121,20 @@ def framed_skill(
     if listed:
         lines += _listing(listed, reader)
     lines.append("</skill_content>")
-    return Framed("\n".join(lines), tokens, kept != safe)
+    return FramedText("\n".join(lines), tokens, kept != safe)
 
 
 def _listing(files: list[str], reader: str) -> list[str]:
     lines = [f"Paths in this skill are relative to its directory; {reader} reads its files."]
     lines.append("<skill_resources>")
-    lines += [f"  <file>{attribute(path)}</file>" for path in files[:MOST_FILES]]
-    if len(files) > MOST_FILES:
-        lines.append(f"  <!-- and {len(files) - MOST_FILES} more -->")
+    lines += [f"  <file>{attribute(path)}</file>" for path in files[:MAX_FILES]]
+    if len(files) > MAX_FILES:
+        lines.append(f"  <!-- and {len(files) - MAX_FILES} more -->")
     lines.append("</skill_resources>")
     return lines
 
 
-def framed_file(
+def frame_file(
     name: str,
     path: str,
     text: str,
@@ -143,7 +143,7 @@ def framed_file(
     digest: str,
     size: int,
     max_tokens: int | None = None,
-) -> Framed:
+) -> FramedText:
     """Return one file of a skill in ``<skill_file>``."""
     safe = safe_text(text)
     tokens = estimate_tokens(safe)
@@ -153,4 +153,4 @@ def framed_file(
         f' origin="{attribute(origin)}" digest="sha256:{digest}" size="{size}">'
     )
     lines = [head, RULE, "", kept, "", "</skill_file>"]
-    return Framed("\n".join(lines), tokens, kept != safe)
+    return FramedText("\n".join(lines), tokens, kept != safe)

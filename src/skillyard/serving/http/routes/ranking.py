@@ -12,7 +12,7 @@ from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy, bounds
 from skillyard.serving.http.fields import refuse_field
 from skillyard.serving.http.routes.search import scorer_of
-from skillyard.serving.runtime.app_context import AppContext, Asked
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes
 from skillyard.serving.runtime.errors import refusal_of
 from skillyard.usecases import evaluate_skills, rank_skills, select_skills, why_skill
@@ -23,7 +23,7 @@ MANY_FILES = 20
 """More than a host names that asks for the work at hand."""
 
 
-async def rank(context: AppContext, asked: Asked) -> Reply:
+async def rank(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with a ranking as it is: no floor, no abstention."""
     values = asked.values
     query = _query(values, values["q"])
@@ -38,7 +38,7 @@ async def rank(context: AppContext, asked: Asked) -> Reply:
     return await _answered(context, scorer, query.files, work)
 
 
-async def select(context: AppContext, asked: Asked) -> Reply:
+async def select(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with a choice, or an abstention: both are 200."""
     values = asked.values
     query = _query(values, values["text"])
@@ -73,7 +73,7 @@ def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
     return policy
 
 
-async def evaluate(context: AppContext, asked: Asked) -> Reply:
+async def evaluate(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer as the documented ``skill_evaluate``."""
     values = asked.values
     if values["text"] is None and not values["files"] and not values["recent_activity"]:
@@ -96,7 +96,7 @@ async def evaluate(context: AppContext, asked: Asked) -> Reply:
     return await _answered(context, "confidence", values["files"] or (), work)
 
 
-async def why(context: AppContext, asked: Asked) -> Reply:
+async def why(context: AppContext, asked: RouteRequest) -> Reply:
     """Answer with everything about one skill and one query."""
     values = asked.values
     query = _query(values, values["q"])
@@ -127,7 +127,9 @@ async def _answered(
     def run() -> bytes:
         return json_bytes(work(snapshot.ranked_by(scorer)))
 
-    body = await (context.aside(run) if len(files) > MANY_FILES else context.in_thread(run))
+    body = await (
+        context.in_slow_thread(run) if len(files) > MANY_FILES else context.in_thread(run)
+    )
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
 
 

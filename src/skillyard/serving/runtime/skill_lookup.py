@@ -19,16 +19,16 @@ from skillyard.serving.runtime.errors import (
     wrong_field,
 )
 from skillyard.serving.runtime.local import LOCAL, found_in
-from skillyard.serving.runtime.outcomes import Watched
 from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.serving.runtime.source_health import ObservedSource
 
 __all__ = [
     "ID_PATTERN",
     "SOURCE_PATTERN",
-    "all_failed",
-    "found_by_source",
+    "all_sources_failed",
     "here",
     "remotes",
+    "skill_by_source",
     "there",
 ]
 
@@ -40,7 +40,7 @@ _SOURCE = re.compile(SOURCE_PATTERN)
 _ID = re.compile(ID_PATTERN)
 
 
-async def found_by_source(
+async def skill_by_source(
     context: AppContext,
     snapshot: Snapshot,
     source: str,
@@ -97,20 +97,20 @@ async def there(
         return await searcher.get(source, skill_id, references=references)
 
     try:
-        return await context.searching.run(get, sources, None)
+        return await context.searches.run(get, sources, None)
     except SourceFailed as error:
         if error.code == "not_found":
             raise not_found(f"{source}/{skill_id}") from None
-        raise all_failed(sources, error) from None
+        raise all_sources_failed(sources, error) from None
 
 
-async def remotes(context: AppContext, snapshot: Snapshot) -> list[Watched]:
+async def remotes(context: AppContext, snapshot: Snapshot) -> list[ObservedSource]:
     """Return the remotes that are asked by default."""
-    names = [name for name in context.searching.default_names if name != LOCAL]
-    return await context.in_thread(context.searching.watched, names, snapshot)
+    names = [name for name in context.searches.default_names if name != LOCAL]
+    return await context.in_thread(context.searches.observed_sources, names, snapshot)
 
 
-def all_failed(sources: Sequence[Watched], error: SourceFailed) -> Refused:
+def all_sources_failed(sources: Sequence[ObservedSource], error: SourceFailed) -> Refused:
     """Return the 502 with the reason of each source that failed."""
     reasons = [source.failure for source in sources if source.failure is not None]
     return failed(reasons) if reasons else refusal_of(error)

@@ -26,20 +26,20 @@ from skillyard.remote.sources.registry import (
 from skillyard.remote.sources.responses import CacheStats
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.runtime.local import LOCAL, CatalogSource
-from skillyard.serving.runtime.outcomes import Board, Watched
 from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.serving.runtime.source_health import ObservedSource, SourceHealth
 
-__all__ = ["Searching"]
+__all__ = ["SearchRunner"]
 
 T = TypeVar("T")
 Search = Callable[[SearchService], Awaitable[T]]
 
 
-class Searching:
+class SearchRunner:
     """Runs searches over remotes and snapshots. Starts with the first search."""
 
     def __init__(
-        self, settings: Settings, board: Board, pool: Executor, *, local_only: bool
+        self, settings: Settings, source_health: SourceHealth, pool: Executor, *, local_only: bool
     ) -> None:
         """Raises InvalidInput where remotes are to be asked and their client is not installed."""
         from importlib.util import find_spec
@@ -50,7 +50,7 @@ class Searching:
                 " library alone: --local-only, local_only=True"
             )
         self.settings = settings
-        self.board = board
+        self.source_health = source_health
         self._pool = pool
         self._local_only = local_only
         self._cache = response_cache(settings)
@@ -94,7 +94,9 @@ class Searching:
         """Return what is kept of remote answers; reads a file."""
         return self._cache.stats()
 
-    def watched(self, names: Sequence[str], snapshot: Snapshot, raw: bool = False) -> list[Watched]:
+    def observed_sources(
+        self, names: Sequence[str], snapshot: Snapshot, raw: bool = False
+    ) -> list[ObservedSource]:
         """Return the named sources over a snapshot. Raises UnknownName, SkillyardError.
 
         ``raw`` where the text of each SKILL.md is wanted too.
@@ -108,7 +110,7 @@ class Searching:
                 raise InvalidInput(f"source {name!r}: this service asks its own catalog only")
             else:
                 found += self._remote(name)
-        return [Watched(source, self.board) for source in found]
+        return [ObservedSource(source, self.source_health) for source in found]
 
     def _remote(self, name: str) -> list[Source]:
         with self._lock:
@@ -118,7 +120,9 @@ class Searching:
                 )
             return self._remotes[name]
 
-    async def run(self, search: Search[T], sources: Sequence[Watched], ranker: str | None) -> T:
+    async def run(
+        self, search: Search[T], sources: Sequence[ObservedSource], ranker: str | None
+    ) -> T:
         """Return what ``search`` returns, run on the loop of the searches.
 
         A search of the catalog alone waits for nobody: one thread of the pool does all of it.

@@ -16,11 +16,11 @@ from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.mcp.call import Answer, Call, notice_of, origin_of, plain_scorer
 from skillyard.serving.mcp.failures import ToolFailed
-from skillyard.serving.mcp.wrapping import framed_skill, safe_text
+from skillyard.serving.mcp.frames import frame_skill, safe_text
 from skillyard.serving.runtime.errors import Refused, failed, not_found, refusal_of
-from skillyard.serving.runtime.fetching import found_by_source
 from skillyard.serving.runtime.local import LOCAL, found_in
-from skillyard.serving.runtime.outcomes import Watched
+from skillyard.serving.runtime.skill_lookup import skill_by_source
+from skillyard.serving.runtime.source_health import ObservedSource
 from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean_line, plural, shorten
@@ -29,22 +29,22 @@ __all__ = ["add_skill", "get_cache_stats", "get_skill", "search_skills"]
 
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 """In seconds. What was kept for a minute is named with its age, so that a model can weigh it."""
-MOST = 20
+MAX_RESULTS = 20
 """Skyll's own range of ``limit`` is 0 to 20."""
 
 
 async def search_skills(call: Call) -> Answer:
     """Search the sources that are switched on; cards, and bodies within a budget of tokens."""
     values, context = call.values, call.shared.context
-    limit = max(0, min(MOST, values["limit"]))
+    limit = max(0, min(MAX_RESULTS, values["limit"]))
     if not values["query"].strip():
         raise ToolFailed("invalid_argument", "query must not be empty")
     scorer = plain_scorer(values["scorer"])
     view = await call.shared.context.follower.fresh()
     if limit == 0:
         return _answer(values["query"], [], [], "nothing was asked for: limit is 0")
-    names = values["sources"] or context.searching.default_names
-    sources = await context.in_thread(context.searching.watched, names, view.ranked)
+    names = values["sources"] or context.searches.default_names
+    sources = await context.in_thread(context.searches.observed_sources, names, view.ranked)
     await call.progress(0, 2, f"asking {plural(len(sources), 'source')}")
 
     async def run(searcher: SearchService) -> Any:
@@ -53,7 +53,7 @@ async def search_skills(call: Call) -> Answer:
         )
 
     try:
-        found = await context.searching.run(run, sources, scorer)
+        found = await context.searches.run(run, sources, scorer)
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
     await call.progress(2, 2, f"{plural(len(found.skills), 'skill')} found")
@@ -156,7 +156,7 @@ def _kept(age_s: float | None) -> str:
 def _framed(view: View, found: FoundSkill, origin: str) -> str:
     skill = found.skill
     local = bool(skill.path) and LOCAL in found.found_by
-    return framed_skill(
+    return frame_skill(
         skill.name,
         skill.body or "",
         origin=origin,
@@ -177,7 +177,7 @@ async def get_skill(call: Call) -> Answer:
     else:
         if "/" not in source and "." not in source:
             raise ToolFailed("invalid_argument", "source must be owner/repo, a domain, or local")
-        found = await found_by_source(
+        found = await skill_by_source(
             shared.context,
             view.ranked,
             source,
@@ -222,12 +222,12 @@ async def _elsewhere(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
     parts = name.split("/")
     if len(parts) > 2:
         source = "/".join(parts[:-1])
-        return await found_by_source(
+        return await skill_by_source(
             shared.context, view.ranked, source, parts[-1], references=wanted, raw=False
         )
-    searching = shared.context.searching
+    searching = shared.context.searches
     names = [each for each in searching.default_names if each != LOCAL]
-    sources = await shared.context.in_thread(searching.watched, names, view.ranked)
+    sources = await shared.context.in_thread(searching.observed_sources, names, view.ranked)
     if not sources:
         raise not_found(name, error.near)
 
@@ -245,7 +245,7 @@ async def _elsewhere(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
     return found
 
 
-def _failed(sources: Sequence[Watched], error: SourceFailed) -> Refused:
+def _failed(sources: Sequence[ObservedSource], error: SourceFailed) -> Refused:
     reasons = [source.failure for source in sources if source.failure is not None]
     return failed(reasons) if reasons else refusal_of(error)
 
@@ -260,15 +260,15 @@ async def get_cache_stats(call: Call) -> Answer:
     """Say what is kept of remote answers, and how the sources are."""
     context = call.shared.context
     view = await call.shared.context.follower.fresh()
-    stats = await context.in_thread(context.searching.cache_stats)
-    names = await context.in_thread(context.searching.source_names)
+    stats = await context.in_thread(context.searches.cache_stats)
+    names = await context.in_thread(context.searches.source_names)
     age = None if stats.oldest is None else round(max(0.0, time.time() - stats.oldest), 1)
     structured = {
         "entries": stats.entries,
         "bytes": stats.bytes,
         "oldest_age_s": age,
-        "remote_requests": context.searching.remote_requests,
-        "sources": context.board.states(names),
+        "remote_requests": context.searches.remote_requests,
+        "sources": context.source_health.states(names),
         "catalog": {
             "skills": view.catalog.counts.skills,
             "generation": view.generation,

@@ -12,8 +12,8 @@ from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy
 from skillyard.serving.mcp.call import Answer, Call, plain_scorer
 from skillyard.serving.mcp.failures import ToolFailed
-from skillyard.serving.mcp.loading import found_skill, loaded
-from skillyard.serving.mcp.wrapping import safe_json, safe_text
+from skillyard.serving.mcp.frames import safe_json, safe_text
+from skillyard.serving.mcp.library_tools import loaded, skill_by_name
 from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import shorten
@@ -29,7 +29,7 @@ PERHAPS = (
     "Use one only where its description is what the request is about; else ask, or go on without a"
     " skill."
 )
-Worked = tuple[Answer, Iterable[Skill]]
+WorkResult = tuple[Answer, Iterable[Skill]]
 
 
 async def select_skill(call: Call) -> Answer:
@@ -54,12 +54,12 @@ async def select_skill(call: Call) -> Answer:
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 
-    def work(view: View) -> Worked:
+    def work(view: View) -> WorkResult:
         found = select_skills(view.ranked.ranked_by(scorer), query, policy, scorer=scorer)
         chosen = found.selection.selected
         block = None
         if chosen and values["max_tokens"] != 0:
-            best = found_skill(view, chosen[0].skill.id)
+            best = skill_by_name(view, chosen[0].skill.id)
             block = loaded(view, call.shared, best, max_tokens=values["max_tokens"]).text
         shape = found.to_dict()
         del shape["diagnostics"]
@@ -104,7 +104,7 @@ async def skill_evaluate(call: Call) -> Answer:
             "invalid_argument", "skill_evaluate needs files or text: give at least one of them"
         )
 
-    def work(view: View) -> Worked:
+    def work(view: View) -> WorkResult:
         catalog = view.ranked.ranked_by(CONFIDENCE)
         found = evaluate_skills(
             catalog,
@@ -147,7 +147,7 @@ async def why_skill(call: Call) -> Answer:
         recent_activity=tuple(values["recent_activity"] or ()),
     )
 
-    def work(view: View) -> Worked:
+    def work(view: View) -> WorkResult:
         catalog = view.ranked.ranked_by(scorer)
         why = explain(catalog, values["name"], query, scorer=scorer, limit=values["limit"])
         why = _below_roots(view, catalog, why)

@@ -21,7 +21,7 @@ from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.errors import Refused
 from skillyard.serving.runtime.logging import STDIO, Log, redirect
 from skillyard.serving.runtime.options import ServiceOptions
-from skillyard.serving.runtime.probes import probed
+from skillyard.serving.runtime.probes import probe_result
 from skillyard.serving.runtime.server import Server, announce, library_of, listening
 
 __all__ = ["PATH", "McpServer", "http_application", "serve_http", "serve_stdio"]
@@ -102,7 +102,7 @@ def http_application(context: AppContext) -> ASGIApp:
         if scope["type"] == "lifespan":
             await _lifespan(context, app, receive, send)
             return
-        probe = probed(context, scope["path"])
+        probe = probe_result(context, scope["path"])
         if probe is not None and scope["method"] in ("GET", "HEAD"):
             await PlainTextResponse(probe.body, probe.status)(scope, receive, send)
             return

@@ -20,21 +20,21 @@ from skillyard.remote.sources.protocol import (
 )
 from skillyard.serving.runtime.errors import error_dict
 
-__all__ = ["Board", "Watched"]
+__all__ = ["ObservedSource", "SourceHealth"]
 
 
-class Board:
-    """The last word of each source. Safe for several threads."""
+class SourceHealth:
+    """How each source answered last, and how often it failed. Safe for several threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._last: dict[str, tuple[float, dict[str, Any] | None]] = {}
+        self._latest: dict[str, tuple[float, dict[str, Any] | None]] = {}
         self._failures: Counter[tuple[str, str]] = Counter()
 
     def note(self, name: str, failure: dict[str, Any] | None) -> None:
         """Note that a source answered, or how it failed."""
         with self._lock:
-            self._last[name] = (time.monotonic(), failure)
+            self._latest[name] = (time.monotonic(), failure)
             if failure is not None:
                 self._failures[name, failure["code"]] += 1
 
@@ -47,7 +47,7 @@ class Board:
         """Return what is known of the named sources: ``ok``, ``failed``, or ``unasked`` so far."""
         now = time.monotonic()
         with self._lock:
-            last = dict(self._last)
+            last = dict(self._latest)
         states = []
         for name in names:
             when, failure = last.get(name, (None, None))
@@ -64,12 +64,12 @@ class Board:
         return states
 
 
-class Watched:
-    """A source whose answers are noted, for all on the board and for one request in ``failure``."""
+class ObservedSource:
+    """A source that records how it answers: for all requests, and for one in ``failure``."""
 
-    def __init__(self, source: Source, board: Board) -> None:
+    def __init__(self, source: Source, health: SourceHealth) -> None:
         self._source = source
-        self._board = board
+        self._health = health
         self.name = source.name
         self.at_hand: bool = getattr(source, "at_hand", False)
         """True for one that waits for nobody and may be asked in any thread."""
@@ -95,7 +95,7 @@ class Watched:
         if isinstance(found, Hits) and found.failures:
             self._failed(found.failures[0])
         else:
-            self._board.note(self.name, None)
+            self._health.note(self.name, None)
         return found
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
@@ -104,13 +104,13 @@ class Watched:
             found = await self._source.fetch(hit, references=references, whole=whole)
         except SourceFailed as error:
             if error.code == "not_found":
-                self._board.note(self.name, None)
+                self._health.note(self.name, None)
             else:
                 self._failed(error)
             raise
-        self._board.note(self.name, None)
+        self._health.note(self.name, None)
         return found
 
     def _failed(self, error: SourceFailed) -> None:
         self.failure = error_dict(self.name, error)
-        self._board.note(self.name, self.failure)
+        self._health.note(self.name, self.failure)
