@@ -29,9 +29,9 @@ def keeping(up: Upstreams, tmp_path: Path) -> Keeping:
 def test_what_is_kept_takes_no_more_than_it_may(up: Upstreams, keeping: Keeping) -> None:
     async def several(search: Counted) -> None:
         await keeping.warm(search)
-        assert search.search_cache.entries.most_bytes == CACHE_BYTES
+        assert search.search_cache.entries.max_bytes == CACHE_BYTES
         one = search.search_cache.entries.bytes
-        search.search_cache.entries.most_bytes = 3 * one
+        search.search_cache.entries.max_bytes = 3 * one
         queries = [f"pdf {'x' * number}" for number in range(6)]
         for query in queries:
             await keeping.warm(search, query)

@@ -124,7 +124,7 @@ def test_what_is_kept_stays_within_its_bound(tmp_path: Path) -> None:
     with running(tmp_path / "skills", LIBRARY, local_only=True) as server:
         remembered = server.context.searches.search_cache.entries
         answers(server, "/search?q=pdf+0")
-        remembered.most_bytes = 3 * remembered.bytes + 100
+        remembered.max_bytes = 3 * remembered.bytes + 100
         answers(server, *(f"/search?q=pdf+{number}" for number in range(1, 9)))
         assert 1 <= len(remembered) <= 4
-        assert remembered.bytes <= remembered.most_bytes
+        assert remembered.bytes <= remembered.max_bytes

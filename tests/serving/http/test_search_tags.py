@@ -189,7 +189,7 @@ class TestHits:
         seen = Snapshot(held.whole, held.whole, 2)
         one, *others = held.whole.skills
         first = hit_of(seen, one)
-        seen.hits.most_bytes = seen.hits.bytes
+        seen.hits.max_bytes = seen.hits.bytes
         assert [hit_of(seen, each).name for each in others] == [each.name for each in others]
         assert len(seen.hits) == 1
         assert hit_of(seen, one) == first

@@ -145,9 +145,9 @@ class SearchCache:
     skill failed, or where an answer came from the cache because its remote was away.
     """
 
-    def __init__(self, transport: DependencyTracker, *, most_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, transport: DependencyTracker, *, max_bytes: int = CACHE_BYTES) -> None:
         """``transport`` is the one through which every source asks whose answers are stored."""
-        self.entries: LruBytes[_Key, _Entry] = LruBytes(most_bytes)
+        self.entries: LruBytes[_Key, _Entry] = LruBytes(max_bytes)
         self.transport = transport
 
     async def get_or_gather(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
-from skillyard.remote.sources.transport import MOST_BYTES, NEGATIVE_S, Check, Reply, Transport
+from skillyard.remote.sources.transport import MAX_BYTES, NEGATIVE_S, Check, Reply, Transport
 
 __all__ = ["Age", "Dependencies", "DependencyTracker", "forbid_caching", "track_dependencies"]
 
@@ -112,7 +112,7 @@ class DependencyTracker(Transport):
         *,
         fresh_s: float = 0.0,
         accept: str = "application/json",
-        most_bytes: int = MOST_BYTES,
+        max_bytes: int = MAX_BYTES,
         check: Check | None = None,
     ) -> Reply:
         """Return what the transport gives, and record how long it is fresh. Raises SourceFailed."""
@@ -121,7 +121,7 @@ class DependencyTracker(Transport):
             dependencies.uses_transport = True
         try:
             reply = await self._real.get(
-                host, path, fresh_s=fresh_s, accept=accept, most_bytes=most_bytes, check=check
+                host, path, fresh_s=fresh_s, accept=accept, max_bytes=max_bytes, check=check
             )
         except BaseException:  # a timeout arrives here as a cancellation
             if dependencies is not None:

@@ -23,7 +23,7 @@ from skillyard.remote.sources.repository import (
     REFERENCES,
     WHOLE,
     Blob,
-    Most,
+    ReadLimits,
     files_beside,
     reference_paths,
     skill_folder,
@@ -105,7 +105,7 @@ class GitHub:
             path,
             fresh_s=TREE_FRESH_S,
             accept="application/vnd.github+json",
-            most_bytes=TREE_BYTES,
+            max_bytes=TREE_BYTES,
             check=_is_tree,
         )
         if reply.status != 200:
@@ -151,7 +151,7 @@ class GitHub:
             address,
             fresh_s=FILE_FRESH_S,
             accept="text/plain, */*;q=0.5",
-            most_bytes=FILE_BYTES,
+            max_bytes=FILE_BYTES,
             check=_is_file,
         )
         if reply.status != 200:
@@ -206,7 +206,7 @@ class GitHub:
         return {"SKILL.md": text, **beside}, skipped
 
     async def _beside(
-        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: Most
+        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: ReadLimits
     ) -> tuple[dict[str, bytes], list[str]]:
         inside = f"{folder}/" if folder else ""
         wanted: list[str] = []

@@ -24,8 +24,8 @@ class LruBytes(Generic[K, V]):
     Everybody gets the same value, so it must be one that nobody can change.
     """
 
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self._entries: OrderedDict[K, _Entry[V]] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
@@ -51,11 +51,11 @@ class LruBytes(Generic[K, V]):
         """Store a value of so many bytes, its key included; not one larger than everything."""
         with self._lock:
             self._remove(key)
-            if size > self.most_bytes:
+            if size > self.max_bytes:
                 return
             self._entries[key] = _Entry(value, size)
             self._bytes += size
-            while self._bytes > self.most_bytes:
+            while self._bytes > self.max_bytes:
                 self._bytes -= self._entries.popitem(last=False)[1].size
 
     def drop(self, key: K) -> None:

@@ -63,7 +63,7 @@ def response_cache(settings: Settings) -> ResponseCache:
 
     return ResponseCache(
         os.path.join(cache_folder(), "remote"),
-        most_bytes=settings.cache_bytes,
+        max_bytes=settings.cache_bytes,
         oldest_s=settings.cache_days * 24 * 3600,
     )
 

@@ -108,7 +108,7 @@ class ServerSource:
             json_of(headers, body, self.url)
 
         reply = await self.transport.get(
-            self.name, path, fresh_s=FRESH_S, most_bytes=ANSWER_BYTES, check=check
+            self.name, path, fresh_s=FRESH_S, max_bytes=ANSWER_BYTES, check=check
         )
         if reply.status != 200:
             raise SourceFailed("not_found", f"{self.url}{path} is not there", status=reply.status)

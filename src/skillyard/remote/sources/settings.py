@@ -18,7 +18,7 @@ __all__ = ["Settings", "config_path", "load_settings"]
 
 GITHUB_TOKENS = ("SKILLYARD_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
 SKILLS_SH_TOKEN = "SKILLYARD_SKILLS_SH_TOKEN"
-LONGEST_S = 1e9
+MAX_SECONDS = 1e9
 """Above every limit in seconds or days that means something; so no infinity, no NaN."""
 
 
@@ -182,9 +182,9 @@ def _checked(settings: Settings, path: str) -> Settings:
     for repository in settings.repositories:
         if not is_repository(repository):
             raise InvalidInput(f"{path}: {repository!r} is no owner/repo")
-    if settings.over_fetch_floor < 0 or not 0 < settings.source_timeout_s < LONGEST_S:
+    if settings.over_fetch_floor < 0 or not 0 < settings.source_timeout_s < MAX_SECONDS:
         raise InvalidInput(f"{path}: over_fetch_floor is at least 0, source_timeout_s above 0")
-    if settings.cache_bytes < 0 or not 0 <= settings.cache_days < LONGEST_S:
+    if settings.cache_bytes < 0 or not 0 <= settings.cache_days < MAX_SECONDS:
         raise InvalidInput(f"{path}: cache.max_bytes and cache.max_age_days are at least 0")
     for variable, token in (
         (" or ".join(GITHUB_TOKENS), settings.github_token),

@@ -16,22 +16,22 @@ from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.github import LFS, GitHub, is_repository
 from skillyard.remote.sources.paths import checked_files, is_inside
 from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source, SourceFailed
-from skillyard.remote.sources.repository import REFERENCES, Most, bounded
+from skillyard.remote.sources.repository import REFERENCES, ReadLimits, bounded
 from skillyard.remote.sources.settings import SKILLS_SH_TOKEN, Settings
 from skillyard.remote.sources.transport import Host, Reply, Transport
 
 __all__ = ["SkillsSh", "build", "hosts"]
 
-FEWEST_CHARACTERS = 2
+MIN_CHARACTERS = 2
 """The marketplace takes no shorter query."""
-MOST_HITS = 100
+MAX_HITS = 100
 SEARCH_FRESH_S = 60.0
 SNAPSHOT_FRESH_S = 3_600.0
 SNAPSHOT_BYTES = 16 * 1024 * 1024
 """What a host of the Skills extension has to take (spec/peers.md §3.5)."""
 ENTRY_BYTES = 512
 """What a hit takes in memory beside its texts."""
-MOST_INSTALLS = 10**12
+MAX_INSTALLS = 10**12
 
 
 class SkillsSh:
@@ -51,11 +51,11 @@ class SkillsSh:
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return what the marketplace finds, in its order. Raises SourceFailed."""
         text = " ".join(query.split())
-        if len(text) < FEWEST_CHARACTERS:
+        if len(text) < MIN_CHARACTERS:
             return []
         documented = bool(self.transport.hosts[self.name].token)
         route = "/api/v1/skills/search" if documented else "/api/search"
-        asked = urlencode({"q": text, "limit": min(limit, MOST_HITS)})
+        asked = urlencode({"q": text, "limit": min(limit, MAX_HITS)})
         reply = await self.transport.get(
             self.name, f"{route}?{asked}", fresh_s=SEARCH_FRESH_S, check=_is_search
         )
@@ -99,7 +99,7 @@ class SkillsSh:
             raise SourceFailed("not_found", f"skills.sh keeps no snapshot for {hit.source}")
         path = f"/api/download/{hit.source}/{quote(hit.id, safe='')}"
         reply = await self.transport.get(
-            self.name, path, fresh_s=SNAPSHOT_FRESH_S, most_bytes=SNAPSHOT_BYTES, check=_is_snapshot
+            self.name, path, fresh_s=SNAPSHOT_FRESH_S, max_bytes=SNAPSHOT_BYTES, check=_is_snapshot
         )
         if reply.status != 200:
             raise SourceFailed("not_found", f"skills.sh has no snapshot of {hit.key}", status=404)
@@ -141,7 +141,7 @@ def _wanted(answer: Any, *, references: bool, whole: bool) -> _Files:
     if "SKILL.md" not in files or files["SKILL.md"].startswith(LFS):
         return _Files(MappingProxyType({}), tuple(skipped))
     if not whole:
-        most = REFERENCES if references else Most(0, 0)
+        most = REFERENCES if references else ReadLimits(0, 0)
         files, left_out = bounded(files, most)
         skipped += left_out if references else []
     return _Files(MappingProxyType(files), tuple(skipped))
@@ -208,9 +208,9 @@ def installs_of(value: Any) -> int:
     """Return a count of installs, whatever came: 0 for what is none, never below."""
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value.strip()[:15])
-    if isinstance(value, float) and value == value and abs(value) < MOST_INSTALLS:
+    if isinstance(value, float) and value == value and abs(value) < MAX_INSTALLS:
         value = int(value)
-    return max(0, min(value, MOST_INSTALLS)) if type(value) is int else 0
+    return max(0, min(value, MAX_INSTALLS)) if type(value) is int else 0
 
 
 def hosts(settings: Settings) -> dict[str, Host]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "Host", "Reply", "Transport", "origin_of"]
 
-MOST_BYTES = 1_048_576
+MAX_BYTES = 1_048_576
 """One answer, unpacked, where the caller names no other limit."""
 DEADLINE_S = 30.0
 """One answer with all its redirects."""
@@ -42,7 +42,7 @@ NEGATIVE_S = 60.0
 """How long "there is no such thing" is believed."""
 PARSED_BYTES = 64 * 1024 * 1024
 """What is kept of what was worked out of answers."""
-KEPT_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
+CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
 GONE = frozenset({404, 410, 451})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 USER_AGENT = "skillyard (+agent skills search)"
@@ -170,7 +170,7 @@ class Transport:
         *,
         fresh_s: float = 0.0,
         accept: str = "application/json",
-        most_bytes: int = MOST_BYTES,
+        max_bytes: int = MAX_BYTES,
         check: Check | None = None,
     ) -> Reply:
         """Return what lies at ``path`` of a host (or at a whole address on it): 200 or 404.
@@ -199,9 +199,7 @@ class Transport:
             raise failure
         task = self._running.get(key)
         if task is None:
-            task = asyncio.create_task(
-                self._ask(key, url, asked, accept, most_bytes, check, stored)
-            )
+            task = asyncio.create_task(self._ask(key, url, asked, accept, max_bytes, check, stored))
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return await asyncio.shield(task)
@@ -221,13 +219,13 @@ class Transport:
         url: str,
         host: Host,
         accept: str,
-        most_bytes: int,
+        max_bytes: int,
         check: Check | None,
         stored: Stored | None,
     ) -> Reply:
         came = False
         try:
-            reply = await self._answer(url, host, accept, most_bytes, stored)
+            reply = await self._answer(url, host, accept, max_bytes, stored)
             came = True
             self._breaker.record(origin_of(url))
             if reply.status == 200 and check is not None:
@@ -245,13 +243,13 @@ class Transport:
             self.cache.confirm(key, now)
             return Reply(stored.status, stored.headers, stored.body)
         if reply.status == 200 or reply.status in GONE:
-            kept = {name: reply.headers[name] for name in KEPT_HEADERS if name in reply.headers}
+            kept = {name: reply.headers[name] for name in CACHED_HEADERS if name in reply.headers}
             body = reply.body if reply.status == 200 else b""
             self.cache.put(key, Stored(url, reply.status, kept, body, now, now))
         return reply
 
     async def _answer(
-        self, url: str, host: Host, accept: str, most_bytes: int, stored: Stored | None
+        self, url: str, host: Host, accept: str, max_bytes: int, stored: Stored | None
     ) -> Reply:
         """Return 200, 304 or 404 (and kin), redirects followed. Raises SourceFailed."""
         import httpx2
@@ -267,7 +265,7 @@ class Transport:
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
                             return await self._read(
-                                url, host, response, most_bytes, asked_whether=conditional
+                                url, host, response, max_bytes, asked_whether=conditional
                             )
                         url = self._next(url, response)
                 raise SourceFailed("refused", f"{_shown(url)}: more than {HOPS} redirects")
@@ -355,7 +353,7 @@ class Transport:
         return target
 
     async def _read(
-        self, url: str, host: Host, response: Any, most_bytes: int, *, asked_whether: bool
+        self, url: str, host: Host, response: Any, max_bytes: int, *, asked_whether: bool
     ) -> Reply:
         status = int(response.status_code)
         headers = {str(k).lower(): str(v) for k, v in response.headers.items()}
@@ -363,7 +361,7 @@ class Transport:
             what = f"{_shown(url)} answered 304 to no condition"
             raise SourceFailed("bad_answer", what, status=304)
         if status in (200, 304):
-            body = await read_body(_shown(url), response, most_bytes) if status == 200 else b""
+            body = await read_body(_shown(url), response, max_bytes) if status == 200 else b""
             return Reply(status, headers, body)
         if status in GONE:
             return Reply(status, headers, b"")

@@ -26,7 +26,7 @@ OLDER = "/.well-known/skills/index.json"
 FRESH_S = 300.0
 ARCHIVE_BYTES = 16 * 1024 * 1024
 FILE_BYTES = 1_048_576
-MOST_FILES = 64
+MAX_FILES = 64
 """Files of one skill of the older index that are asked for one by one."""
 
 
@@ -114,7 +114,7 @@ class WellKnown:
         for item in filter(_is_entry, answer["skills"]):
             name, files = item.get("name"), item.get("files")
             if _is_name(name) and isinstance(files, list) and "SKILL.md" in files:
-                named = [f for f in files if isinstance(f, str) and is_inside(f)][:MOST_FILES]
+                named = [f for f in files if isinstance(f, str) and is_inside(f)][:MAX_FILES]
                 base = urljoin(url, f"{name}/")
                 hits.append(self._hit(site, item, name, base, "", "\n".join(named)))
         return hits
@@ -170,7 +170,7 @@ class WellKnown:
                         return listed
         raise SourceFailed("not_found", f"no site lists {hit.key}")
 
-    async def _reply(self, hit: Hit, url: str, most_bytes: int) -> Reply:
+    async def _reply(self, hit: Hit, url: str, max_bytes: int) -> Reply:
         def check(headers: Mapping[str, str], body: bytes) -> None:
             if hit.digest and digest_of(body) != hit.digest:
                 raise SourceFailed(
@@ -182,7 +182,7 @@ class WellKnown:
             url,
             fresh_s=FRESH_S,
             accept="*/*",
-            most_bytes=most_bytes,
+            max_bytes=max_bytes,
             check=check,
         )
         if reply.status != 200:

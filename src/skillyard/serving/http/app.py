@@ -166,10 +166,10 @@ def _probe(context: AppContext, scope: Scope) -> Reply | None:
     """Return the answer of a probe, without guards, log and figures: it comes each second."""
     if scope["method"] not in ("GET", "HEAD"):
         return None
-    found = probe_result(context, scope["path"])
-    if found is None:
+    probe = probe_result(context, scope["path"])
+    if probe is None:
         return None
-    return Reply(found.body, "text/plain; charset=utf-8", found.status, SAFE_HEADERS)
+    return Reply(probe.body, "text/plain; charset=utf-8", probe.status, SAFE_HEADERS)
 
 
 def _log_refusal(
@@ -286,7 +286,7 @@ class _Resource:
         context = self._context
         try:
             values = await self._values(route, scope, receive)
-            asked = RouteRequest(
+            route_request = RouteRequest(
                 values,
                 f"{scope['scheme']}://{scope[AUTHORITY]}",
                 header_of(scope, b"origin"),
@@ -295,9 +295,9 @@ class _Resource:
                 accepts_gzip(header_of(scope, b"accept-encoding")),
             )
             if route.free:
-                return await route.handler(context, asked)
+                return await route.handler(context, route_request)
             async with context.limiter.slot():
-                return self._dated(await route.handler(context, asked))
+                return self._dated(await route.handler(context, route_request))
         except Refused as refused:
             return self._refused(refused, cause_of(refused), route, scope)
         except SkillyardError as error:
@@ -351,8 +351,8 @@ class _Resource:
         reply = reply.with_headers(ETag=tag)
         if "Cache-Control" not in reply.headers:
             reply = reply.with_headers(Cache_Control="no-cache")
-        asked = header_of(scope, b"if-none-match")
-        if asked and matches(tag, asked):
+        if_none_match = header_of(scope, b"if-none-match")
+        if if_none_match and matches(tag, if_none_match):
             return reply._replace(body=b"", media="", status=304)
         return reply
 

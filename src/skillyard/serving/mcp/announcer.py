@@ -73,7 +73,7 @@ class Announcer:
         events += [ResourceUpdated(uri=uri) for uri in updated]
         self._start(self._publish(events))
         for session, followed in list(self._sessions.items()):
-            self._start(_told(session, events, frozenset(followed)))
+            self._start(_notify_session(session, events, frozenset(followed)))
 
     def _start(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -90,7 +90,7 @@ class Announcer:
             task.cancel()
 
 
-async def _told(
+async def _notify_session(
     session: ServerSession, events: list[ServerEvent], followed: frozenset[str]
 ) -> None:
     """Send one client what concerns it. It may be gone: that is no reason to fail."""

@@ -76,17 +76,17 @@ def origin_of(view: View, skill: Skill) -> str:
 
 def notice_of(view: View, skill: Skill) -> str:
     """Return what is to say of a version that is served though its file is broken; else empty."""
-    found = view.last_good.get(skill.path)
-    if found is None:
+    error = view.last_good.get(skill.path)
+    if error is None:
         return ""
-    what = problem_of(found)
+    what = problem_of(error)
     return f"The file does not load since its last edit ({what}); this is the version before it."
 
 
-def problem_of(found: Diagnostic) -> str:
+def problem_of(diagnostic: Diagnostic) -> str:
     """Return what a diagnostic says, in one line without a path."""
-    where = f"line {found.line}: " if found.line is not None else ""
-    return shorten(clean_line(where + found.message), 300)
+    where = f"line {diagnostic.line}: " if diagnostic.line is not None else ""
+    return shorten(clean_line(where + diagnostic.message), 300)
 
 
 def cursor_of(last: str) -> str:
@@ -101,9 +101,13 @@ def place_in(cursor: str | None) -> str | None:
     if not cursor.isascii() or len(cursor) > 4_000:
         raise ValueError("not a cursor of this server")
     try:
-        found = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
+        decoded = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
     except (ValueError, RecursionError):
         raise ValueError("not a cursor of this server") from None
-    if not isinstance(found, dict) or not isinstance(found.get("after"), str) or len(found) != 1:
+    if (
+        not isinstance(decoded, dict)
+        or not isinstance(decoded.get("after"), str)
+        or len(decoded) != 1
+    ):
         raise ValueError("not a cursor of this server")
-    return str(found["after"])
+    return str(decoded["after"])

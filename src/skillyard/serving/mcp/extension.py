@@ -95,19 +95,19 @@ def _page(shared: Shared, view: View, cursor: str | None) -> _Page:
         after = place_in(cursor)
     except ValueError as error:
         raise invalid(f"cursor: {error}", "bad_cursor") from None
-    found: list[Entry] = []
+    entries: list[Entry] = []
     last: str | None = None
     for root, skill in shared.manifests.published(view).by_root.items():
         if after is not None and root <= after:
             continue
-        if len(found) == PAGE:
-            return _Page(tuple(found), last)
+        if len(entries) == PAGE:
+            return _Page(tuple(entries), last)
         last = root
         try:
-            found.append(shared.manifests.entry(root, skill))
+            entries.append(shared.manifests.entry(root, skill))
         except (Unserved, SourceFailed):
             continue  # the tools serve it, and skills/get says why this does not
-    return _Page(tuple(found), None)
+    return _Page(tuple(entries), None)
 
 
 async def list_skills(shared: Shared, cursor: str | None) -> dict[str, Any]:
@@ -135,11 +135,11 @@ async def get_skill(shared: Shared, uri: str) -> dict[str, Any]:
 
 def _entry(shared: Shared, view: View, uri: str) -> Entry:
     """Return the entry whose own URI that is. Raises MCPError, SourceFailed."""
-    found = shared.manifests.published(view)
+    published = shared.manifests.published(view)
     root = uri.removesuffix(f"/{SKILL_FILE}")
-    skill = found.by_root.get(root) if root != uri else None
+    skill = published.by_root.get(root) if root != uri else None
     if skill is None:
-        raise _unknown(uri, _refusal(view, found.refused, uri))
+        raise _unknown(uri, _refusal(view, published.refused, uri))
     try:
         return shared.manifests.entry(root, skill)
     except Unserved as error:
@@ -238,12 +238,12 @@ async def read_resource(shared: Shared, uri: str) -> ReadResourceResult:
 
 def _place(shared: Shared, view: View, uri: str) -> tuple[str, Skill, str]:
     """Return (skill folder's URI, skill, path inside it). Raises MCPError."""
-    found = shared.manifests.published(view)
-    root = found.root_of(uri)
+    published = shared.manifests.published(view)
+    root = published.root_of(uri)
     path = None if root is None else below(root, uri)
     if root is None or path is None:
         raise _no_file(uri)
-    return root, found.by_root[root], path
+    return root, published.by_root[root], path
 
 
 def _no_file(uri: str) -> MCPError:
@@ -274,13 +274,13 @@ async def read_directory(shared: Shared, uri: str, cursor: str | None) -> dict[s
         raise invalid(f"cursor: {error}", "bad_cursor") from None
 
     def work(view: View) -> WorkResult[dict[str, Any]]:
-        found = shared.manifests.published(view)
-        root = found.root_of(uri)
+        published = shared.manifests.published(view)
+        root = published.root_of(uri)
         path = "" if uri == root else None if root is None else below(root, uri)
         if root is None or path is None:
             raise _no_directory(uri)
         try:
-            entry = shared.manifests.entry(root, found.by_root[root])
+            entry = shared.manifests.entry(root, published.by_root[root])
         except Unserved:
             raise _no_directory(uri) from None
         children = dict(_children(view, entry, path, uri))

@@ -142,15 +142,15 @@ def _card(view: View, skill: Skill, root: str | None) -> dict[str, Any]:
 
 def _problems(view: View) -> list[dict[str, Any]]:
     """Return what did not load, and whether a version before it is served."""
-    errors = [found for found in view.files.diagnostics if found.severity == "error"]
-    return [_problem(view, found) for found in errors[:PROBLEMS]]
+    errors = [diagnostic for diagnostic in view.files.diagnostics if diagnostic.severity == "error"]
+    return [_problem(view, diagnostic) for diagnostic in errors[:PROBLEMS]]
 
 
-def _problem(view: View, found: Diagnostic) -> dict[str, Any]:
+def _problem(view: View, diagnostic: Diagnostic) -> dict[str, Any]:
     return {
-        "path": safe_text(clean_line(view.shown_path(found.path))),
-        "message": safe_text(problem_of(found)),
-        "served": found.path in view.last_good,
+        "path": safe_text(clean_line(view.shown_path(diagnostic.path))),
+        "message": safe_text(problem_of(diagnostic)),
+        "served": diagnostic.path in view.last_good,
     }
 
 
@@ -160,11 +160,11 @@ def skill_by_name(view: View, name: str) -> Skill:
         return view.catalog.get(name.strip())
     except SkillError as error:
         failure = failure_of(error)
-        for found in view.files.diagnostics:
-            parts = view.shown_path(found.path).split("/")
-            if found.severity == "error" and name.strip() in parts:
+        for diagnostic in view.files.diagnostics:
+            parts = view.shown_path(diagnostic.path).split("/")
+            if diagnostic.severity == "error" and name.strip() in parts:
                 what = f"no skill is called {name.strip()[:200]!r}: {'/'.join(parts)} did not load"
-                raise ToolFailed("skill_not_loaded", f"{what}: {problem_of(found)}") from None
+                raise ToolFailed("skill_not_loaded", f"{what}: {problem_of(diagnostic)}") from None
         raise (failure or error) from None
 
 

@@ -53,45 +53,45 @@ async def search_skills(call: Call) -> Answer:
         )
 
     try:
-        found = await context.searches.run(run, sources, scorer)
+        result = await context.searches.run(run, sources, scorer)
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
-    await call.progress(2, 2, f"{plural(len(found.skills), 'skill')} found")
-    statuses = [status.to_dict() for status in found.sources]
-    if found.failed:
+    await call.progress(2, 2, f"{plural(len(result.skills), 'skill')} found")
+    statuses = [status.to_dict() for status in result.sources]
+    if result.failed:
         raise failed(statuses)
     left = values["max_tokens"]
     cards = []
-    for each in found.skills:
+    for each in result.skills:
         shape = _shape(view, each)
         if shape["tokens"] <= left and shape["content"] is not None:
             left -= shape["tokens"]
         else:
             shape = _without_texts(shape)
         cards.append(shape)
-    said = ""
-    if cards and found.abstained:
-        said = (
+    summary = ""
+    if cards and result.abstained:
+        summary = (
             f"None of the {plural(len(cards), 'skill')} found surely fits: the best scores"
-            f" {found.skills[0].score:.2f}, and {found.floor:.3g} is what it takes."
+            f" {result.skills[0].score:.2f}, and {result.floor:.3g} is what it takes."
         )
-    return _answer(values["query"], cards, statuses, said, abstained=found.abstained)
+    return _answer(values["query"], cards, statuses, summary, abstained=result.abstained)
 
 
 def _answer(
     query: str,
     cards: list[dict[str, Any]],
     statuses: list[dict[str, Any]],
-    said: str = "",
+    summary: str = "",
     *,
     abstained: bool = True,
 ) -> Answer:
-    lines = [said or f"{plural(len(cards), 'skill')} found, best first."]
+    lines = [summary or f"{plural(len(cards), 'skill')} found, best first."]
     for number, each in enumerate(cards, 1):
         about = shorten(each["description"] or "", 300)
         lines.append(
             f"{number}. {each['title']} ({each['source']}/{each['id']}, score"
-            f" {each['relevance_score']:.4g}{_kept(each['age_s'])}): {about}"
+            f" {each['relevance_score']:.4g}{_cache_age_words(each['age_s'])}): {about}"
         )
     lines += [each["content"] for each in cards if each["content"]]
     for status in statuses:
@@ -109,16 +109,16 @@ def _answer(
     return Answer("\n".join(lines), structured)
 
 
-def _shape(view: View, found: FoundSkill) -> dict[str, Any]:
+def _shape(view: View, found_skill: FoundSkill) -> dict[str, Any]:
     """Return Skyll's fields and ours; texts in their frames, nothing that could pose as one."""
-    shape = found.to_dict()
+    shape = found_skill.to_dict()
     for name in ("raw_content", "diagnostics", "explanation"):
         shape.pop(name, None)
-    texts = (found.skill.body, *(each.content for each in found.skill.references))
+    texts = (found_skill.skill.body, *(each.content for each in found_skill.skill.references))
     tokens = sum(estimate_tokens(text) for text in texts if text)
-    origin = _origin(view, found)
+    origin = _origin(view, found_skill)
     shape = {key: _safe(value) for key, value in shape.items()}
-    shape["content"] = _framed(view, found, origin) if found.skill.body else None
+    shape["content"] = _framed(view, found_skill, origin) if found_skill.skill.body else None
     return {**shape, "origin": origin, "tokens": tokens, "omitted": False}
 
 
@@ -136,16 +136,18 @@ def _without_texts(shape: dict[str, Any]) -> dict[str, Any]:
     return {**shape, "content": None, "references": references, "omitted": omitted}
 
 
-def _origin(view: View, found: FoundSkill) -> str:
-    if found.skill.path and LOCAL in found.found_by:
-        return origin_of(view, found.skill)
-    commit = found.package.commit if found.package is not None else ""
-    where = f"{found.hit.source}/{found.hit.id}" + (f" at {commit[:12]}" if commit else "")
-    kept = _kept(None if found.package is None else found.package.age_s)
-    return clean_line(f"remote: {where}, found by {', '.join(found.found_by)}{kept}")
+def _origin(view: View, found_skill: FoundSkill) -> str:
+    if found_skill.skill.path and LOCAL in found_skill.found_by:
+        return origin_of(view, found_skill.skill)
+    commit = found_skill.package.commit if found_skill.package is not None else ""
+    where = f"{found_skill.hit.source}/{found_skill.hit.id}" + (
+        f" at {commit[:12]}" if commit else ""
+    )
+    age = _cache_age_words(None if found_skill.package is None else found_skill.package.age_s)
+    return clean_line(f"remote: {where}, found by {', '.join(found_skill.found_by)}{age}")
 
 
-def _kept(age_s: float | None) -> str:
+def _cache_age_words(age_s: float | None) -> str:
     """Return what is to say of an answer of that age, in its largest whole unit; or nothing."""
     for size, unit in UNITS:
         if age_s is not None and age_s >= size:
@@ -153,9 +155,9 @@ def _kept(age_s: float | None) -> str:
     return ""
 
 
-def _framed(view: View, found: FoundSkill, origin: str) -> str:
-    skill = found.skill
-    local = bool(skill.path) and LOCAL in found.found_by
+def _framed(view: View, found_skill: FoundSkill, origin: str) -> str:
+    skill = found_skill.skill
+    local = bool(skill.path) and LOCAL in found_skill.found_by
     return frame_skill(
         skill.name,
         skill.body or "",
@@ -173,11 +175,11 @@ async def get_skill(call: Call) -> Answer:
     await call.progress(0, 1, "fetching")
     source = values["source"].strip()
     if source == LOCAL:
-        found = await _here(call, values["skill_id"].strip())
+        found_skill = await _here(call, values["skill_id"].strip())
     else:
         if "/" not in source and "." not in source:
             raise ToolFailed("invalid_argument", "source must be owner/repo, a domain, or local")
-        found = await skill_by_source(
+        found_skill = await skill_by_source(
             shared.context,
             view.ranked,
             source,
@@ -185,7 +187,7 @@ async def get_skill(call: Call) -> Answer:
             references=values["include_references"],
             raw=False,
         )
-    return _one(view, found)
+    return _one(view, found_skill)
 
 
 async def add_skill(call: Call) -> Answer:
@@ -195,11 +197,11 @@ async def add_skill(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", "name must not be empty")
     await call.progress(0, 2, "looking in this library")
     try:
-        found = await _here(call, name)
+        found_skill = await _here(call, name)
     except SkillNotFound as error:
         await call.progress(1, 2, "asking the sources")
-        found = await _elsewhere(call, name, error)
-    return _one(await shared.context.follower.fresh(), found)
+        found_skill = await _elsewhere(call, name, error)
+    return _one(await shared.context.follower.fresh(), found_skill)
 
 
 async def _here(call: Call, name: str) -> FoundSkill:
@@ -207,8 +209,8 @@ async def _here(call: Call, name: str) -> FoundSkill:
 
     def work(view: View) -> tuple[FoundSkill, Sequence[Skill]]:
         wanted = call.values["include_references"]
-        found = found_in(view.lookup, name, references=wanted, raw=False)
-        return found, [view.catalog.get(name)]
+        found_skill = found_in(view.lookup, name, references=wanted, raw=False)
+        return found_skill, [view.catalog.get(name)]
 
     try:
         return await call.shared.views.answer(work)
@@ -235,14 +237,14 @@ async def _elsewhere(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
         return await searcher.find(name, references=wanted)
 
     try:
-        found = await searching.run(find, sources, None)
+        found_skill = await searching.run(find, sources, None)
     except SkillNotFound as missing:
         raise not_found(name, (*error.near, *missing.near)) from None
     except SourceFailed as broken:
         raise _failed(sources, broken) from None
-    if found.failure is not None:
-        raise _failed(sources, found.failure)
-    return found
+    if found_skill.failure is not None:
+        raise _failed(sources, found_skill.failure)
+    return found_skill
 
 
 def _failed(sources: Sequence[ObservedSource], error: SourceFailed) -> Refused:
@@ -250,8 +252,8 @@ def _failed(sources: Sequence[ObservedSource], error: SourceFailed) -> Refused:
     return failed(reasons) if reasons else refusal_of(error)
 
 
-def _one(view: View, found: FoundSkill) -> Answer:
-    shape = _shape(view, found)
+def _one(view: View, found_skill: FoundSkill) -> Answer:
+    shape = _shape(view, found_skill)
     text = shape["content"] or f"{shape['title']} has no instructions: {shape['fetch_error']}"
     return Answer(text, {"skill": shape})
 

@@ -55,19 +55,19 @@ async def select_skill(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", str(error)) from None
 
     def work(view: View) -> WorkResult:
-        found = select_skills(view.ranked.ranked_by(scorer), query, policy, scorer=scorer)
-        chosen = found.selection.selected
+        selected = select_skills(view.ranked.ranked_by(scorer), query, policy, scorer=scorer)
+        chosen = selected.selection.selected
         block = None
         if chosen and values["max_tokens"] != 0:
             best = skill_by_name(view, chosen[0].skill.id)
             block = loaded(view, call.shared, best, max_tokens=values["max_tokens"]).text
-        shape = found.to_dict()
+        shape = selected.to_dict()
         del shape["diagnostics"]
         for kind in ("selected", "maybe", "rejected"):
             for match in shape[kind]:
                 match["path"] = view.shown_path(match["path"])
         shown = safe_json({**shape, "block": None})
-        text = _choice(found, block)
+        text = _choice_text(selected, block)
         return Answer(text, {**shown, "block": block}), [match.skill for match in chosen]
 
     try:
@@ -76,9 +76,9 @@ async def select_skill(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", str(error)) from None
 
 
-def _choice(found: Selected, block: str | None) -> str:
+def _choice_text(selected: Selected, block: str | None) -> str:
     """Return a choice in lines: the skills with their scores, what comes near, the block."""
-    selection = found.selection
+    selection = selected.selection
     lines = [
         f"{match.skill.name} ({match.score:.2f}): {match.reason}" for match in selection.selected
     ]
@@ -90,10 +90,10 @@ def _choice(found: Selected, block: str | None) -> str:
                 for match in selection.maybe[:NAMED]
             )
             lines = [f"No skill surely fits. Perhaps: {near}", PERHAPS]
-    if found.question:
-        lines.append(found.question)
-    said = safe_text("\n".join(lines))
-    return said if block is None else f"{said}\n\n{block}"
+    if selected.question:
+        lines.append(selected.question)
+    text = safe_text("\n".join(lines))
+    return text if block is None else f"{text}\n\n{block}"
 
 
 async def skill_evaluate(call: Call) -> Answer:
@@ -106,7 +106,7 @@ async def skill_evaluate(call: Call) -> Answer:
 
     def work(view: View) -> WorkResult:
         catalog = view.ranked.ranked_by(CONFIDENCE)
-        found = evaluate_skills(
+        evaluated = evaluate_skills(
             catalog,
             values["text"] if values["text"] is not None else "",
             values["files"],
@@ -117,9 +117,11 @@ async def skill_evaluate(call: Call) -> Answer:
             chooser=view.ranked.ranked_by(DEFAULT_SCORER),
         )
         named = view.cached("by name", lambda: _by_name(view))
-        shown = [skill for result in found.results for skill in named.get(result["skillName"], ())]
-        results = [{**each, "reason": safe_text(each["reason"])} for each in found.results]
-        message = safe_text(found.message)
+        shown = [
+            skill for result in evaluated.results for skill in named.get(result["skillName"], ())
+        ]
+        results = [{**each, "reason": safe_text(each["reason"])} for each in evaluated.results]
+        message = safe_text(evaluated.message)
         return Answer(message, {"results": results, "message": message}), shown
 
     return await call.shared.views.answer(work, ranking=_kind(CONFIDENCE, values["text"] or ""))
@@ -151,8 +153,10 @@ async def why_skill(call: Call) -> Answer:
         catalog = view.ranked.ranked_by(scorer)
         why = explain(catalog, values["name"], query, scorer=scorer, limit=values["limit"])
         why = _below_roots(view, catalog, why)
-        found = why.to_dict()
-        return Answer(_said(why, found["match"]), _shown(view, found)), [why.match.skill]
+        shape = why.to_dict()
+        return Answer(_explanation_text(why, shape["match"]), _shown(view, shape)), [
+            why.match.skill
+        ]
 
     try:
         return await call.shared.views.answer(work, ranking=_kind(f"why {scorer}", values["query"]))
@@ -174,15 +178,15 @@ def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
     )
 
 
-def _shown(view: View, found: dict[str, Any]) -> dict[str, Any]:
+def _shown(view: View, shape: dict[str, Any]) -> dict[str, Any]:
     """Return the explanation with safe texts; its paths are written over, below their root."""
-    for match in (found["match"], *(ahead["match"] for ahead in found["ahead"])):
+    for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
         match["path"] = view.shown_path(match["path"])
-    shown: dict[str, Any] = safe_json(found)
+    shown: dict[str, Any] = safe_json(shape)
     return shown
 
 
-def _said(why: Why, match: dict[str, Any]) -> str:
+def _explanation_text(why: Why, match: dict[str, Any]) -> str:
     """Return the explanation in lines; ``match`` is its match as JSON, worked out once."""
     would = "would" if why.chosen else "would not"
     lines = [*why.sentences, f"A selection {would} take {why.match.skill.name}."]

@@ -23,7 +23,13 @@ from skillyard.errors import SkillError
 from skillyard.serving.mcp import extension
 from skillyard.serving.mcp.announcer import Announcer
 from skillyard.serving.mcp.call import Call, Shared
-from skillyard.serving.mcp.failures import failure_of, invalid, log_refusal, noted, protocol_error
+from skillyard.serving.mcp.failures import (
+    failure_of,
+    invalid,
+    log_failure,
+    log_refusal,
+    protocol_error,
+)
 from skillyard.serving.mcp.library_tools import MANY, offered
 from skillyard.serving.mcp.manifests import Manifests
 from skillyard.serving.mcp.prompts import get_prompt, list_prompts
@@ -152,7 +158,7 @@ class _Methods:
                     return await method(ctx, params)
             except Exception as error:  # noqa: BLE001 - none of another kind leaves here
                 log_refusal(self._log, error, method=ctx.method)
-                raise protocol_error(error) or noted(self._log, ctx.method, error) from None
+                raise protocol_error(error) or log_failure(self._log, ctx.method, error) from None
 
         return answered
 

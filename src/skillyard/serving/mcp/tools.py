@@ -105,10 +105,10 @@ TOOLS: Mapping[str, _Tool] = {
 
 def described(names: list[str]) -> list[Tool]:
     """Return the tools as a client lists them; ``names`` are the library's skills."""
-    found = []
+    tools = []
     for name, tool in TOOLS.items():
         arguments = ARGUMENTS[name]
-        found.append(
+        tools.append(
             Tool(
                 name=name,
                 title=tool.title,
@@ -124,4 +124,4 @@ def described(names: list[str]) -> list[Tool]:
                 ),
             )
         )
-    return found
+    return tools

@@ -50,11 +50,11 @@ def browse_index_of(snapshot: Snapshot) -> BrowseIndex | None:
     if whole.on_demand and len(whole) > EVERY:
         return None
     if snapshot.shelf is None:
-        snapshot.shelf = _made(whole)
+        snapshot.shelf = _build_index(whole)
     return snapshot.shelf
 
 
-def _made(whole: Catalog) -> BrowseIndex:
+def _build_index(whole: Catalog) -> BrowseIndex:
     listed = [skill for skill in whole.candidates if skill.origin != Origin.CONVENTION]
     listed.sort(key=lambda skill: (skill.name.casefold(), skill.name, skill.path))
     groups: dict[str, tuple[str, list[Skill]]] = {}

@@ -27,10 +27,10 @@ PATIENCE_S = 5.0
 class FolderWatch:
     """Watches folders, each without what lies below it. Belongs to one event loop."""
 
-    def __init__(self, told: Callable[[], None], failed: Callable[[str], None]) -> None:
-        """``told`` is called on the loop after each change, ``failed`` with why a watch ended."""
-        self._told = told
-        self._failed = failed
+    def __init__(self, on_change: Callable[[], None], on_failure: Callable[[str], None]) -> None:
+        """Both are called on the loop, ``on_failure`` with the reason why a watch ended."""
+        self._on_change = on_change
+        self._on_failure = on_failure
         self._folders: dict[str, int] = {}
         self._stop = Event()
         self._thread: Thread | None = None
@@ -43,7 +43,7 @@ class FolderWatch:
         return _watching() is not None
 
     def follow(self, folders: dict[str, int]) -> None:
-        """Watch these folders from now on; ``told`` is called once as soon as the watch stands.
+        """Watch these folders from now on; ``on_change`` is called once when the watch stands.
 
         By path they have their inode: one that was made anew is another folder. Where watchfiles
         is absent, or the system refused these very folders, nothing happens.
@@ -75,12 +75,12 @@ class FolderWatch:
     def _tell(self, stop: Event) -> None:
         if stop is self._stop and not stop.is_set():
             self.stands = True
-            self._told()
+            self._on_change()
 
     def _end_of(self, stop: Event, why: str) -> None:
         if stop is self._stop and not stop.is_set():
             self.stands = False
-            self._failed(why)
+            self._on_failure(why)
 
     def _end(self) -> None:
         self._stop.set()

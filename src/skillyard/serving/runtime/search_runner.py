@@ -85,10 +85,10 @@ class SearchRunner:
 
     def source_names(self) -> list[str]:
         """Return the names under which the default sources report. Raises SkillyardError."""
-        found: list[str] = []
+        names: list[str] = []
         for name in self.default_names:
-            found += [LOCAL] if name == LOCAL else [each.name for each in self._remote(name)]
-        return found
+            names += [LOCAL] if name == LOCAL else [each.name for each in self._remote(name)]
+        return names
 
     def cache_stats(self) -> CacheStats:
         """Return what is kept of remote answers; reads a file."""
@@ -101,16 +101,16 @@ class SearchRunner:
 
         ``raw`` where the text of each SKILL.md is wanted too.
         """
-        found: list[Source] = []
+        sources: list[Source] = []
         pool = self._pool if set(names) != {LOCAL} else None
         for name in dict.fromkeys(names):
             if name == LOCAL:
-                found.append(CatalogSource(snapshot, pool, raw=raw))
+                sources.append(CatalogSource(snapshot, pool, raw=raw))
             elif self._local_only:
                 raise InvalidInput(f"source {name!r}: this service asks its own catalog only")
             else:
-                found += self._remote(name)
-        return [ObservedSource(source, self.source_health) for source in found]
+                sources += self._remote(name)
+        return [ObservedSource(source, self.source_health) for source in sources]
 
     def _remote(self, name: str) -> list[Source]:
         with self._lock:

@@ -110,7 +110,7 @@ class Server(uvicorn.Server):
         most = connections_of(raise_descriptor_limit(), self._limits.connections)
         table: SlotTable[Connection] = SlotTable(most)
 
-        def made(client: str) -> Connection:
+        def new_connection(client: str) -> Connection:
             return Connection(
                 limits=self._limits,
                 table=table,
@@ -122,7 +122,8 @@ class Server(uvicorn.Server):
             )
 
         acceptors: list[Any] = [
-            Acceptor(each, made, table, self._proxies, self._log) for each in sockets or ()
+            Acceptor(each, new_connection, table, self._proxies, self._log)
+            for each in sockets or ()
         ]
         self.servers = acceptors
 

@@ -81,13 +81,13 @@ class Snapshot:
             and _generation(mine) == _generation(other)
         )
 
-    def changed(self, opened: Callable[[], Catalog]) -> Catalog | None:
+    def changed(self, open_anew: Callable[[], Catalog]) -> Catalog | None:
         """Return the catalog of the files now, None when it is this one. Raises SkillyardError."""
         if isinstance(self._catalog, IndexedCatalog):
             if self._catalog.is_current():
                 return None
-            found = opened()
-            return None if self._same_index(found) else found
+            catalog = open_anew()
+            return None if self._same_index(catalog) else catalog
         after = self.whole.reload().catalog
         return None if after is self.whole else after
 

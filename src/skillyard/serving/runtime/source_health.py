@@ -85,23 +85,23 @@ class ObservedSource:
     async def search(self, query: str, limit: int) -> Sequence[Hit]:
         """Search the source. Raises SourceFailed."""
         try:
-            found = await self._source.search(query, limit)
+            hits = await self._source.search(query, limit)
         except SourceFailed as error:
             self._failed(error)
             raise
         except BaseException:  # a timeout of the search arrives here as a cancellation
             self._failed(SourceFailed("timeout", "no answer in time"))
             raise
-        if isinstance(found, Hits) and found.failures:
-            self._failed(found.failures[0])
+        if isinstance(hits, Hits) and hits.failures:
+            self._failed(hits.failures[0])
         else:
             self._health.note(self.name, None)
-        return found
+        return hits
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Fetch from the source. Raises SourceFailed; a skill it does not have is no failure."""
         try:
-            found = await self._source.fetch(hit, references=references, whole=whole)
+            package = await self._source.fetch(hit, references=references, whole=whole)
         except SourceFailed as error:
             if error.code == "not_found":
                 self._health.note(self.name, None)
@@ -109,7 +109,7 @@ class ObservedSource:
                 self._failed(error)
             raise
         self._health.note(self.name, None)
-        return found
+        return package
 
     def _failed(self, error: SourceFailed) -> None:
         self.failure = error_dict(self.name, error)

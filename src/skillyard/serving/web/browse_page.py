@@ -33,9 +33,9 @@ def browse_page(shelf: BrowseIndex | None, counts: SkillCounts, tag_name: str, p
     title = "All skills" if not tag_name else f"Skills tagged “{text_of(tag_name)}”"
     heading = tag("h1", title, dir="auto")
     if shelf is None:
-        said = f"{plural(counts.skills, 'skill')} are too many to be listed."
-        found = tag("a", "a search", href="/")
-        body = tag("p", f"{said} What you need is found by ", found, ".", class_="lead")
+        too_many = f"{plural(counts.skills, 'skill')} are too many to be listed."
+        link = tag("a", "a search", href="/")
+        body = tag("p", f"{too_many} What you need is found by ", link, ".", class_="lead")
         return document(title, heading, body, here=BROWSE)
     chosen = shelf.tagged(tag_name) if tag_name else None
     skills = chosen.skills if chosen else () if tag_name else shelf.skills
@@ -55,11 +55,11 @@ def browse_page(shelf: BrowseIndex | None, counts: SkillCounts, tag_name: str, p
     )
 
 
-def _counted(counts: SkillCounts, tag_name: str, found: int, where: str) -> Markup:
+def _counted(counts: SkillCounts, tag_name: str, count: int, where: str) -> Markup:
     if tag_name:
         back = tag("a", "All skills", href=BROWSE)
-        said = plural(found, "skill") if found else "No skill has this tag"
-        return lead(said, f", {where}" if where else "", ". ", back)
+        words = plural(count, "skill") if count else "No skill has this tag"
+        return lead(words, f", {where}" if where else "", ". ", back)
     left_out = f" ({counts.left_out})" if counts.left_out else ""
     return lead(f"{plural(counts.skills, 'skill')}{left_out}", f", {where}" if where else "", ".")
 

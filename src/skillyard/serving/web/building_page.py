@@ -37,19 +37,19 @@ def building_page(progress: Progress) -> bytes:
         class_="failure",
     )  # fmt: skip
     # The script speaks here, and not each second.
-    said = tag("p", id="said", class_="unseen", role="status", aria_live="polite")
-    return document("Getting ready", said, body, head=again)
+    status = tag("p", id="said", class_="unseen", role="status", aria_live="polite")
+    return document("Getting ready", status, body, head=again)
 
 
 def progress_words(progress: Progress) -> str:
     """Return how far it is: ``1,200 of 10,471 files, about 20 s left``."""
     done, total, left = progress
-    said = plural(done, "file") if total is None else f"{done:,} of {plural(total, 'file')}"
+    words = plural(done, "file") if total is None else f"{done:,} of {plural(total, 'file')}"
     if total is None:
-        said = f"{said} so far"
+        words = f"{words} so far"
     if left is not None and math.isfinite(left) and left >= 0:
-        said = f"{said}, about {wait_words(left)} left"
-    return said
+        words = f"{words}, about {wait_words(left)} left"
+    return words
 
 
 def _bar(progress: Progress) -> Markup:

@@ -96,7 +96,7 @@ def _reader() -> MarkdownIt:
 
 def _steps_of(text: str) -> int:
     """Return the lines times the depth of the deepest quotes and lists, as far as they are read."""
-    deepest = max((len(_MARK.findall(found[0])) for found in _MARKS.finditer(text)), default=0)
+    deepest = max((len(_MARK.findall(mark[0])) for mark in _MARKS.finditer(text)), default=0)
     return (text.count("\n") + 1) * (1 + min(deepest, MAX_NESTING))
 
 
@@ -167,8 +167,8 @@ def _instead_of_image(token: Token, beside: Beside, *, linked: bool) -> Iterator
     yield Token("picture_open", "span", 1, attrs={"class": "picture"})
     if address is not None:
         yield Token("link_open", "a", 1, attrs={"href": address})
-    said = _text_of(token.children or ()) or "image"
-    yield Token("text", "", 0, content=said)
+    label = _text_of(token.children or ()) or "image"
+    yield Token("text", "", 0, content=label)
     if address is not None:
         yield Token("link_close", "a", -1)
     else:

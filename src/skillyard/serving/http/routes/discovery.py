@@ -18,27 +18,27 @@ __all__ = ["index", "skill_archive", "skill_file"]
 FRESH = "max-age=60, must-revalidate"
 
 
-async def index(context: AppContext, asked: RouteRequest) -> Reply:
+async def index(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the index."""
     snapshot = await context.snapshot()
     shape = await context.in_thread(index_of, context.publication, snapshot)
-    return _open(context, asked, json_reply(shape, tagged=True))
+    return _open(context, request, json_reply(shape, tagged=True))
 
 
-async def skill_file(context: AppContext, asked: RouteRequest) -> Reply:
+async def skill_file(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the SKILL.md of a published skill, byte for byte. Raises Refused: 404, 503."""
-    return await _file(context, asked, file_of, "text/markdown; charset=utf-8")
+    return await _file(context, request, file_of, "text/markdown; charset=utf-8")
 
 
-async def skill_archive(context: AppContext, asked: RouteRequest) -> Reply:
+async def skill_archive(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with all files of a published skill that has several. Raises Refused: 404, 503."""
-    return await _file(context, asked, archive_of, "application/zip")
+    return await _file(context, request, archive_of, "application/zip")
 
 
 async def _file(
-    context: AppContext, asked: RouteRequest, content: Callable[[Skill], bytes], media: str
+    context: AppContext, request: RouteRequest, content: Callable[[Skill], bytes], media: str
 ) -> Reply:
-    name = asked.values["name"]
+    name = request.values["name"]
     snapshot = await context.snapshot()
     skills = await context.in_thread(context.publication.skills, snapshot)
     if name not in skills:
@@ -58,16 +58,16 @@ async def _file(
         raise Refused(
             503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
         ) from None
-    return _open(context, asked, Reply(data, media, tagged=True))
+    return _open(context, request, Reply(data, media, tagged=True))
 
 
-def _open(context: AppContext, asked: RouteRequest, reply: Reply) -> Reply:
+def _open(context: AppContext, request: RouteRequest, reply: Reply) -> Reply:
     """Let pages of the named origins read it, and caches keep it for a minute."""
     scope = "private" if context.options.token else "public"
     reply = reply.with_headers(Cache_Control=f"{scope}, {FRESH}", Vary="Origin")
-    if asked.origin and context.guard.allows(asked.origin):
+    if request.origin and context.guard.allows(request.origin):
         return reply.with_headers(
-            Access_Control_Allow_Origin=asked.origin,
+            Access_Control_Allow_Origin=request.origin,
             Access_Control_Expose_Headers="ETag",
             Cross_Origin_Resource_Policy="cross-origin",
         )

@@ -18,18 +18,18 @@ from skillyard.serving.runtime.metrics import MEDIA, Figure, rendered
 __all__ = ["description", "health", "metrics", "openapi", "root"]
 
 
-async def root(context: AppContext, asked: RouteRequest) -> Reply:
+async def root(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with names and links."""
     shape = {
         "name": "skillyard",
         "version": __version__,
         "description": "Finds the right agent skill, says when none fits, and says why.",
         "links": {
-            "docs": f"{asked.base}/docs",
-            "openapi": f"{asked.base}/openapi.json",
-            "health": f"{asked.base}/health",
-            "search": f"{asked.base}/search",
-            "well_known": f"{asked.base}/.well-known/agent-skills/index.json",
+            "docs": f"{request.base}/docs",
+            "openapi": f"{request.base}/openapi.json",
+            "health": f"{request.base}/health",
+            "search": f"{request.base}/search",
+            "well_known": f"{request.base}/.well-known/agent-skills/index.json",
         },
         "routes": [
             {"method": route.method, "path": route.path, "description": route.about}
@@ -39,7 +39,7 @@ async def root(context: AppContext, asked: RouteRequest) -> Reply:
     return json_reply(shape)
 
 
-async def health(context: AppContext, asked: RouteRequest) -> Reply:
+async def health(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the true state; 503 when requests for skills cannot be answered."""
     snapshot, follower = context.follower.snapshot, context.follower
     if not context.closing:
@@ -89,7 +89,7 @@ def _cache(stats: CacheStats) -> dict[str, Any]:
     return {"entries": stats.entries, "bytes": stats.bytes, "oldest": stats.oldest}
 
 
-async def metrics(context: AppContext, asked: RouteRequest) -> Reply:
+async def metrics(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the figures."""
     stats = await context.in_thread(context.searches.cache_stats)
     figures = [*context.metrics.figures(), *_figures(context, stats)]
@@ -137,7 +137,7 @@ def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:
     )
 
 
-async def openapi(context: AppContext, asked: RouteRequest) -> Reply:
+async def openapi(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the description of this service."""
     if "openapi" not in context.fixed_bodies:
         context.fixed_bodies["openapi"] = json_bytes(description(context))

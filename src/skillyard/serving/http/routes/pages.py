@@ -63,25 +63,25 @@ FOR_GOOD = "max-age=31536000, immutable"
 FILES = 200
 
 
-async def home(context: AppContext, asked: RouteRequest) -> Reply:
+async def home(context: AppContext, request: RouteRequest) -> Reply:
     """Answer browsers with the search page, and programs with names and links.
 
     Raises Refused (502) when every source that was asked failed.
     """
-    question = _question(context, asked)
-    if not prefers_html(asked.accept):
-        return (await operations.root(context, asked)).with_headers(Vary="Accept")
+    question = _question(context, request)
+    if not prefers_html(request.accept):
+        return (await operations.root(context, request)).with_headers(Vary="Accept")
     async with context.limiter.slot():  # the route itself is free, for programs that ask who we are
         body = await _search(context, question)
     return _page(body).with_headers(Vary="Accept")
 
 
-async def home_by_form(context: AppContext, asked: RouteRequest) -> Reply:
+async def home_by_form(context: AppContext, request: RouteRequest) -> Reply:
     """Answer what the form of the page sends: with the page's address where there is one.
 
     An address can be kept and handed on, and going back to it sends nothing again.
     """
-    question = _question(context, asked)
+    question = _question(context, request)
     address = search_address(
         question.text,
         sources=question.sources,
@@ -93,9 +93,9 @@ async def home_by_form(context: AppContext, asked: RouteRequest) -> Reply:
     return _page(await _search(context, question))
 
 
-def _question(context: AppContext, asked: RouteRequest) -> Question:
+def _question(context: AppContext, request: RouteRequest) -> Question:
     """Return what is asked. Raises UnknownName."""
-    values = asked.values
+    values = request.values
     scorer = scorer_of(values)
     known = context.searches.known_names
     for name in values["source"]:
@@ -115,39 +115,39 @@ def _typed(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-async def _search(context: AppContext, asked: Question) -> bytes:
+async def _search(context: AppContext, question: Question) -> bytes:
     snapshot = await context.snapshot()
     offer = Offer(context.searches.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
-    if not asked.text:
-        return await context.in_thread(_home, context, offer, snapshot, asked)
-    names = asked.sources or offer.sources
+    if not question.text:
+        return await context.in_thread(_home, context, offer, snapshot, question)
+    names = question.sources or offer.sources
     # Remotes are asked when a person has said what they want, not with every letter on the way.
-    asked = asked._replace(live=asked.live and any(name != LOCAL for name in names))
+    question = question._replace(live=question.live and any(name != LOCAL for name in names))
     here = set(names) == {LOCAL}
     if here and not snapshot.whole.counts.skills:
-        return await context.in_thread(_home, context, offer, snapshot, asked)
-    if asked.live or here:
-        return await context.in_thread(_here, offer, snapshot, asked)
+        return await context.in_thread(_home, context, offer, snapshot, question)
+    if question.live or here:
+        return await context.in_thread(_here, offer, snapshot, question)
     sources = await context.in_thread(context.searches.observed_sources, names, snapshot)
     selected = None
     if LOCAL in names:
-        selected = await context.in_thread(_selected, snapshot, asked)
+        selected = await context.in_thread(_selected, snapshot, question)
 
     async def run(searcher: SearchService) -> bytes:
-        found = await searcher.search(asked.text, asked.limit or LIMIT)
-        if found.failed:
-            raise failed([status.to_dict() for status in found.sources])
-        return results_page(offer, asked, found, selected)
+        result = await searcher.search(question.text, question.limit or LIMIT)
+        if result.failed:
+            raise failed([status.to_dict() for status in result.sources])
+        return results_page(offer, question, result, selected)
 
-    return await context.searches.run(run, sources, asked.scorer or DEFAULT_SCORER)
+    return await context.searches.run(run, sources, question.scorer or DEFAULT_SCORER)
 
 
-def _home(context: AppContext, offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
+def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
     counts = snapshot.whole.counts
     if counts.skills:
-        return home_page(offer, asked, Library(counts, browse_index_of(snapshot)))
-    broken = sum(found.severity == "error" for found in snapshot.whole.diagnostics)
-    return home_page(offer, asked, Library(counts, None, _looked(context.options), broken))
+        return home_page(offer, question, Library(counts, browse_index_of(snapshot)))
+    broken = sum(each.severity == "error" for each in snapshot.whole.diagnostics)
+    return home_page(offer, question, Library(counts, None, _looked(context.options), broken))
 
 
 def _looked(options: ServiceOptions) -> tuple[str, ...]:
@@ -159,29 +159,29 @@ def _looked(options: ServiceOptions) -> tuple[str, ...]:
     return tuple(dict.fromkeys(roots))[:FOLDERS]
 
 
-def _here(offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
+def _here(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
     """Return the page of what the catalog alone answers: its ranking as ``/rank`` gives it."""
-    scorer = asked.scorer or DEFAULT_SCORER
-    limit = asked.limit or LIMIT
-    matches = rank(snapshot.ranked_by(scorer), asked.text, scorer=scorer, limit=limit)
-    selected = _selected(snapshot, asked)
-    found = tuple(
+    scorer = question.scorer or DEFAULT_SCORER
+    limit = question.limit or LIMIT
+    matches = rank(snapshot.ranked_by(scorer), question.text, scorer=scorer, limit=limit)
+    selected = _selected(snapshot, question)
+    skills = tuple(
         FoundSkill(match.skill, hit_of(snapshot, match.skill), (LOCAL,), match) for match in matches
     )
-    status = SourceStatus(LOCAL, "ok", len(found))
+    status = SourceStatus(LOCAL, "ok", len(skills))
     considered = selected.selection.considered
-    result = SearchResult(asked.text, found, (status,), scorer, considered, selected.min_score)
-    return results_page(offer, asked, result, selected)
+    result = SearchResult(question.text, skills, (status,), scorer, considered, selected.min_score)
+    return results_page(offer, question, result, selected)
 
 
-def _selected(snapshot: Snapshot, asked: Question) -> Selected:
-    scorer = asked.scorer or DEFAULT_SCORER
-    return select_skills(snapshot.ranked_by(scorer), Query(asked.text), scorer=scorer)
+def _selected(snapshot: Snapshot, question: Question) -> Selected:
+    scorer = question.scorer or DEFAULT_SCORER
+    return select_skills(snapshot.ranked_by(scorer), Query(question.text), scorer=scorer)
 
 
-async def browse(context: AppContext, asked: RouteRequest) -> Reply:
+async def browse(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with one page of the list of all skills, or of those with one tag."""
-    values = asked.values
+    values = request.values
     snapshot = await context.snapshot()
 
     def work() -> bytes:
@@ -191,16 +191,16 @@ async def browse(context: AppContext, asked: RouteRequest) -> Reply:
     return _page(await context.in_thread(work))
 
 
-async def skill(context: AppContext, asked: RouteRequest) -> Reply:
+async def skill(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
-    values = asked.values
+    values = request.values
     scorer = scorer_of(values)
     snapshot = await context.snapshot()
-    found = await skill_by_source(
+    found_skill = await skill_by_source(
         context, snapshot, values["source"], values["id"], references=True, raw=True
     )
     view = SkillView(
-        found,
+        found_skill,
         query=_typed(values["q"]),
         scorer="" if scorer in (None, DEFAULT_SCORER) else str(scorer),
         source=values["view"] == "source",
@@ -214,7 +214,7 @@ async def skill(context: AppContext, asked: RouteRequest) -> Reply:
 def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
     listed: tuple[Resource, ...] = ()
     try:
-        listed = list_resources(view.found.skill)
+        listed = list_resources(view.found_skill.skill)
     except SkillError:
         pass  # a single document has no folder
     view = view._replace(resources=listed)
@@ -223,15 +223,15 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
     scorer = view.scorer or DEFAULT_SCORER
     try:
         catalog = snapshot.ranked_by(scorer)
-        why = why_skill(catalog, view.found.skill.id, Query(view.query), scorer=scorer)
+        why = why_skill(catalog, view.found_skill.skill.id, Query(view.query), scorer=scorer)
     except SkillyardError as error:
         raise refusal_of(error) from None
     return skill_page(view._replace(why=why))
 
 
-async def evaluate(context: AppContext, asked: RouteRequest) -> Reply:
+async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the page on which a request is tried out."""
-    trial = Trial(_typed(asked.values["text"] or ""), _typed(asked.values["files"]))
+    trial = Trial(_typed(request.values["text"] or ""), _typed(request.values["files"]))
     files = [line.strip() for line in trial.files.splitlines() if line.strip()][:FILES]
     text = trial.text
     if not text and not files:
@@ -246,16 +246,16 @@ async def evaluate(context: AppContext, asked: RouteRequest) -> Reply:
     return _page(await context.in_thread(work))
 
 
-async def evaluate_by_form(context: AppContext, asked: RouteRequest) -> Reply:
+async def evaluate_by_form(context: AppContext, request: RouteRequest) -> Reply:
     """Answer what the form of that page sends: with the page's address where there is one."""
-    text, files = _typed(asked.values["text"] or ""), _typed(asked.values["files"])
+    text, files = _typed(request.values["text"] or ""), _typed(request.values["files"])
     address = evaluate_address(text, files)
     if fits(address):
         return _see(f"{address}#{ANSWERS}" if text or files else EVALUATE)
-    return await evaluate(context, asked)
+    return await evaluate(context, request)
 
 
-async def docs(context: AppContext, asked: RouteRequest) -> Reply:
+async def docs(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the description of the service as a page."""
     if "docs" not in context.fixed_bodies:
         described = operations.description(context)
@@ -263,13 +263,13 @@ async def docs(context: AppContext, asked: RouteRequest) -> Reply:
     return _page(context.fixed_bodies["docs"])
 
 
-async def static(context: AppContext, asked: RouteRequest) -> Reply:
+async def static(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with a file that pages load; for good where it is asked for by its hash."""
-    found = asset(asked.values["name"])
-    if found is None:
+    file = asset(request.values["name"])
+    if file is None:
         raise Refused(404, "no_file", "the pages load no file of this name", hint="see /")
-    reply = Reply(found.body, found.media, tagged=True)
-    if asked.values["v"] != found.version:
+    reply = Reply(file.body, file.media, tagged=True)
+    if request.values["v"] != file.version:
         return reply
     scope = "private" if context.options.token else "public"
     return reply.with_headers(Cache_Control=f"{scope}, {FOR_GOOD}")

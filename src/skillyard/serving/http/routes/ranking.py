@@ -23,30 +23,30 @@ MANY_FILES = 20
 """More than a host names that asks for the work at hand."""
 
 
-async def rank(context: AppContext, asked: RouteRequest) -> Reply:
+async def rank(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with a ranking as it is: no floor, no abstention."""
-    values = asked.values
+    values = request.values
     query = _query(values, values["q"])
     scorer = _scorer(values, "query")
 
     def work(catalog: Catalog) -> dict[str, Any]:
-        found = rank_skills(
+        ranking = rank_skills(
             catalog, query, scorer=scorer, limit=values["limit"], explain=values["explain"]
         )
-        return _trimmed(found.to_dict(), values)
+        return _trimmed(ranking.to_dict(), values)
 
     return await _answered(context, scorer, query.files, work)
 
 
-async def select(context: AppContext, asked: RouteRequest) -> Reply:
+async def select(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with a choice, or an abstention: both are 200."""
-    values = asked.values
+    values = request.values
     query = _query(values, values["text"])
     scorer = _scorer(values, "body")
     policy = _policy(values, scorer)
 
     def work(catalog: Catalog) -> dict[str, Any]:
-        found = select_skills(
+        selected = select_skills(
             catalog,
             query,
             policy,
@@ -54,7 +54,7 @@ async def select(context: AppContext, asked: RouteRequest) -> Reply:
             limit=values["limit"],
             explain=values["explain"],
         )
-        return _trimmed(found.to_dict(), values)
+        return _trimmed(selected.to_dict(), values)
 
     return await _answered(context, scorer, query.files, work)
 
@@ -73,9 +73,9 @@ def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
     return policy
 
 
-async def evaluate(context: AppContext, asked: RouteRequest) -> Reply:
+async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     """Answer as the documented ``skill_evaluate``."""
-    values = asked.values
+    values = request.values
     if values["text"] is None and not values["files"] and not values["recent_activity"]:
         raise refuse_field("text", "text or files is required", place="body")
 
@@ -96,18 +96,20 @@ async def evaluate(context: AppContext, asked: RouteRequest) -> Reply:
     return await _answered(context, "confidence", values["files"] or (), work)
 
 
-async def why(context: AppContext, asked: RouteRequest) -> Reply:
+async def why(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with everything about one skill and one query."""
-    values = asked.values
+    values = request.values
     query = _query(values, values["q"])
     scorer = _scorer(values, "query")
 
     def work(catalog: Catalog) -> dict[str, Any]:
         try:
-            found = why_skill(catalog, values["name"], query, scorer=scorer, limit=values["limit"])
+            explanation = why_skill(
+                catalog, values["name"], query, scorer=scorer, limit=values["limit"]
+            )
         except SkillError as error:
             raise refusal_of(error) from None
-        return found.to_dict(explain=values["explain"])
+        return explanation.to_dict(explain=values["explain"])
 
     return await _answered(context, scorer, query.files, work)
 

@@ -22,21 +22,21 @@ from skillyard.serving.runtime.skill_lookup import (
 __all__ = ["by_name", "by_source"]
 
 
-async def by_name(context: AppContext, asked: RouteRequest) -> Reply:
+async def by_name(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the skill that is called so: here, else, by exact name or id, elsewhere.
 
     Three or more segments are owner/repo and an id. Raises Refused: 400 for a blank name, 404
     with near names, 409 for a name that several skills of the catalog share, 502.
     """
-    name = asked.values["name"].strip().strip("/")
+    name = request.values["name"].strip().strip("/")
     if not name:
         raise Refused(400, "blank_name", "the name is blank", field="name")
     snapshot = await context.snapshot()
-    wanted: bool = asked.values["include_references"]
-    raw: bool = asked.values["include_raw"]
+    wanted: bool = request.values["include_references"]
+    raw: bool = request.values["include_raw"]
     try:
-        found = await here(context, snapshot, name, references=wanted, raw=raw)
-        return _shown(asked, found).with_headers(Skillyard_Catalog=snapshot.digest[:16])
+        found_skill = await here(context, snapshot, name, references=wanted, raw=raw)
+        return _shown(request, found_skill).with_headers(Skillyard_Catalog=snapshot.digest[:16])
     except SkillNotFound as error:
         near = list(error.near)
     parts = name.split("/")
@@ -44,8 +44,8 @@ async def by_name(context: AppContext, asked: RouteRequest) -> Reply:
         if not is_repository("/".join(parts[:2])):
             raise not_found(name, near)
         source = "/".join(parts[:2])
-        found = await there(context, snapshot, source, parts[-1], references=wanted)
-        return _shown(asked, found)
+        found_skill = await there(context, snapshot, source, parts[-1], references=wanted)
+        return _shown(request, found_skill)
     sources = await remotes(context, snapshot)
     if not sources:
         raise not_found(name, near)
@@ -54,21 +54,21 @@ async def by_name(context: AppContext, asked: RouteRequest) -> Reply:
         return await searcher.find(name, references=wanted)
 
     try:
-        found = await context.searches.run(find, sources, None)
+        found_skill = await context.searches.run(find, sources, None)
     except SkillNotFound as error:
         raise not_found(name, (*near, *error.near)) from None
     except SourceFailed as error:
         raise all_sources_failed(sources, error) from None
-    if found.failure is not None:  # it is known, and could not be had
-        raise all_sources_failed(sources, found.failure)
-    return _shown(asked, found)
+    if found_skill.failure is not None:  # it is known, and could not be had
+        raise all_sources_failed(sources, found_skill.failure)
+    return _shown(request, found_skill)
 
 
-async def by_source(context: AppContext, asked: RouteRequest) -> Reply:
+async def by_source(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the skill of that source and id. Raises Refused: 404, 409, 422, 502."""
-    values = asked.values
+    values = request.values
     snapshot = await context.snapshot()
-    found = await skill_by_source(
+    found_skill = await skill_by_source(
         context,
         snapshot,
         values["source"],
@@ -76,12 +76,12 @@ async def by_source(context: AppContext, asked: RouteRequest) -> Reply:
         references=values["include_references"],
         raw=values["include_raw"],
     )
-    reply = _shown(asked, found)
+    reply = _shown(request, found_skill)
     if values["source"] == LOCAL:
         return reply.with_headers(Skillyard_Catalog=snapshot.digest[:16])
     return reply
 
 
-def _shown(asked: RouteRequest, found: FoundSkill) -> Reply:
-    shape = skill_shape(found, raw=asked.values["include_raw"])
+def _shown(request: RouteRequest, found_skill: FoundSkill) -> Reply:
+    shape = skill_shape(found_skill, raw=request.values["include_raw"])
     return json_reply(shape, tagged=True)._replace(basis=json_bytes({**shape, "age_s": None}))

@@ -70,8 +70,8 @@ class SkillCache:
         """Write down whose files these are, once."""
         path = os.path.join(folder, "origin.json")
         if not os.path.lexists(path):
-            told = {"server": skill.label, "uri": skill.uri, "arrived": "mcp"}
-            _write(path, (json.dumps(told) + "\n").encode())
+            record = {"server": skill.label, "uri": skill.uri, "arrived": "mcp"}
+            _write(path, (json.dumps(record) + "\n").encode())
 
 
 def _is(file: ServedFile, data: bytes) -> bool:

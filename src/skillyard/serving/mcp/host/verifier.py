@@ -48,42 +48,42 @@ def instructions_of(skill: ServedSkill, data: bytes) -> str:
     return fenced.body
 
 
-def _difference(found: Mapping[str, Node], told: Mapping[str, Any]) -> str | None:
+def _difference(parsed: Mapping[str, Node], declared: Mapping[str, Any]) -> str | None:
     """Return the first field that differs, None where all are the same."""
-    for key in sorted({*found, *told}):
-        if key not in found or key not in told or not _same(found[key], told[key]):
+    for key in sorted({*parsed, *declared}):
+        if key not in parsed or key not in declared or not _same(parsed[key], declared[key]):
             return key
     return None
 
 
-def _same(node: Node, told: Any) -> bool:
+def _same(node: Node, declared: Any) -> bool:
     """True where the JSON is what some reader of YAML makes of this very source text.
 
     The extension says "verbatim as a JSON object" and leaves open which schema of YAML types plain
     scalars: the core schema of 1.2, the wider one of 1.1, or none at all.
     """
     if isinstance(node, Scalar):
-        return _same_scalar(node, told)
+        return _same_scalar(node, declared)
     if isinstance(node, list):
         return (
-            isinstance(told, list)
-            and len(told) == len(node)
-            and all(_same(item, other) for item, other in zip(node, told, strict=True))
+            isinstance(declared, list)
+            and len(declared) == len(node)
+            and all(_same(item, other) for item, other in zip(node, declared, strict=True))
         )
     return (
-        isinstance(told, dict)
-        and set(told) == set(node)
-        and all(_same(item, told[key]) for key, item in node.items())
+        isinstance(declared, dict)
+        and set(declared) == set(node)
+        and all(_same(item, declared[key]) for key, item in node.items())
     )
 
 
-def _same_scalar(node: Scalar, told: Any) -> bool:
-    if isinstance(told, str):
-        return told == node.text
+def _same_scalar(node: Scalar, declared: Any) -> bool:
+    if isinstance(declared, str):
+        return declared == node.text
     if not node.plain:
         return False
-    if isinstance(told, bool):
-        return node.text.lower() in (_YES if told else _NO)
+    if isinstance(declared, bool):
+        return node.text.lower() in (_YES if declared else _NO)
     value = plain_value(node)
     # 1 and 1.0 are one number in JSON; a number is never a truth value.
-    return value == told and not isinstance(value, bool)
+    return value == declared and not isinstance(value, bool)
