@@ -19,7 +19,7 @@ from skillyard.serving.http.app import create_app
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.options import ServiceOptions
-from skillyard.serving.runtime.server import Server, listening
+from skillyard.serving.runtime.server import Server, listening_socket
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 
@@ -86,7 +86,7 @@ def running(
     log = Log("json", stream)
     server = Server(create_app(options, log=log), options, log)
     context: AppContext = server.config.app.state.context  # type: ignore[union-attr]
-    with listening(options) as sock:
+    with listening_socket(options) as sock:
         host, port = sock.getsockname()[:2]
         thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
         thread.start()

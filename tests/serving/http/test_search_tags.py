@@ -11,7 +11,7 @@ import pytest
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.routes import search
-from skillyard.serving.runtime.encoding import COMPRESSED_FROM
+from skillyard.serving.runtime.encoding import MIN_COMPRESSED_BYTES
 from skillyard.serving.runtime.local import CatalogSource, hit_of
 from skillyard.serving.runtime.options import ServiceLimits
 from skillyard.serving.runtime.snapshot import Snapshot
@@ -221,4 +221,4 @@ def test_what_is_compressed_is_the_very_answer(server: Running) -> None:
     assert packed.headers["etag"] == plain.headers["etag"]
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
     small = server.get("/search?q=pdf&limit=1&cards=0", headers={"Accept-Encoding": "gzip"})
-    assert ("content-encoding" in small.headers) == (len(small.content) >= COMPRESSED_FROM)
+    assert ("content-encoding" in small.headers) == (len(small.content) >= MIN_COMPRESSED_BYTES)

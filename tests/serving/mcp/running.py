@@ -24,7 +24,7 @@ from skillyard.serving.mcp.server import SkillServer, create_server
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.options import ServiceOptions
-from skillyard.serving.runtime.server import listening
+from skillyard.serving.runtime.server import listening_socket
 from tests.parity.trees import write_tree
 from tests.serving.http.running import NOWHERE, Raw, raw, until
 from tests.shared_data import PACKAGES
@@ -117,7 +117,7 @@ def serving(
 
     options = options_of(root, **changes)
     server = McpServer(options, Log("json", stream))
-    with listening(options) as sock:
+    with listening_socket(options) as sock:
         host, port = sock.getsockname()[:2]
         thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
         thread.start()

@@ -24,11 +24,11 @@ from skillyard.serving.http.routes.route import Route
 from skillyard.serving.http.routes.table import ROUTES
 from skillyard.serving.runtime.app_context import CURRENT_SNAPSHOT, AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import (
-    COMPRESSED_FROM,
+    MIN_COMPRESSED_BYTES,
     SAFE_HEADERS,
     Reply,
     accepts_gzip,
-    compressed,
+    compress,
     matches,
     tag_of,
 )
@@ -332,7 +332,7 @@ class _Resource:
         """Return the answer with its entity tag and as the client can read it."""
         if reply.tagged and reply.status == 200:
             reply = self._tagged(scope, reply)
-        if reply.status == 304 or len(reply.body) < COMPRESSED_FROM:
+        if reply.status == 304 or len(reply.body) < MIN_COMPRESSED_BYTES:
             return reply
         vary = ", ".join(filter(None, (reply.headers.get("Vary"), "Accept-Encoding")))
         reply = reply.with_headers(Vary=vary)
@@ -341,9 +341,9 @@ class _Resource:
         if reply.packed:
             body = reply.packed
         elif len(reply.body) < COMPRESSED_IN_THREAD:
-            body = compressed(reply.body)
+            body = compress(reply.body)
         else:
-            body = await self._context.in_thread(compressed, reply.body)
+            body = await self._context.in_thread(compress, reply.body)
         return reply._replace(body=body).with_headers(Content_Encoding="gzip")
 
     def _tagged(self, scope: Scope, reply: Reply) -> Reply:

@@ -7,7 +7,7 @@ import sys
 from skillyard.serving.http.app import create_app
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.options import ServiceOptions
-from skillyard.serving.runtime.server import Server, announce, listening
+from skillyard.serving.runtime.server import Server, announce, listening_socket
 
 __all__ = ["serve"]
 
@@ -27,7 +27,7 @@ def serve(options: ServiceOptions | None = None) -> None:
     log = Log(options.log_format)
     sys.setswitchinterval(SWITCH_S)
     server = Server(create_app(options, log=log), options, log)
-    with listening(options) as sock:
+    with listening_socket(options) as sock:
         announce(log, sock, options)
         server.run([sock])
     log.flush()

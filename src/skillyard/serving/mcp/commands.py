@@ -22,7 +22,7 @@ from skillyard.serving.runtime.errors import Refused
 from skillyard.serving.runtime.logging import STDIO, Log, redirect
 from skillyard.serving.runtime.options import ServiceOptions
 from skillyard.serving.runtime.probes import probe_result
-from skillyard.serving.runtime.server import Server, announce, library_of, listening
+from skillyard.serving.runtime.server import Server, announce, library_of, listening_socket
 
 __all__ = ["PATH", "McpServer", "http_application", "serve_http", "serve_stdio"]
 
@@ -79,7 +79,7 @@ def serve_http(options: ServiceOptions | None = None) -> None:
     options.check_roots()
     log = Log(options.log_format)
     server = McpServer(options, log)
-    with listening(options) as sock:
+    with listening_socket(options) as sock:
         announce(log, sock, options, PATH)
         server.run([sock])
     log.flush()

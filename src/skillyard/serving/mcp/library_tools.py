@@ -32,7 +32,14 @@ from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural
 from skillyard.usecases import show_skill
 
-__all__ = ["list_skills", "load_skill", "loaded", "offered", "read_skill_file", "skill_by_name"]
+__all__ = [
+    "list_skills",
+    "load_answer",
+    "load_skill",
+    "offered_skills",
+    "read_skill_file",
+    "skill_by_name",
+]
 
 PROBLEMS = 50
 """Files that did not load, named in one answer."""
@@ -43,7 +50,7 @@ MANY = 50_000
 """Skills beyond which a library is searched and not listed: a list would read all of it."""
 
 
-def offered(view: View, *, hidden: bool = False) -> list[Skill]:
+def offered_skills(view: View, *, hidden: bool = False) -> list[Skill]:
     """Return the skills that a model may be shown, sorted by name: no convention documents.
 
     Shadowed skills are left out, and those that only a user may call unless ``hidden``.
@@ -93,7 +100,7 @@ def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
     """Return the offered skills behind what tells each from all others, in that order."""
     keyed = [
         (f"{skill.name}\t{view.shown_path(skill.path)}\t{skill.id}\t{number}", skill)
-        for number, skill in enumerate(offered(view, hidden=hidden))
+        for number, skill in enumerate(offered_skills(view, hidden=hidden))
     ]
     return sorted(keyed, key=itemgetter(0))
 
@@ -175,7 +182,7 @@ async def load_skill(call: Call) -> Answer:
     def work(view: View) -> WorkResult:
         skill = skill_by_name(view, values["name"])
         return (
-            loaded(
+            load_answer(
                 view,
                 call.shared,
                 skill,
@@ -188,7 +195,7 @@ async def load_skill(call: Call) -> Answer:
     return await call.shared.views.answer(work)
 
 
-def loaded(
+def load_answer(
     view: View,
     shared: Shared,
     skill: Skill,

@@ -16,7 +16,7 @@ from mcp_types import (
 
 from skillyard.serving.mcp.call import Shared, cursor_of, origin_of, place_in
 from skillyard.serving.mcp.failures import ToolFailed, invalid
-from skillyard.serving.mcp.library_tools import loaded, offered
+from skillyard.serving.mcp.library_tools import load_answer, offered_skills
 from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, shorten
@@ -33,7 +33,7 @@ def _called(view: View) -> dict[str, Skill]:
 
     Where several share a name, each goes by its id.
     """
-    skills = [skill for skill in offered(view, hidden=True) if skill.user_invocable]
+    skills = [skill for skill in offered_skills(view, hidden=True) if skill.user_invocable]
     counted = Counter(skill.name for skill in skills)
     named = {(skill.id if counted[skill.name] > 1 else skill.name): skill for skill in skills}
     return dict(sorted(named.items()))
@@ -83,7 +83,7 @@ async def get_prompt(
         if skill is None:
             shown = clean_line(shorten(name, 200))
             raise invalid(f"No prompt is called {shown!r}", "unknown_prompt")
-        text = loaded(view, shared, skill).text
+        text = load_answer(view, shared, skill).text
         parts = [text, clean(said)] if said.strip() else [text]
         messages = [
             PromptMessage(role="user", content=TextContent(type="text", text=part))

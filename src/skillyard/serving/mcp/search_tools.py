@@ -18,7 +18,7 @@ from skillyard.serving.mcp.call import Answer, Call, notice_of, origin_of, plain
 from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.mcp.frames import frame_skill, safe_text
 from skillyard.serving.runtime.errors import Refused, failed, not_found, refusal_of
-from skillyard.serving.runtime.local import LOCAL, found_in
+from skillyard.serving.runtime.local import LOCAL, find_skill
 from skillyard.serving.runtime.skill_lookup import skill_by_source
 from skillyard.serving.runtime.source_health import ObservedSource
 from skillyard.serving.runtime.view import View
@@ -209,7 +209,7 @@ async def _here(call: Call, name: str) -> FoundSkill:
 
     def work(view: View) -> tuple[FoundSkill, Sequence[Skill]]:
         wanted = call.values["include_references"]
-        found_skill = found_in(view.lookup, name, references=wanted, raw=False)
+        found_skill = find_skill(view.lookup, name, references=wanted, raw=False)
         return found_skill, [view.catalog.get(name)]
 
     try:

@@ -13,7 +13,7 @@ from skillyard.selection import SelectionPolicy
 from skillyard.serving.mcp.call import Answer, Call, plain_scorer
 from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.mcp.frames import safe_json, safe_text
-from skillyard.serving.mcp.library_tools import loaded, skill_by_name
+from skillyard.serving.mcp.library_tools import load_answer, skill_by_name
 from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import shorten
@@ -60,7 +60,7 @@ async def select_skill(call: Call) -> Answer:
         block = None
         if chosen and values["max_tokens"] != 0:
             best = skill_by_name(view, chosen[0].skill.id)
-            block = loaded(view, call.shared, best, max_tokens=values["max_tokens"]).text
+            block = load_answer(view, call.shared, best, max_tokens=values["max_tokens"]).text
         shape = selected.to_dict()
         del shape["diagnostics"]
         for kind in ("selected", "maybe", "rejected"):

@@ -30,12 +30,12 @@ from skillyard.serving.mcp.failures import (
     log_refusal,
     protocol_error,
 )
-from skillyard.serving.mcp.library_tools import MANY, offered
+from skillyard.serving.mcp.library_tools import MANY, offered_skills
 from skillyard.serving.mcp.manifests import Manifests
 from skillyard.serving.mcp.prompts import get_prompt, list_prompts
 from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, checked
 from skillyard.serving.mcp.skill_uris import SKILL_FILE
-from skillyard.serving.mcp.tools import INSTRUCTIONS, TOOLS, described
+from skillyard.serving.mcp.tools import INSTRUCTIONS, TOOLS, describe_tools
 from skillyard.serving.mcp.view_worker import ViewWorker
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.view import Change
@@ -208,7 +208,7 @@ class _Methods:
             return ()
         if view.files.on_demand and len(view.files) > FEW:
             return ()
-        names = sorted({skill.name for skill in offered(view)})
+        names = sorted({skill.name for skill in offered_skills(view)})
         return tuple(names) if len(names) <= NAMES else ()
 
     async def initialized(self, ctx: Context, params: Any) -> None:
@@ -221,7 +221,7 @@ class _Methods:
         if self._follower.view is None:  # hosts give up on a server that is long in starting
             await self._shared.views.prepare()
         self._names = self._known()
-        return types.ListToolsResult(tools=described(list(self._names)))
+        return types.ListToolsResult(tools=describe_tools(list(self._names)))
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         """Run a tool. What it refuses is a result that says so, for the model to mend.

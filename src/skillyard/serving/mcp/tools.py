@@ -13,7 +13,7 @@ from skillyard.serving.mcp.schemas import ARGUMENTS, RESULTS, in_outline, with_n
 from skillyard.serving.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
 from skillyard.serving.mcp.selection_tools import select_skill, skill_evaluate, why_skill
 
-__all__ = ["INSTRUCTIONS", "TOOLS", "described"]
+__all__ = ["INSTRUCTIONS", "TOOLS", "describe_tools"]
 
 INSTRUCTIONS = (
     "skillyard serves agent skills: instructions for kinds of work, each with its files. Before a"
@@ -103,7 +103,7 @@ TOOLS: Mapping[str, _Tool] = {
 }
 
 
-def described(names: list[str]) -> list[Tool]:
+def describe_tools(names: list[str]) -> list[Tool]:
     """Return the tools as a client lists them; ``names`` are the library's skills."""
     tools = []
     for name, tool in TOOLS.items():

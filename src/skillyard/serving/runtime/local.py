@@ -25,7 +25,7 @@ from skillyard.resources import list_resources, read_file, read_resource
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.skill import Origin, Reference, Skill
 
-__all__ = ["LOCAL", "CatalogSource", "file_of", "found_in", "hit_of", "is_document"]
+__all__ = ["LOCAL", "CatalogSource", "file_of", "find_skill", "hit_of", "is_document"]
 
 T = TypeVar("T")
 
@@ -176,7 +176,7 @@ def _documents(skill: Skill) -> list[tuple[str, bytes]]:
     return documents
 
 
-def found_in(snapshot: Snapshot, name: str, *, references: bool, raw: bool) -> FoundSkill:
+def find_skill(snapshot: Snapshot, name: str, *, references: bool, raw: bool) -> FoundSkill:
     """Return a skill of the snapshot by name, id or slug.
 
     Raises SkillNotFound, AmbiguousName, and SourceFailed where its file is not what it was.

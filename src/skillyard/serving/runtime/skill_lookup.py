@@ -18,7 +18,7 @@ from skillyard.serving.runtime.errors import (
     refusal_of,
     wrong_field,
 )
-from skillyard.serving.runtime.local import LOCAL, found_in
+from skillyard.serving.runtime.local import LOCAL, find_skill
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.runtime.source_health import ObservedSource
 
@@ -26,10 +26,10 @@ __all__ = [
     "ID_PATTERN",
     "SOURCE_PATTERN",
     "all_sources_failed",
-    "here",
-    "remotes",
+    "local_skill",
+    "remote_skill",
+    "remote_sources",
     "skill_by_source",
-    "there",
 ]
 
 _DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?"
@@ -51,20 +51,20 @@ async def skill_by_source(
 ) -> FoundSkill:
     """Return the skill of that source and id. Raises Refused: 404, 409, 422, 502, 503."""
     if source != LOCAL:
-        return await there(context, snapshot, source, skill_id, references=references)
+        return await remote_skill(context, snapshot, source, skill_id, references=references)
     try:
-        return await here(context, snapshot, skill_id, references=references, raw=raw)
+        return await local_skill(context, snapshot, skill_id, references=references, raw=raw)
     except SkillError as error:
         raise refusal_of(error) from None
 
 
-async def here(
+async def local_skill(
     context: AppContext, snapshot: Snapshot, name: str, *, references: bool, raw: bool
 ) -> FoundSkill:
     """Return it from the catalog. Raises SkillNotFound, AmbiguousName, Refused (503)."""
     try:
         return await context.in_thread(
-            lambda: found_in(snapshot, name, references=references, raw=raw)
+            lambda: find_skill(snapshot, name, references=references, raw=raw)
         )
     except SourceFailed as error:  # its file is not what it was when the snapshot was made
         context.follower.refresh()
@@ -73,7 +73,7 @@ async def here(
         ) from None
 
 
-async def there(
+async def remote_skill(
     context: AppContext, snapshot: Snapshot, source: str, skill_id: str, *, references: bool
 ) -> FoundSkill:
     """Return it from a remote. Raises Refused: 404, 422, 502."""
@@ -89,7 +89,7 @@ async def there(
         )
     if not _ID.fullmatch(skill_id):
         raise wrong_field([Fault(("path", "id"), "id must be one path segment", "value_error")])
-    sources = await remotes(context, snapshot)
+    sources = await remote_sources(context, snapshot)
     if not sources:
         raise not_found(f"{source}/{skill_id}")
 
@@ -104,7 +104,7 @@ async def there(
         raise all_sources_failed(sources, error) from None
 
 
-async def remotes(context: AppContext, snapshot: Snapshot) -> list[ObservedSource]:
+async def remote_sources(context: AppContext, snapshot: Snapshot) -> list[ObservedSource]:
     """Return the remotes that are asked by default."""
     names = [name for name in context.searches.default_names if name != LOCAL]
     return await context.in_thread(context.searches.observed_sources, names, snapshot)

@@ -104,7 +104,7 @@ def next_view(before: View | None, snapshot: Snapshot, files: Catalog) -> View:
     ranked = _ranked_with(before, snapshot, last_good)
     view = View(snapshot, files, before.generation, last_good, ranked)
     if view.digest != before.digest:
-        view.generation += 1
+        view.generation += 1  # nobody has the view yet
     return view
 
 

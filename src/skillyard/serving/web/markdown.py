@@ -21,7 +21,7 @@ from markdown_it.token import Token
 from skillyard.serving.web.markup import Markup, outward, tag
 from skillyard.text import clean
 
-__all__ = ["Rendered", "rendered", "source_block"]
+__all__ = ["Rendered", "render_markdown", "source_block"]
 
 MAX_CHARACTERS = 65_536
 """Characters of a text that is rendered; a longer one, which no agent reads whole, is shown as
@@ -66,7 +66,7 @@ class Rendered(NamedTuple):
     """Why it is shown as source; empty where it is rendered."""
 
 
-def rendered(text: str, beside: Beside = lambda path: None) -> Rendered:
+def render_markdown(text: str, beside: Beside = lambda path: None) -> Rendered:
     """Return a text as HTML, as source where it is too much to render."""
     text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(text) > MAX_CHARACTERS:

@@ -20,7 +20,7 @@ from skillyard.serving.web.addresses import (
     skill_address,
 )
 from skillyard.serving.web.layout import document
-from skillyard.serving.web.markdown import Rendered, rendered, source_block
+from skillyard.serving.web.markdown import Rendered, render_markdown, source_block
 from skillyard.serving.web.markup import Content, Markup, joined, outward, tag
 from skillyard.serving.web.parts import copy_button, copy_line, facts, lead, note, text_of
 from skillyard.serving.web.scale import scale_of
@@ -234,7 +234,7 @@ def _shown(view: SkillView) -> tuple[str, Rendered, list[Markup]]:
         reference = next((r for r in skill.references if r.path == view.file), None)
         if reference is not None and reference.content is not None:
             # What lies beside it is meant from where this file lies.
-            shown = rendered(reference.content, lambda path: _file(view, path, view.file))
+            shown = render_markdown(reference.content, lambda path: _file(view, path, view.file))
             return text_of(reference.path), shown, [_link("Instructions", whole)]
         missing = lead(f"There is no Markdown file {text_of(view.file)!r} beside this skill.")
         return "Instructions", Rendered(missing), [_link("Instructions", whole)]
@@ -251,7 +251,7 @@ def _shown(view: SkillView) -> tuple[str, Rendered, list[Markup]]:
         return "Instructions", Rendered(lead("This skill has none.")), [_link("Source", source)]
     return (
         "Instructions",
-        rendered(skill.body, lambda path: _file(view, path)),
+        render_markdown(skill.body, lambda path: _file(view, path)),
         [_link("Source", source)],
     )
 

@@ -13,7 +13,7 @@ from skillyard.remote.sources.responses import CacheStats
 from skillyard.serving.http.openapi import document
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
-from skillyard.serving.runtime.metrics import MEDIA, Figure, rendered
+from skillyard.serving.runtime.metrics import MEDIA, Figure, render_metrics
 
 __all__ = ["description", "health", "metrics", "openapi", "root"]
 
@@ -93,7 +93,7 @@ async def metrics(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the figures."""
     stats = await context.in_thread(context.searches.cache_stats)
     figures = [*context.metrics.figures(), *_figures(context, stats)]
-    return Reply(rendered(figures).encode("utf-8"), MEDIA)
+    return Reply(render_metrics(figures).encode("utf-8"), MEDIA)
 
 
 def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:

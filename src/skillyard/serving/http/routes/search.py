@@ -14,7 +14,7 @@ from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.fields import refuse_field
 from skillyard.serving.http.long_texts import LongTexts
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
-from skillyard.serving.runtime.encoding import Reply, compressed, json_bytes, matches, tag_of
+from skillyard.serving.runtime.encoding import Reply, compress, json_bytes, matches, tag_of
 from skillyard.serving.runtime.errors import failed
 from skillyard.serving.runtime.local import LOCAL
 from skillyard.serving.runtime.snapshot import Snapshot
@@ -58,7 +58,7 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
         texts = LongTexts()
         body = texts.json_bytes(_shape(result, values, texts))
         # Remotes share one thread, which is not kept busy with that.
-        return body, compressed(body) if local and request.gzip else b""
+        return body, compress(body) if local and request.gzip else b""
 
     body, packed = await context.searches.run(run, sources, scorer)
     # An answer that lacks what could not be read at the moment is not the one that the basis names.

@@ -13,10 +13,10 @@ from skillyard.serving.runtime.errors import Refused, not_found
 from skillyard.serving.runtime.local import LOCAL
 from skillyard.serving.runtime.skill_lookup import (
     all_sources_failed,
-    here,
-    remotes,
+    local_skill,
+    remote_skill,
+    remote_sources,
     skill_by_source,
-    there,
 )
 
 __all__ = ["by_name", "by_source"]
@@ -35,7 +35,7 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
     wanted: bool = request.values["include_references"]
     raw: bool = request.values["include_raw"]
     try:
-        found_skill = await here(context, snapshot, name, references=wanted, raw=raw)
+        found_skill = await local_skill(context, snapshot, name, references=wanted, raw=raw)
         return _shown(request, found_skill).with_headers(Skillyard_Catalog=snapshot.digest[:16])
     except SkillNotFound as error:
         near = list(error.near)
@@ -44,9 +44,9 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
         if not is_repository("/".join(parts[:2])):
             raise not_found(name, near)
         source = "/".join(parts[:2])
-        found_skill = await there(context, snapshot, source, parts[-1], references=wanted)
+        found_skill = await remote_skill(context, snapshot, source, parts[-1], references=wanted)
         return _shown(request, found_skill)
-    sources = await remotes(context, snapshot)
+    sources = await remote_sources(context, snapshot)
     if not sources:
         raise not_found(name, near)
 
