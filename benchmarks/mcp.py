@@ -56,7 +56,7 @@ server.run("stdio")
 OURS = """
 import os, struct, sys, time
 from skillyard.__main__ import start
-from skillyard.serving.mcp import choosing, loading
+from skillyard.serving.mcp import library_tools, selection_tools
 
 root, path = sys.argv[1:]
 took = os.open(path, os.O_WRONLY)
@@ -70,10 +70,10 @@ def timed(room, name):
         return result
     setattr(room, name, clocked)
 
-timed(choosing, "evaluate_skills")
-timed(choosing, "explain")
-timed(choosing.Why, "to_dict")
-timed(loading, "list_resources")
+timed(selection_tools, "evaluate_skills")
+timed(selection_tools, "explain")
+timed(selection_tools.Why, "to_dict")
+timed(library_tools, "list_resources")
 sys.argv[1:] = ["serve", "--mcp", "stdio", "--local-only", root]
 start()
 """

@@ -17,15 +17,15 @@ pytest.importorskip("uvicorn")
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[ServiceOptions]:
     """What the service would have been started with; its catalog is made and ended."""
-    from skillyard.serving.runtime.followed import FollowedCatalog
     from skillyard.serving.runtime.logging import Log
+    from skillyard.serving.runtime.store_follower import StoreFollower
 
     found: list[ServiceOptions] = []
 
     def serve(options: ServiceOptions) -> None:
         options.check_roots()
         if options.store:
-            FollowedCatalog(options, Log("none"))._follower.close()
+            StoreFollower(options, Log("none"))._store.close()
         found.append(options)
 
     monkeypatch.setattr("skillyard.serving.http.serve", serve, raising=False)

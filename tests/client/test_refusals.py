@@ -53,7 +53,7 @@ def test_a_skill_that_is_not_there_names_its_neighbours(served: Running, way: Wa
 
 def test_a_name_of_two_skills_lists_ids_of_which_each_is_good(served: Running, way: Way) -> None:
     with pytest.raises(sy.AmbiguousName) as here:
-        sy.load_catalog(served.service.options.roots[0]).get("report")
+        sy.load_catalog(served.context.options.roots[0]).get("report")
     (outcome,) = way(served.base, lambda c: c.skill("report"))
     error = raised(outcome, sy.AmbiguousName)
     assert (error.name, error.paths, error.ids) == ("report", (), here.value.ids)

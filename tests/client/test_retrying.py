@@ -14,7 +14,7 @@ from skillyard.client import Retries
 from skillyard.client.retrying import after_s
 from skillyard.errors import InvalidInput, ServiceFailed, ServiceUnavailable
 from skillyard.serving.runtime.errors import unavailable
-from skillyard.serving.runtime.guards import Places, busy
+from skillyard.serving.runtime.guards import ConcurrencyLimiter, busy
 from skillyard.serving.runtime.options import ServiceLimits
 from tests.client.asking import Way, answer, lying, raised
 from tests.serving.http.running import Running, running, until
@@ -35,12 +35,15 @@ def refused(after: str | None = None, status: int = 429) -> bytes:
 
 def test_a_busy_service_is_asked_again_when_it_says(tmp_path: Path, way: Way) -> None:
     with running(tmp_path / "skills") as server:
-        service, waits = server.service, []
-        places, service.places = service.places, Places(ServiceLimits(at_once=0, queue=0))
+        context, waits = server.context, []
+        limiter, context.limiter = (
+            context.limiter,
+            ConcurrencyLimiter(ServiceLimits(at_once=0, queue=0)),
+        )
 
         def sleep(seconds: float) -> None:
             waits.append(seconds)
-            service.places = places
+            context.limiter = limiter
 
         found, again = way(
             server.base, lambda c: c.select("deploy the app"), lambda c: c.rank("x"), sleep=sleep

@@ -162,7 +162,7 @@ def test_health_is_the_true_state_also_when_there_is_none(way: Way, tmp_path: Pa
         assert (healthy.able, healthy.status, healthy.catalog.skills) == (True, "healthy", 3)
         sent = healthy.to_dict()
         conforms(sent, "Health")
-        server.service.closing = True
+        server.context.closing = True
         (stopping,) = way(server.base, lambda c: c.health())
         assert (stopping.able, stopping.status) == (False, "stopping")
 
@@ -201,7 +201,7 @@ def test_a_file_of_the_index_is_had_byte_for_byte_and_checked(served: Running, w
 
 @pytest.fixture(scope="module")
 def catalog(served: Running) -> sy.Catalog:
-    return sy.load_catalog(served.service.options.roots[0])
+    return sy.load_catalog(served.context.options.roots[0])
 
 
 def told(local: dict[str, Any]) -> dict[str, Any]:

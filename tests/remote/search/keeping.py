@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from skillyard.remote.search import SearchResult, SearchService
-from skillyard.remote.search.gathering import Asked, Gathered
+from skillyard.remote.search.search_cache import CandidateSet, SearchRequest
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.settings import Settings
 from skillyard.remote.sources.transport import Transport
@@ -44,9 +44,9 @@ class Counted(SearchService):
 
     gathered = 0
 
-    async def _gathered(self, asked: Asked) -> Gathered:
+    async def _gather(self, request: SearchRequest) -> CandidateSet:
         self.gathered += 1
-        return await super()._gathered(asked)
+        return await super()._gather(request)
 
 
 class Keeping:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skillyard.remote.search import FoundSkill
-from skillyard.remote.search.merging import merged
+from skillyard.remote.search.candidates import merge_hits
 from skillyard.remote.sources.protocol import Hit
 from skillyard.remote.sources.registry_file import parse_registry
 from skillyard.remote.sources.settings import Settings
@@ -155,7 +155,7 @@ def test_a_duplicate_is_one_record(case: Case, parity: Register) -> None:
         [records("marketplace"), records("curated")],
         [records("curated"), records("marketplace")],
     ):
-        (one,) = merged(listed)
+        (one,) = merge_hits(listed)
         assert one.hit.install_count == 500  # the record that is preferred
         for field, value in expected.items():
             if field != "count":

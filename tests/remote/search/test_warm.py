@@ -104,7 +104,7 @@ def test_nothing_is_parsed_twice(
 
 
 def test_what_is_known_takes_no_more_than_it_may(asking: Asking) -> None:
-    asking.transport.parsed.most_bytes = 30_000
+    asking.transport.parsed.max_bytes = 30_000
 
     async def several(search: SearchService) -> list[str]:
         answers = []

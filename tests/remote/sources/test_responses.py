@@ -413,7 +413,7 @@ def test_a_read_only_folder_still_answers_or_says_nothing(tmp_path: Path) -> Non
 
 
 def test_the_bodies_never_take_more_than_they_may(tmp_path: Path) -> None:
-    cache = ResponseCache(str(tmp_path), most_bytes=10_000)
+    cache = ResponseCache(str(tmp_path), max_bytes=10_000)
     for number in range(60):
         body = b"body " + number.to_bytes(4, "big") * 250
         cache.put(key(number), stored(number, body, NOW + number))
@@ -425,7 +425,7 @@ def test_the_bodies_never_take_more_than_they_may(tmp_path: Path) -> None:
 
 
 def test_what_was_confirmed_last_is_kept_longest(tmp_path: Path) -> None:
-    cache = ResponseCache(str(tmp_path), most_bytes=10_000)
+    cache = ResponseCache(str(tmp_path), max_bytes=10_000)
     for number in range(9):
         cache.put(key(number), stored(number, bytes([number]) * 1_000, NOW + number))
     cache.confirm(key(0), NOW + 100)
@@ -436,7 +436,7 @@ def test_what_was_confirmed_last_is_kept_longest(tmp_path: Path) -> None:
 
 
 def test_a_body_larger_than_the_whole_cache_does_not_empty_it(tmp_path: Path) -> None:
-    cache = ResponseCache(str(tmp_path), most_bytes=10_000)
+    cache = ResponseCache(str(tmp_path), max_bytes=10_000)
     cache.put(key(1), stored(1, b"x" * 100))
     cache.put(key(2), stored(2, b"y" * 50_000, NOW + 1))
     assert cache.stats().bytes <= 10_000
@@ -452,7 +452,7 @@ def test_what_is_too_old_is_not_given_out(tmp_path: Path) -> None:
 
 
 def test_bodies_that_nobody_names_do_not_pile_up(tmp_path: Path) -> None:
-    cache = ResponseCache(str(tmp_path), most_bytes=20_000)
+    cache = ResponseCache(str(tmp_path), max_bytes=20_000)
     for number in range(300):
         body = b"body " + number.to_bytes(4, "big") * 250
         cache.put(key(1), stored(1, body, NOW + number))
@@ -469,7 +469,7 @@ from skillyard.remote.sources.responses import ResponseCache, Stored
 
 folder, seed = sys.argv[1], int(sys.argv[2])
 rng = random.Random(seed)
-cache = ResponseCache(folder, most_bytes=60_000)
+cache = ResponseCache(folder, max_bytes=60_000)
 wrong = hits = 0
 for turn in range(150):
     number = rng.randrange(20)

@@ -282,10 +282,10 @@ def test_reading_holds_nobody_up(tmp_path: Path, settled: bool) -> None:
 
 
 def test_the_memory_is_bounded_by_bytes(tmp_path: Path) -> None:
-    cache = ResponseCache(str(tmp_path), most_bytes=1_000_000)
+    cache = ResponseCache(str(tmp_path), max_bytes=1_000_000)
     for number in range(40):
         cache.put(key(number), stored(number, bytes([number]) * 20_000))
-    cache._known.most_bytes = 100_000
+    cache._known.max_bytes = 100_000
     for number in range(40):
         found = cache.get(key(number), NOW)
         assert found is not None

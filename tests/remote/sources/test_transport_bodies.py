@@ -34,8 +34,8 @@ def site(net: Network) -> Network:
 
 def test_a_body_may_have_as_many_bytes_as_asked_for_and_no_more(site: Network) -> None:
     site.answers("github_raw", Response(200, b"x" * 1_000), Response(200, b"x" * 1_001))
-    assert len(site.get("github-raw", FILE, most_bytes=1_000).body) == 1_000
-    assert site.failure("github-raw", "/b", most_bytes=1_000).code == "too_large"
+    assert len(site.get("github-raw", FILE, max_bytes=1_000).body) == 1_000
+    assert site.failure("github-raw", "/b", max_bytes=1_000).code == "too_large"
 
 
 def test_a_mebibyte_is_the_limit_when_none_is_said(site: Network) -> None:
@@ -46,8 +46,8 @@ def test_a_mebibyte_is_the_limit_when_none_is_said(site: Network) -> None:
 
 def test_the_limit_is_on_what_is_unpacked(site: Network) -> None:
     site.answers("github_raw", gzipped(b"x" * 1_000), gzipped(b"x" * 1_001))
-    assert site.get("github-raw", FILE, most_bytes=1_000).body == b"x" * 1_000
-    assert site.failure("github-raw", "/b", most_bytes=1_000).code == "too_large"
+    assert site.get("github-raw", FILE, max_bytes=1_000).body == b"x" * 1_000
+    assert site.failure("github-raw", "/b", max_bytes=1_000).code == "too_large"
 
 
 def test_what_promises_too_much_is_not_read(site: Network) -> None:

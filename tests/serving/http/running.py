@@ -16,10 +16,10 @@ import httpx2
 
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.app import create_app
+from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.options import ServiceOptions
-from skillyard.serving.runtime.server import Server, listening
-from skillyard.serving.runtime.service import Service
+from skillyard.serving.runtime.server import Server, listening_socket
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 
@@ -36,7 +36,7 @@ class Running(NamedTuple):
     base: str
     port: int
     client: httpx2.Client
-    service: Service
+    context: AppContext
     server: Server
     lines: Callable[[], list[dict[str, Any]]]
     """What was logged so far."""
@@ -85,16 +85,18 @@ def running(
     options = options_of(root, **changes)
     log = Log("json", stream)
     server = Server(create_app(options, log=log), options, log)
-    service: Service = server.config.app.state.service  # type: ignore[union-attr]
-    with listening(options) as sock:
+    context: AppContext = server.config.app.state.context  # type: ignore[union-attr]
+    with listening_socket(options) as sock:
         host, port = sock.getsockname()[:2]
         thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
         thread.start()
         base = f"http://{host}:{port}"
         try:
             with httpx2.Client(base_url=base, timeout=30, trust_env=False) as client:
-                until(lambda: server.started and (service.live.held is not None or not ready))
-                yield Running(base, port, client, service, server, lines)
+                until(
+                    lambda: server.started and (context.follower.snapshot is not None or not ready)
+                )
+                yield Running(base, port, client, context, server, lines)
         finally:
             server.should_exit = True
             thread.join(30)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillyard.index.indexed_catalog import open_catalog
-from skillyard.serving.runtime import live
+from skillyard.serving.runtime import folder_follower, freshness
 from tests.parity.trees import write_tree
 from tests.serving.http.running import LIBRARY, Running, running, until
 from tests.serving.web.reading import read
@@ -26,19 +26,19 @@ def go_on() -> Event:
 def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, go_on: Event) -> Iterator[Running]:
     """A service that indexes its library until ``go_on`` is set."""
     monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
-    monkeypatch.setattr(live, "LARGE", 0)
-    monkeypatch.setattr(live, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
+    monkeypatch.setattr(freshness, "PATIENCE_S", 0.01)
 
     def slowly(*roots: Any, progress: Any, **options: Any) -> Any:
         while not go_on.wait(0.02):
             progress(2_500, 10_000)
         return open_catalog(*roots, **options)
 
-    monkeypatch.setattr(live, "open_catalog", slowly)
+    monkeypatch.setattr(folder_follower, "open_catalog", slowly)
     root = write_tree(tmp_path / "skills", LIBRARY)
     with running(root, ready=False, local_only=True) as server:
         try:
-            until(lambda: server.service.live.building is not None)
+            until(lambda: server.context.follower.building is not None)
             yield server
         finally:
             go_on.set()

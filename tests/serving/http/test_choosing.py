@@ -16,7 +16,7 @@ from tests.worked_examples.making import document
 
 
 def catalog_of(served: Running) -> sy.Catalog:
-    held = served.service.live.held
+    held = served.context.follower.snapshot
     assert held is not None
     return held.whole
 

@@ -52,7 +52,7 @@ def test_bodies_of_one_client_leave_room_for_those_of_others(tmp_path: Path) -> 
     limits = ServiceLimits(body_bytes=100_000, bodies_bytes=100_000)
     with ExitStack() as stack:
         server = stack.enter_context(running(tmp_path / "skills", limits=limits))
-        shares = server.service.bodies._shares
+        shares = server.context.body_reader._shares
         for number in range(16):
             sock = stack.enter_context(connected(server, GREEDY))
             sock.sendall(post(20_000, 10_000))
@@ -74,11 +74,11 @@ def test_clients_behind_a_trusted_proxy_have_a_share_each(tmp_path: Path, held: 
         greedy = [stack.enter_context(connected(server, "127.0.0.1")) for _ in range(6)]
         for sock in greedy:
             sock.sendall(rank("203.0.113.1"))
-        until(lambda: server.service.places.waiting == 5)
+        until(lambda: server.context.limiter.waiting == 5)
         assert ask(server, "127.0.0.1", rank("198.51.100.9, 203.0.113.1")).status == 429
         waiting = stack.enter_context(connected(server, "127.0.0.1"))
         waiting.sendall(rank("203.0.113.2"))
-        until(lambda: server.service.places.waiting == 6)
+        until(lambda: server.context.limiter.waiting == 6)
         held.go.set()
         assert answer_of(waiting).status == 200
 
@@ -98,7 +98,7 @@ def test_a_body_that_keeps_its_rate_is_taken(tmp_path: Path) -> None:
         whole = post(20_000)
         half = len(whole) // 2
         sock.sendall(whole[:half])  # this pays for thousands of seconds
-        until(lambda: server.service.bodies._shares.held(HONEST) > 0)
+        until(lambda: server.context.body_reader._shares.held(HONEST) > 0)
         sock.sendall(whole[half:])
         assert answer_of(sock).status == 200
 
@@ -112,12 +112,12 @@ def test_requests_of_one_client_leave_places_for_those_of_others(
         greedy = [stack.enter_context(connected(server, GREEDY)) for _ in range(6)]
         for sock in greedy:
             sock.sendall(RANK)
-        until(lambda: server.service.places.waiting == 5)
+        until(lambda: server.context.limiter.waiting == 5)
         assert ask(server, GREEDY, RANK).status == 429
         statuses: list[int] = []
         thread = threading.Thread(target=lambda: statuses.append(ask(server, HONEST, RANK).status))
         thread.start()
-        until(lambda: server.service.places.waiting == 6)
+        until(lambda: server.context.limiter.waiting == 6)
         held.go.set()
         thread.join(30)
         assert statuses == [200]
@@ -132,7 +132,7 @@ def test_connections_of_one_client_leave_room_for_those_of_others(
         server = stack.enter_context(running(tmp_path / "skills", limits=limits))
         for _ in range(6):
             stack.enter_context(connected(server, GREEDY)).sendall(RANK)
-        until(lambda: server.service.metrics.in_flight == 6)
+        until(lambda: server.context.metrics.in_flight == 6)
         # None of them is idle, so there is nothing to close for a seventh.
         assert ask(server, GREEDY, RANK).status == 0
         livez = request("GET", "/livez", "Connection: close", host="localhost")

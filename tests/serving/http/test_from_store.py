@@ -178,14 +178,14 @@ class TestProbes:
         with store_in(tmp_path) as store:
             store.publish([skill("a")], tenant="acme", publisher="ci")
         with serving(tmp_path) as server:
-            live = server.service.live
-            held, live._held = live.held, None
+            follower = server.context.follower
+            view, follower._view = follower.view, None
             assert (server.get("/readyz").status_code, server.get("/readyz").text) == (
                 503, "starting\n",
             )  # fmt: skip
             assert server.get("/livez").status_code == 200
-            live._held = held
-            server.service.closing = True
+            follower._view = view
+            server.context.closing = True
             assert server.get("/readyz").text == "stopping\n"
 
     def test_health_tells_no_path_of_this_machine(self, tmp_path: Path) -> None:

@@ -213,7 +213,7 @@ def test_a_token_is_wanted_on_every_route_and_nothing_else_does(tmp_path: Path) 
             assert answer.status == status, name
             if status == 401:
                 assert "www-authenticate: bearer" in answer.head
-        for route in server.service.routes:
+        for route in server.context.routes:
             assert server.client.request(route.method, route.path).status_code == 401
         assert server.get("/nothing").status_code == 401
         assert server.client.options("/search").status_code == 204

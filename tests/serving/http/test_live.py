@@ -140,7 +140,7 @@ def test_a_scorer_that_was_used_is_ready_for_the_next_generation(
     assert server.get("/rank?q=deploy&scorer=triggers").status_code == 200
     write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
     until(lambda: "brew" in names(server))
-    held = server.service.live.held
+    held = server.context.follower.snapshot
     assert held is not None
     assert held.used >= {"hybrid", "triggers"}
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from skillyard.serving.http.routes import choosing
+from skillyard.serving.http.routes import ranking
 from skillyard.serving.runtime.options import ServiceLimits
 from skillyard.usecases import rank_skills
 from tests.serving.http.running import Running, running, until
@@ -41,7 +41,7 @@ class Held:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     found = Held()
-    monkeypatch.setattr(choosing, "rank_skills", found)
+    monkeypatch.setattr(ranking, "rank_skills", found)
     yield found
     found.go.set()
 
@@ -57,7 +57,7 @@ def test_one_more_than_may_wait_is_told_when_to_come_back(tmp_path: Path, held: 
         working = [pool.submit(rank, server) for _ in range(2)]
         until(lambda: held.inside == 2)
         waiting = pool.submit(rank, server)
-        until(lambda: server.service.places.waiting == 1)
+        until(lambda: server.context.limiter.waiting == 1)
         refused = rank(server)
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
         conforms(refused.json(), "Error")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from skillyard.serving.runtime.metrics import Figure, Metrics, rendered
+from skillyard.serving.runtime.metrics import Figure, Metrics, render_metrics
 
 SAMPLE = re.compile(r'[a-z_]+(\{([a-z]+="(\\.|[^"\\\n])*",?)+\})? -?[0-9.e+-]+')
 
@@ -16,7 +16,7 @@ def test_a_histogram_counts_up_to_its_total() -> None:
     for seconds in (0.0005, 0.004, 0.004, 99.0):
         metrics.note("/rank", "GET", 200, seconds)
     metrics.note("/rank", "GET", 422, 0.001)
-    lines = rendered(metrics.figures()).splitlines()
+    lines = render_metrics(metrics.figures()).splitlines()
     assert 'skillyard_http_requests_total{route="/rank",method="GET",status="200"} 4' in lines
     assert 'skillyard_http_requests_total{route="/rank",method="GET",status="422"} 1' in lines
     name = "skillyard_http_request_duration_seconds"
@@ -32,7 +32,7 @@ def test_a_label_is_escaped_and_every_line_is_a_sample_or_a_comment() -> None:
     metrics = Metrics()
     metrics.note('a"b\\c\nd', "GET", 200, 0.1)
     figures = [*metrics.figures(), Figure("x", "gauge", "About.", (("", (), 0.5),))]
-    text = rendered(figures)
+    text = render_metrics(figures)
     assert 'route="a\\"b\\\\c\\nd"' in text
     assert text.endswith("x 0.5\n")
     for line in text.splitlines():

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from skillyard import __version__
-from skillyard.serving.http.routes import choosing
-from skillyard.serving.runtime.live import LiveCatalog
+from skillyard.serving.http.routes import ranking
+from skillyard.serving.runtime.folder_follower import FolderFollower
 from tests.parity.trees import write_tree
 from tests.serving.http.running import Running, raw, request, running, until
 from tests.serving.http.shapes import conforms
@@ -29,11 +29,12 @@ def test_health_says_what_there_is(served: Running) -> None:
 def test_a_catalog_that_cannot_be_read_is_not_healthy_and_gives_no_path(tmp_path: Path) -> None:
     root = tmp_path / "gone"
     with running(tmp_path / "skills") as server:
-        live = server.service.live
-        assert isinstance(live, LiveCatalog)
-        object.__setattr__(server.service.options, "roots", (str(root),))
-        while not live.failure:  # a look that is on its way puts its snapshot back
-            live._held, live._looked = None, float("-inf")
+        follower = server.context.follower
+        assert isinstance(follower, FolderFollower)
+        object.__setattr__(server.context.options, "roots", (str(root),))
+        while not follower.failure:  # a refresh that is on its way puts its snapshot back
+            follower._view = follower._snapshot = None
+            follower._ended = float("-inf")
             server.get("/rank?q=x")
         for path in ("/rank?q=x", "/skill/deploy", "/search?q=x"):
             answer = server.get(path)
@@ -45,7 +46,7 @@ def test_a_catalog_that_cannot_be_read_is_not_healthy_and_gives_no_path(tmp_path
         assert (health.status_code, health.json()["status"]) == (503, "unavailable")
         assert str(tmp_path) not in health.text
         write_tree(root, {"x/SKILL.md": "---\nname: x\ndescription: X.\n---\nX\n"})
-        live._looked = float("-inf")
+        follower._ended = float("-inf")
         assert server.get("/skill/x").status_code == 200
         assert server.get("/health").status_code == 200
 
@@ -106,7 +107,7 @@ def test_a_bug_is_a_500_without_a_trace_and_the_next_request_is_answered(
     def broken(*arguments: Any, **options: Any) -> Any:
         raise RuntimeError("zebra at https://u:hunter2@host/?token=abcdef")
 
-    monkeypatch.setattr(choosing, "rank_skills", broken)
+    monkeypatch.setattr(ranking, "rank_skills", broken)
     with running(tmp_path / "skills") as server:
         answer = server.get("/rank?q=x", headers={"X-Request-Id": "bug"})
         assert answer.status_code == 500
@@ -129,7 +130,7 @@ def test_the_root_gives_names_and_links_that_work(served: Running) -> None:
     for name, url in answer["links"].items():
         assert served.get(url).status_code == (422 if name == "search" else 200)
     listed = {(route["method"], route["path"]) for route in answer["routes"]}
-    assert {(route.method, route.path) for route in served.service.routes} == listed
+    assert {(route.method, route.path) for route in served.context.routes} == listed
 
 
 @for_each("path", ["/openapi.json", "/docs", "/rank?q=deploy&explain=true"])
@@ -156,7 +157,7 @@ def test_links_go_by_the_name_that_was_checked(served: Running) -> None:
 
 
 def test_head_and_options_are_answered_on_every_route(served: Running) -> None:
-    for route in served.service.routes:
+    for route in served.context.routes:
         path = route.path.replace("{source}", "local").replace("{id}", "deploy")
         path = path.replace("{name}", "deploy")
         options = served.client.options(path)

@@ -76,7 +76,7 @@ def test_content_raw_text_and_references_come_when_asked_for(served: Running) ->
 
 def test_no_path_of_the_machine_stands_in_the_answer(served: Running) -> None:
     text = served.get("/search?q=pdf&include_raw=true&include_references=true&explain=true").text
-    assert served.service.options.roots[0] not in text
+    assert served.context.options.roots[0] not in text
     assert "SKILL.md" not in text.replace(LIBRARY["pdf-tables/SKILL.md"], "")
 
 
@@ -223,7 +223,7 @@ def test_a_service_of_its_own_catalog_asks_nobody(
 def test_a_file_that_changes_while_it_is_served_never_mixes_into_an_answer(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "skills", LIBRARY)
     with running(root, local_only=True) as server:
-        held = server.service.live.held
+        held = server.context.follower.snapshot
         assert held is not None
         write_tree(root, {"deploy/SKILL.md": document("deploy", "Deploy the app.", "CHANGED")})
         answer = server.get("/search?q=deploy&source=local")

@@ -11,7 +11,7 @@ import pytest
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.routes import search
-from skillyard.serving.runtime.encoding import COMPRESSED_FROM
+from skillyard.serving.runtime.encoding import MIN_COMPRESSED_BYTES
 from skillyard.serving.runtime.local import CatalogSource, hit_of
 from skillyard.serving.runtime.options import ServiceLimits
 from skillyard.serving.runtime.snapshot import Snapshot
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_refused_whatever_the_client_has(server: Running) -> No
 
 class TestHits:
     def test_a_skill_is_made_a_hit_once_for_each_snapshot(self, server: Running) -> None:
-        held = server.service.live.held
+        held = server.context.follower.snapshot
         assert held is not None
         for skill in held.whole.skills:
             hit = hit_of(held, skill)
@@ -184,12 +184,12 @@ class TestHits:
         assert len(fresh.hits) == 0
 
     def test_hits_that_take_too_much_are_made_again(self, server: Running) -> None:
-        held = server.service.live.held
+        held = server.context.follower.snapshot
         assert held is not None
         seen = Snapshot(held.whole, held.whole, 2)
         one, *others = held.whole.skills
         first = hit_of(seen, one)
-        seen.hits.most_bytes = seen.hits.bytes
+        seen.hits.max_bytes = seen.hits.bytes
         assert [hit_of(seen, each).name for each in others] == [each.name for each in others]
         assert len(seen.hits) == 1
         assert hit_of(seen, one) == first
@@ -198,14 +198,14 @@ class TestHits:
         self, server: Running
     ) -> None:
         assert server.get("/search?q=pdf").json()["count"]
-        searching = server.service.searching
+        searching = server.context.searches
         assert searching._thread is None
         assert len(searching._free) == 1
 
     def test_without_threads_of_its_own_it_answers_in_the_thread_that_asks(
         self, server: Running
     ) -> None:
-        held = server.service.live.held
+        held = server.context.follower.snapshot
         assert held is not None
         hits = CatalogSource(held, None)._ranked("pdf", 10)
         assert [hit.id for hit in hits][:1] == ["pdf-tables"]
@@ -221,4 +221,4 @@ def test_what_is_compressed_is_the_very_answer(server: Running) -> None:
     assert packed.headers["etag"] == plain.headers["etag"]
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
     small = server.get("/search?q=pdf&limit=1&cards=0", headers={"Accept-Encoding": "gzip"})
-    assert ("content-encoding" in small.headers) == (len(small.content) >= COMPRESSED_FROM)
+    assert ("content-encoding" in small.headers) == (len(small.content) >= MIN_COMPRESSED_BYTES)

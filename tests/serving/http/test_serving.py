@@ -19,7 +19,7 @@ import pytest
 from skillyard.errors import InvalidInput, InvalidSkillsRoot
 from skillyard.serving.http import serve
 from skillyard.serving.runtime.logging import Log
-from skillyard.serving.runtime.server import listening
+from skillyard.serving.runtime.server import listening_socket
 from tests.parity.trees import write_tree
 from tests.serving.http.running import LIBRARY, answer_of, options_of, request, until
 from tests.shared_data import PACKAGES
@@ -95,7 +95,7 @@ def test_a_root_that_is_no_folder_is_refused_before_anything_starts(tmp_path: Pa
 
 def test_an_address_that_is_taken_is_an_error_that_says_so(tmp_path: Path) -> None:
     options = options_of(tmp_path)
-    with listening(options) as sock:
+    with listening_socket(options) as sock:
         port = sock.getsockname()[1]
         with pytest.raises(InvalidInput, match=f"port {port}"):
             serve(options_of(tmp_path, port=port))

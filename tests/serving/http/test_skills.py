@@ -17,7 +17,7 @@ def test_a_skill_of_the_catalog_is_found_by_name_and_id(served: Running) -> None
     by_name = served.get("/skill/deploy")
     conforms(by_name.json(), "Skill")
     assert (by_name.json()["name"], by_name.json()["content"]) == ("deploy", "Ship it.")
-    held = served.service.live.held
+    held = served.context.follower.snapshot
     assert held is not None
     for path in (f"/skill/{held.whole.get('deploy').id}", "/skills/local/deploy"):
         assert served.get(path).json() == by_name.json()

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from skillyard.serving.web.markdown import LONGEST
+from skillyard.serving.web.markdown import MAX_CHARACTERS
 from tests.ranking.confidence.test_patterns import LONG_PATHS, evil
 from tests.requirements import requirement
 from tests.serving.http.running import Running, running
@@ -15,7 +15,7 @@ from tests.serving.mcp.running import document
 
 pytest.importorskip("markdown_it", reason="markdown-it-py is not installed: skillyard[serve]")
 
-QUOTES = ">" * 19 + "a\n" + "b\n" * (LONGEST // 2 - 20)
+QUOTES = ">" * 19 + "a\n" + "b\n" * (MAX_CHARACTERS // 2 - 20)
 """The reader looks at each line once for each level: ten seconds before there was a bound."""
 ANSWERED_S = 10.0
 """On the slowest machine; eight such pages held a search up for a minute."""

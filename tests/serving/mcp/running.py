@@ -19,12 +19,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Request, RequestParams, Result, TextContent
 from pydantic import ConfigDict
 
+from skillyard.serving.mcp.commands import PATH, McpServer
 from skillyard.serving.mcp.server import SkillServer, create_server
-from skillyard.serving.mcp.serving import PATH, McpServer
+from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.options import ServiceOptions
-from skillyard.serving.runtime.server import listening
-from skillyard.serving.runtime.service import Service
+from skillyard.serving.runtime.server import listening_socket
 from tests.parity.trees import write_tree
 from tests.serving.http.running import NOWHERE, Raw, raw, until
 from tests.shared_data import PACKAGES
@@ -73,7 +73,7 @@ def options_of(root: Path, **changes: Any) -> ServiceOptions:
 class Serving(NamedTuple):
     url: str
     port: int
-    service: Service
+    context: AppContext
     root: Path
     lines: Callable[[], list[dict[str, Any]]]
     """What was logged so far."""
@@ -117,13 +117,13 @@ def serving(
 
     options = options_of(root, **changes)
     server = McpServer(options, Log("json", stream))
-    with listening(options) as sock:
+    with listening_socket(options) as sock:
         host, port = sock.getsockname()[:2]
         thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
         thread.start()
         try:
-            until(lambda: server.started and server.service.live.held is not None)
-            yield Serving(f"http://{host}:{port}{PATH}", port, server.service, root, lines)
+            until(lambda: server.started and server.context.follower.snapshot is not None)
+            yield Serving(f"http://{host}:{port}{PATH}", port, server.context, root, lines)
         finally:
             server.should_exit = True
             thread.join(PATIENCE_S)
@@ -133,13 +133,13 @@ def serving(
 @asynccontextmanager
 async def in_process(root: Path, **changes: Any) -> AsyncIterator[tuple[Client, SkillServer]]:
     """Give a client that talks to a server in this process."""
-    service = Service(options_of(root, **changes), (), Log("none"))
-    server = create_server(service)
+    context = AppContext(options_of(root, **changes), (), Log("none"))
+    server = create_server(context)
     try:
         async with Client(server, cache=None) as client:
             yield client, server
     finally:
-        await service.close()
+        await context.close()
 
 
 def over_stdio(root: Path, *, code: str = "") -> StdioServerParameters:

@@ -15,8 +15,8 @@ from mcp_types import TextResourceContents
 
 from skillyard.serving.mcp import server as mcp_server
 from skillyard.serving.mcp.server import create_server
+from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import Log
-from skillyard.serving.runtime.service import Service
 from skillyard.skill import Reference
 from skillyard.store.values import Submission
 from tests.serving.http.running import request
@@ -241,7 +241,7 @@ def test_names_of_few_skills_alone_are_offered_by_the_tools(
                 return sum(f"s{number:05}" in json.dumps(schema) for number in range(count))
 
             assert server.asked(work) == named
-            library = server.service.live.held.whole.library
+            library = server.context.follower.snapshot.whole.library
             assert (library._skills is None) == (named == 0)
 
 
@@ -283,11 +283,11 @@ def test_no_file_of_this_machine_is_named_or_read_for_a_stored_skill(
             store=f"sqlite:///{tmp_path}/store.db",
             state_dir=str(tmp_path / "node"),
         )
-        service = Service(options, (), Log("none"))
+        service = AppContext(options, (), Log("none"))
         async with Client(create_server(service, show_folders=True), cache=None) as client:
 
             async def held() -> bool:
-                return service.live.held is not None
+                return service.follower.snapshot is not None
 
             await eventually(held)
             loaded = await client.call_tool("load_skill", {"name": "folder"})

@@ -16,12 +16,11 @@ from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from skillyard.index.indexed_catalog import open_catalog
-from skillyard.serving.mcp import library
-from skillyard.serving.mcp.library import Library
-from skillyard.serving.runtime import live as live_catalog
-from skillyard.serving.runtime import watching
+from skillyard.serving.mcp.view_worker import ViewWorker
+from skillyard.serving.runtime import folder_follower, folder_watch, freshness
+from skillyard.serving.runtime.app_context import AppContext
+from skillyard.serving.runtime.folder_follower import FolderFollower
 from skillyard.serving.runtime.logging import Log
-from skillyard.serving.runtime.service import Service
 from tests.serving.mcp.running import (
     LIBRARY,
     ask,
@@ -49,9 +48,9 @@ def following(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     if request.param == "is told":
         pytest.importorskip("watchfiles")
     else:
-        monkeypatch.setattr(watching, "_watching", lambda: None)
+        monkeypatch.setattr(folder_watch, "_watching", lambda: None)
     if request.param == "large":
-        monkeypatch.setattr(live_catalog, "LARGE", 0)
+        monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
 
 
 @asynccontextmanager
@@ -313,29 +312,28 @@ def test_a_library_that_is_slow_to_look_at_answers_from_the_view_before(
 ) -> None:
     async def work() -> None:
         root = write_tree(tmp_path / "skills", LIBRARY)
-        service = Service(options_of(root), (), Log("none"))
         now = [0.0]
-        library = Library(service, lambda: now[0])
-        looks = []
-        look = service.live.look
+        follower = FolderFollower(options_of(root), Log("none"), lambda: now[0])
+        refreshes = []
+        newer_snapshot = follower._newer_snapshot
 
         def slow() -> Any:
-            looks.append(now[0])
-            now[0] += 2.0  # what a look takes
-            return look()
+            refreshes.append(now[0])
+            now[0] += 2.0  # what a refresh takes
+            return newer_snapshot()
 
-        monkeypatch.setattr(service.live, "look", slow)
+        monkeypatch.setattr(follower, "_newer_snapshot", slow)
         try:
-            view = await library.current()
-            assert looks == [0.0]
-            now[0] = 7.9  # four looks old, less a bit
-            assert await library.current() is view
-            assert looks == [0.0]
+            view = await follower.fresh()
+            assert refreshes == [0.0]
+            now[0] = 7.9  # four refreshes old, less a bit
+            assert await follower.fresh() is view
+            assert refreshes == [0.0]
             now[0] = 8.1
-            await library.current()
-            assert looks == [0.0, 8.1]
+            await follower.fresh()
+            assert refreshes == [0.0, 8.1]
         finally:
-            await service.close()
+            await follower.close()
 
     run(work())
 
@@ -345,34 +343,34 @@ def test_a_ranking_that_is_quick_waits_for_no_thread(
 ) -> None:
     async def work() -> None:
         root = write_tree(tmp_path / "skills", LIBRARY)
-        service = Service(options_of(root), (), Log("none"))
-        library = Library(service)
+        context = AppContext(options_of(root), (), Log("none"))
+        worker = ViewWorker(context)
         hold = threading.Event()
 
         def ranked(view: Any) -> tuple[bool, list[Any]]:
             return threading.current_thread() is threading.main_thread(), []
 
         async def at_once(ranking: str) -> bool:
-            return await library.answer(ranked, ranking=ranking)
+            return await worker.answer(ranked, ranking=ranking)
 
         try:
-            monkeypatch.setattr("skillyard.serving.mcp.library.QUICK_S", 3600.0)
+            monkeypatch.setattr("skillyard.serving.mcp.view_worker.QUICK_S", 3600.0)
             assert not await at_once("hybrid"), "nobody knows yet how long it takes"
             assert await at_once("hybrid")
             assert not await at_once("relevance"), "each kind has a pace of its own"
             for _ in range(2):
                 assert not await at_once(""), "what may read files is kept off the loop"
-            other = asyncio.create_task(service.in_thread(hold.wait))
+            other = asyncio.create_task(context.in_thread(hold.wait))
             await asyncio.sleep(0)
             assert not await at_once("hybrid"), "a thread that works is not kept waiting"
             hold.set()
             await other
             assert await at_once("hybrid")
-            monkeypatch.setattr("skillyard.serving.mcp.library.QUICK_S", 0.0)
+            monkeypatch.setattr("skillyard.serving.mcp.view_worker.QUICK_S", 0.0)
             assert not await at_once("hybrid")
         finally:
             hold.set()
-            await service.close()
+            await context.close()
 
     run(work())
 
@@ -415,9 +413,8 @@ def test_who_asks_while_the_index_is_made_is_told_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
-    for module in (live_catalog, library):
-        monkeypatch.setattr(module, "PATIENCE_S", 0.01)
-    monkeypatch.setattr(live_catalog, "LARGE", 0)
+    monkeypatch.setattr(freshness, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
     go_on = threading.Event()
     opened = open_catalog
 
@@ -426,7 +423,7 @@ def test_who_asks_while_the_index_is_made_is_told_how_far_it_is(
             progress(100, 400)
         return opened(*roots, **options)
 
-    monkeypatch.setattr(live_catalog, "open_catalog", slowly)
+    monkeypatch.setattr(folder_follower, "open_catalog", slowly)
     told: list[tuple[float, float | None, str | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from skillyard.resources import list_resources
 from skillyard.serving.mcp.call import cursor_of, place_in
-from skillyard.serving.mcp.naming import below, segment
-from skillyard.serving.mcp.wrapping import (
-    MOST_FILES,
+from skillyard.serving.mcp.frames import (
+    MAX_FILES,
     attribute,
-    framed_file,
-    framed_skill,
+    frame_file,
+    frame_skill,
     safe_json,
     safe_text,
 )
+from skillyard.serving.mcp.skill_uris import below, segment
 from skillyard.skill import Skill
 from skillyard.text import clean, escape_elements, escape_frame
 from tests.serving.mcp.running import called, document, in_process, run, shows, write_tree
@@ -38,7 +38,7 @@ texts = st.text() | st.lists(st.sampled_from([*CLOSERS, "a", "<", "skill_", "\n"
 def test_a_body_is_between_its_own_tags_and_no_others(
     body: str, name: str, max_tokens: int | None
 ) -> None:
-    framed = framed_skill(name, body, origin=body, notice=name, max_tokens=max_tokens).text
+    framed = frame_skill(name, body, origin=body, notice=name, max_tokens=max_tokens).text
     lines = framed.split("\n")
     assert lines[0].startswith("<skill_content name=")
     assert lines[-1] == "</skill_content>"
@@ -49,7 +49,7 @@ def test_a_body_is_between_its_own_tags_and_no_others(
 
 @given(texts, texts)
 def test_a_file_is_between_its_own_tags_and_no_others(text: str, path: str) -> None:
-    framed = framed_file("a", path, text, origin=path, digest="0" * 64, size=1).text
+    framed = frame_file("a", path, text, origin=path, digest="0" * 64, size=1).text
     assert TAG.search("\n".join(framed.split("\n")[1:-1])) is None
 
 
@@ -98,14 +98,14 @@ def test_an_attribute_has_no_quote_and_no_line_end(text: str) -> None:
 
 
 def test_a_long_list_of_files_is_cut_and_counted() -> None:
-    files = [f"{number}.md" for number in range(MOST_FILES + 7)]
-    text = framed_skill("a", "b", origin="c", files=files).text
-    assert text.count("<file>") == MOST_FILES
+    files = [f"{number}.md" for number in range(MAX_FILES + 7)]
+    text = frame_skill("a", "b", origin="c", files=files).text
+    assert text.count("<file>") == MAX_FILES
     assert "and 7 more" in text
 
 
 def test_a_budget_cuts_the_text_and_says_so() -> None:
-    framed = framed_skill("a", "word " * 1_000, origin="b", max_tokens=50)
+    framed = frame_skill("a", "word " * 1_000, origin="b", max_tokens=50)
     assert framed.truncated
     assert framed.tokens == 1_250
     assert "[... truncated]" in framed.text

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.serving.runtime.clients import CLIENT, UNKNOWN, FairShare, Proxies, client_of_address
-from skillyard.serving.runtime.guards import Places
+from skillyard.serving.runtime.guards import ConcurrencyLimiter
 from skillyard.serving.runtime.options import ServiceLimits
 from skillyard.serving.runtime.slots import SlotTable
 from tests.requirements import requirement
@@ -144,13 +144,13 @@ def test_a_client_at_its_share_loses_its_own_oldest_and_nobody_elses() -> None:
 
 def test_those_who_wait_have_their_turns_by_client() -> None:
     async def work() -> list[str]:
-        places = Places(ServiceLimits(at_once=1, queue=15))
+        places = ConcurrencyLimiter(ServiceLimits(at_once=1, queue=15))
         order: list[str] = []
         begun = asyncio.Event()
 
         async def ask(client: str, name: str) -> None:
             CLIENT.set(client)
-            async with places.one():
+            async with places.slot():
                 order.append(name)
                 await begun.wait()
 

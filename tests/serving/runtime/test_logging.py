@@ -16,8 +16,8 @@ from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.errors import SkillIoError
 from skillyard.remote.sources.settings import Settings
+from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import CAUSES, TOGETHER_S, Log, redirect
-from skillyard.serving.runtime.service import Service
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.serving.http.running import LIBRARY, options_of, running
@@ -63,7 +63,7 @@ def test_a_failed_tool_of_mcp_has_its_cause_in_the_log(tmp_path: Path) -> None:
     options = options_of(root, settings=unreadable(tmp_path))
 
     async def call() -> list[Any]:
-        service = Service(options, (), Log("json", stream))
+        service = AppContext(options, (), Log("json", stream))
         try:
             async with Client(create_server(service), cache=None) as client:
                 calls = (("search_skills", {"query": "x"}), ("load_skill", {"name": "nosuch"}))

@@ -9,7 +9,7 @@ from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.resources import Resource
 from skillyard.serving.web.evaluate_page import Trial, evaluate_page
-from skillyard.serving.web.search_page import Offer, Question, found_page
+from skillyard.serving.web.search_page import Offer, Question, results_page
 from skillyard.serving.web.skill_page import SkillView, skill_page
 from skillyard.skill import Reference, Skill
 from skillyard.usecases import evaluate_skills, select_skills, why_skill
@@ -52,7 +52,7 @@ def pages_of(text: str) -> list[bytes]:
     )
     evaluated = evaluate_skills(catalog, query.text, (text,), threshold=0)
     return [
-        found_page(OFFER, asked, result, selected),
+        results_page(OFFER, asked, result, selected),
         *(skill_page(view) for view in views),
         evaluate_page(Trial(text, text, evaluated, selected)),
     ]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from skillyard.index.progress import Progress
 from skillyard.serving.web.assets import asset
-from skillyard.serving.web.building import building_page
+from skillyard.serving.web.building_page import building_page
 from skillyard.serving.web.layout import MEDIA, POLICY
 from tests.worked_examples.making import document
 

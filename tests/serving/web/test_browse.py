@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import skillyard as sy
 from skillyard.catalog.counts import NO_SKILLS
-from skillyard.serving.runtime.shelf import Shelf, shelf_of
+from skillyard.serving.runtime.browse import BrowseIndex, browse_index_of
 from skillyard.serving.runtime.snapshot import Snapshot
-from skillyard.serving.web.browse_page import LISTED, MOST_TAGS, browse_page
+from skillyard.serving.web.browse_page import LISTED, MAX_TAGS, browse_page
 from tests.serving.web.reading import Page, harm, read
 from tests.tables import for_each
 
 
-def shelf(*skills: sy.Skill) -> Shelf:
+def shelf(*skills: sy.Skill) -> BrowseIndex:
     catalog = sy.Catalog.from_skills(skills)
-    found = shelf_of(Snapshot(catalog, catalog, 1))
+    found = browse_index_of(Snapshot(catalog, catalog, 1))
     assert found is not None
     return found
 
 
-def shown(on: Shelf | None, tag: str = "", page: int = 1) -> Page:
+def shown(on: BrowseIndex | None, tag: str = "", page: int = 1) -> Page:
     made = read(browse_page(on, NO_SKILLS, tag, page))
     assert harm(made) == []
     return made
@@ -81,7 +81,7 @@ def test_a_page_holds_its_part_of_the_list_and_beyond_the_end_is_the_last(
 def test_ten_thousand_skills_with_as_many_tags_make_no_larger_page() -> None:
     page = browse_page(MANY, NO_SKILLS, "", 1)
     assert len(page) < 150_000
-    assert len(read(page).all("li")) < MOST_TAGS + LISTED + 20
+    assert len(read(page).all("li")) < MAX_TAGS + LISTED + 20
     assert "rarer ones are not named here" in read(page).text()
 
 

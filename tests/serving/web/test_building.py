@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillyard.index.progress import Progress
-from skillyard.serving.web.building import building_page, progress_words
+from skillyard.serving.web.building_page import building_page, progress_words
 from tests.serving.web.reading import read
 from tests.tables import for_each
 

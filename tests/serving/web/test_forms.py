@@ -12,7 +12,7 @@ import pytest
 
 from skillyard.cli import main
 from skillyard.serving.runtime.guards import FORM
-from skillyard.serving.web.addresses import LONGEST
+from skillyard.serving.web.addresses import MAX_CHARACTERS
 from tests.serving.http.running import Running, raw, request, running
 from tests.serving.web.reading import harm, read
 from tests.serving.web.states import LONG_REQUEST
@@ -59,7 +59,7 @@ def test_a_short_request_gets_an_address_that_can_be_kept(
 
 
 def test_a_long_request_is_answered_where_it_is_sent_to(library: Running) -> None:
-    assert len(urlencode({"q": LONG_REQUEST})) > LONGEST
+    assert len(urlencode({"q": LONG_REQUEST})) > MAX_CHARACTERS
     answer = sent(library, "/", {"q": LONG_REQUEST})
     assert answer.status_code == 200
     page = read(answer.content)
@@ -67,7 +67,7 @@ def test_a_long_request_is_answered_where_it_is_sent_to(library: Running) -> Non
     assert page.all("textarea", id="q")[0].text == [LONG_REQUEST]
     assert "too long for an address" in page.text()
     # No link names half of a request: its rank would be another one's.
-    assert all(len(address) <= LONGEST for address in page.addresses())
+    assert all(len(address) <= MAX_CHARACTERS for address in page.addresses())
     evaluated = sent(library, "/page/evaluate", {"text": LONG_REQUEST, "files": "a.csv"})
     assert evaluated.status_code == 200
     assert "csv-cleaning" in read(evaluated.content).text()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serving.web.markdown import LONGEST, rendered, source_block
+from skillyard.serving.web.markdown import MAX_CHARACTERS, render_markdown, source_block
 from skillyard.text import clean
 from tests.serving.web.reading import harm, read
 from tests.tables import for_each
@@ -34,7 +34,7 @@ pieces = st.sampled_from(
 
 @given(st.lists(pieces, max_size=8))
 def test_any_body_gives_harmless_html(parts: list[str]) -> None:
-    html = rendered(" ".join(parts), lambda path: None).html
+    html = render_markdown(" ".join(parts), lambda path: None).html
     page = read(html)
     assert harm(page) == []
     assert {element.tag for element in page.elements} <= ALLOWED
@@ -47,7 +47,7 @@ def test_any_body_gives_harmless_html(parts: list[str]) -> None:
 
 @given(st.text(alphabet="<>&\"'ab=/ ", max_size=60))
 def test_markup_in_a_body_is_still_there_as_text(text: str) -> None:
-    shown = "".join(read(f"<div>{rendered(f'x {text} y').html}</div>").elements[0].text)
+    shown = "".join(read(f"<div>{render_markdown(f'x {text} y').html}</div>").elements[0].text)
     assert re.sub(r"\s", "", shown) == re.sub(r"\s", "", f"x{text}y")
 
 
@@ -60,7 +60,7 @@ def test_source_is_the_text_with_what_is_hidden_written_out(text: str) -> None:
 
 
 def test_commonmark_and_tables_are_rendered_and_headings_fit_below_those_of_the_page() -> None:
-    html = rendered("# A\n\n###### B\n\n|x|y|\n|-|-:|\n|1|2|\n\n3. c\n\n*d* **e** `f`").html
+    html = render_markdown("# A\n\n###### B\n\n|x|y|\n|-|-:|\n|1|2|\n\n3. c\n\n*d* **e** `f`").html
     for part in (
         "<h3>A</h3>", "<h6>B</h6>", '<td class="right">2</td>', '<ol start="3">', "<em>d</em>",
         "<strong>e</strong>", "<code>f</code>",
@@ -72,13 +72,13 @@ def test_commonmark_and_tables_are_rendered_and_headings_fit_below_those_of_the_
 def test_links_lead_to_the_web_or_to_files_that_lie_beside_the_skill() -> None:
     body = "[a](https://a.example) [b](references/b.md#c) [d](../d.md) [e](mailto:e@e) [f](#f)"
     beside = {"references/b.md": "/page/b"}
-    page = read(rendered(body, beside.get).html)
+    page = read(render_markdown(body, beside.get).html)
     assert [link.attributes["href"] for link in page.all("a")] == ["https://a.example", "/page/b"]
     assert "".join(page.all("p")[0].text) == "a b d e f"
 
 
 def test_an_image_is_never_loaded_and_its_text_and_address_stay() -> None:
-    html = rendered(
+    html = render_markdown(
         "![a chart](https://a.example/a.png) ![](b.png) [![in](c.png)](https://d.example)"
     ).html
     page = read(html)
@@ -90,14 +90,14 @@ def test_an_image_is_never_loaded_and_its_text_and_address_stay() -> None:
 
 
 def test_a_text_that_is_too_long_is_shown_as_source_with_the_reason() -> None:
-    shown = rendered("# A\n" + "x" * LONGEST)
+    shown = render_markdown("# A\n" + "x" * MAX_CHARACTERS)
     assert "longer than" in shown.note
     assert shown.html.startswith("<pre")
     assert "# A" in shown.html
 
 
 def test_one_long_address_meant_by_many_links_does_not_grow_into_a_huge_page() -> None:
-    shown = rendered("[x]: https://a.example/" + "y" * 20_000 + "\n\n" + "[x] " * 10_000)
+    shown = render_markdown("[x]: https://a.example/" + "y" * 20_000 + "\n\n" + "[x] " * 10_000)
     assert "long addresses" in shown.note
     assert len(shown.html) < 200_000
 
@@ -119,5 +119,5 @@ def test_no_other_construct_holds_it_either(piece: str) -> None:
 
 def check_time(piece: str) -> None:
     start = time.perf_counter()
-    rendered(piece * (LONGEST // len(piece)))
+    render_markdown(piece * (MAX_CHARACTERS // len(piece)))
     assert time.perf_counter() - start < 20  # a bound on hangs: most take a tenth of a second

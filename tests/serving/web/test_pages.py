@@ -17,12 +17,12 @@ import skillyard as sy
 from skillyard.catalog.counts import NO_SKILLS, SkillCounts
 from skillyard.remote.search import FoundSkill
 from skillyard.remote.sources.protocol import Hit
+from skillyard.serving.runtime.browse import browse_index_of
 from skillyard.serving.runtime.errors import Fault, failed, not_found, wrong_field
-from skillyard.serving.runtime.shelf import shelf_of
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.error_page import error_page
 from skillyard.serving.web.layout import bare_policy
-from skillyard.serving.web.search_page import Library, Offer, Question, found_page, home_page
+from skillyard.serving.web.search_page import Library, Offer, Question, home_page, results_page
 from skillyard.serving.web.skill_page import SkillView, skill_page
 from skillyard.text import clean_line
 from tests.hostile import tree
@@ -44,7 +44,7 @@ texts = st.sampled_from(HOSTILE) | st.text(
 
 def golden_page() -> str:
     asked = Question("fill in a pdf form", ("local",), "", 5)
-    html = found_page(OFFER, asked, example(), None).decode("utf-8")
+    html = results_page(OFFER, asked, example(), None).decode("utf-8")
     html = re.sub(r"\?v=[0-9a-f]{16}", "?v=HASH", html)
     # A line for each element, so that a difference can be read.
     return re.sub(r"(?<=>)(?=<(?!/))", "\n", html)
@@ -94,7 +94,7 @@ def test_a_script_in_every_field_stays_text() -> None:
 
 
 def test_a_search_shows_each_hit_with_its_signals_evidence_and_command() -> None:
-    page = read(found_page(OFFER, Question("fill in a pdf form"), example(), None))
+    page = read(results_page(OFFER, Question("fill in a pdf form"), example(), None))
     cards = page.all("article")
     assert len(cards) == 3
     assert [link.attributes["href"] for link in page.all("a", class_="open")] == [
@@ -145,7 +145,7 @@ def test_the_page_without_a_search_names_skills_and_hides_filters_that_decide_no
     offer = Offer(("local",), ("hybrid",), "hybrid", 10)
     skills = [sy.Skill(f"skill-{n:02}", "x", "y") for n in range(30)]
     catalog = sy.Catalog.from_skills(skills)
-    shelf = shelf_of(Snapshot(catalog, catalog, 1))
+    shelf = browse_index_of(Snapshot(catalog, catalog, 1))
     counts = SkillCounts(33, 2, 1, 0, 0)
     page = read(home_page(offer, Question(), Library(counts, shelf)))
     assert "33 skills (2 by name only, 1 shadowed)" in page.text()

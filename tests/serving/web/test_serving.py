@@ -289,7 +289,7 @@ def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
 ) -> None:
     limits = ServiceLimits(at_once=1, queue=0)
     with running(tmp_path / "skills", limits=limits) as server:
-        shares = server.service.places._shares
+        shares = server.context.limiter._shares
         assert shares.take("another")  # as if one request were being worked on
         try:
             answer = page(server, "/?q=pdf")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillyard.ranking.scorer import Explanation
 from skillyard.serving.web.scale import Scale
-from skillyard.serving.web.signals import MOST_NODES, bar, score_badge, score_bar, signal_bars, tree
+from skillyard.serving.web.signals import MAX_NODES, bar, score_badge, score_bar, signal_bars, tree
 from tests.serving.web.reading import harm, read
 from tests.tables import for_each
 
@@ -55,7 +55,7 @@ def test_a_tree_shows_labels_values_and_notes_and_stops_where_it_is_endless() ->
     assert "".join(page.elements[0].text) == f"words 0.50 {leaves}"
     wide = tree(Explanation("all", 1.0, (leaf,) * 10_000))
     assert read(wide).all("li")[-1].text == ["…"]
-    assert len(read(wide).all("li")) <= MOST_NODES + 1
+    assert len(read(wide).all("li")) <= MAX_NODES + 1
     deep = leaf
     for _ in range(500):
         deep = Explanation("more", 1.0, (deep,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skillyard.cli.grammar.shapes import Option
+from skillyard.remote.sources.registry import builtin_names
 
 __all__ = [
     "CALLER",
@@ -30,7 +31,7 @@ __all__ = [
 SCORERS = ("confidence", "hybrid", "overlap", "relevance", "triggers")
 """Offered by completion; installed packages may bring more."""
 
-SOURCES = ("registry", "skills.sh", "github", "well-known", "servers", "local")
+SOURCES = builtin_names()
 """Offered by completion; installed packages may bring more."""
 
 OPEN = frozenset({"scorer", "source"})

@@ -1,8 +1,8 @@
 """Federated search: ask every source at once, fetch what they found, rank it, say what failed.
 
-:mod:`.service` runs the five steps, :mod:`.merging` makes one record of several, :mod:`.content`
-reads what was fetched, :mod:`.result` is the answer. :mod:`.gathering` keeps what the sources had
-for the next search that asks the same, as long as it stands by what :mod:`.noting` wrote down.
+:mod:`.service` runs the five steps, :mod:`.candidates` merges the records of one skill,
+:mod:`.content` reads what was fetched, :mod:`.result` is the answer. :mod:`.search_cache` stores
+the candidates of recent searches for as long as everything that they depend on is fresh.
 """
 
 from skillyard.remote.search.result import FoundSkill, SearchResult, SourceStatus

@@ -14,7 +14,7 @@ from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.skill import Origin, Reference, Skill
 
 if TYPE_CHECKING:
-    from skillyard.remote.sources.remembering import Parsed
+    from skillyard.remote.sources.lru_bytes import ParseCache
 
 __all__ = [
     "SKILL_BYTES",
@@ -90,7 +90,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
     return Content(skill, text, tuple(diagnostics))
 
 
-def read_again(hit: Hit, package: Package, known: Parsed) -> Content:
+def read_again(hit: Hit, package: Package, known: ParseCache) -> Content:
     """Return :func:`read_package` of the two, from what is known where nothing has changed."""
     texts = tuple(
         (path, package.files.get(path, b"")) for path in ("SKILL.md", *_markdown(package))
@@ -105,7 +105,7 @@ def read_again(hit: Hit, package: Package, known: Parsed) -> Content:
     return content._replace(skill=own(content.skill))
 
 
-def shown(skill: Skill, known: Parsed) -> Skill:
+def shown(skill: Skill, known: ParseCache) -> Skill:
     """Return a skill as whoever looks for it sees it: nothing is hidden from them."""
     key = ("shown", skill)
     found = known.get(key)

@@ -15,12 +15,16 @@ from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, check_scorer, resolve
 from skillyard.ranking.scorer import level_of
+from skillyard.remote.search.candidates import Candidate, merge_hits
 from skillyard.remote.search.content import is_plain, own, pointer, read_again, shown
-from skillyard.remote.search.gathering import Asked, Gathered, KeptGathered, Others
-from skillyard.remote.search.merging import Candidate, merged
-from skillyard.remote.search.noting import Noting, refuse
 from skillyard.remote.search.result import FoundSkill, SearchResult, SourceStatus
-from skillyard.remote.sources.local import LocalSource
+from skillyard.remote.search.search_cache import (
+    CandidateSet,
+    SearchCache,
+    SearchRequest,
+    UnrankedSkills,
+)
+from skillyard.remote.sources.dependencies import DependencyTracker
 from skillyard.remote.sources.protocol import (
     Hit,
     Hits,
@@ -37,11 +41,11 @@ from skillyard.skill import Skill
 
 __all__ = ["SearchService"]
 
-MOST = 100
+MAX_SKILLS = 100
 """Skills of one answer."""
 AT_ONCE = 32
 """Skills that are fetched at a time."""
-MOST_CHARACTERS = 2_000
+MAX_REMOTE_CHARACTERS = 2_000
 """Of a query that leaves this machine."""
 
 
@@ -63,12 +67,12 @@ class SearchService:
         catalog: Catalog | None = None,
         cache: ResponseCache | bool = True,
         transport: Transport | None = None,
-        kept: KeptGathered | None = None,
+        search_cache: SearchCache | None = None,
     ) -> None:
         """Raises UnknownName, InvalidInput, SkillIoError for settings that cannot be used.
 
-        ``kept`` is what several services have in common, over ``transport``; then every source
-        asks through ``kept.transport``.
+        ``search_cache`` is what several services have in common, over ``transport``; then every
+        source asks through its transport.
         """
         if ranker is not None:
             check_scorer(ranker, "ranker")
@@ -78,16 +82,18 @@ class SearchService:
             answers = response_cache(self.settings) if cache is True else cache or None
             transport = build_transport(self.settings, answers)
         self.transport = transport
-        self.kept = KeptGathered(Noting(transport)) if kept is None else kept
-        """What was gathered for the last requests."""
-        self.sources, ours = self._built(sources, catalog, self.kept.transport)
-        self._noted = self.sources if ours or kept is not None else None
-        """The sources that ask through the transport of what is kept; None where one does not."""
+        if search_cache is None:
+            self.search_cache = SearchCache(DependencyTracker(transport))
+        else:
+            self.search_cache = search_cache
+        self.sources, built_here = self._build(sources, catalog, self.search_cache.transport)
+        self._tracked_sources = self.sources if built_here or search_cache is not None else None
+        """The sources, where all of them ask through the cache's transport; else None."""
         self._ranking = tuple(each for each in self.sources if isinstance(each, RankingSource))
         """The sources that rank their skills themselves, as the default scorer says."""
         self._room = asyncio.Semaphore(AT_ONCE)
 
-    def _built(
+    def _build(
         self,
         sources: Iterable[str | Source] | None,
         catalog: Catalog | None,
@@ -96,17 +102,17 @@ class SearchService:
         """Return the sources, and whether all of them ask through ``transport``."""
         if sources is None:
             return tuple(build_sources(self.settings, transport, None, catalog)), True
-        found: list[Source] = []
-        ours = True
+        built: list[Source] = []
+        built_here = True
         for source in sources:
             if isinstance(source, str):
-                found += build_sources(self.settings, transport, [source], catalog)
+                built += build_sources(self.settings, transport, [source], catalog)
             elif isinstance(source, Source):
-                found.append(source)
-                ours = False
+                built.append(source)
+                built_here = False
             else:
                 raise InvalidInput("a source is a name, or an object with name, search and fetch")
-        return tuple(found), ours
+        return tuple(built), built_here
 
     async def __aenter__(self) -> Self:
         await self.transport.__aenter__()
@@ -129,44 +135,52 @@ class SearchService:
         that fails is named in the answer, which holds what the others found. Raises InvalidInput.
         """
         text = _checked(query, limit)
-        asked = Asked(text, self.per_source(limit), include_content, include_references)
-        if self.sources is self._noted:
-            gathered = await self.kept.of(asked, self.sources, lambda: self._gathered(asked))
+        request = SearchRequest(text, self.per_source(limit), include_content, include_references)
+        if self.sources is self._tracked_sources:
+            candidates = await self.search_cache.get_or_gather(
+                request, self.sources, lambda: self._gather(request)
+            )
         else:
-            gathered = await self._gathered(asked)
-        ranked = self._ranked(asked, gathered, limit)
+            candidates = await self._gather(request)
+        ranked = self._rank(request, candidates, limit)
         return SearchResult(
             text,
             tuple(ranked),
-            gathered.statuses,
+            candidates.statuses,
             self.ranker.name,
-            gathered.considered,
+            candidates.considered,
             self.ranker.default_policy.min_score,
         )
 
-    async def _gathered(self, asked: Asked) -> Gathered:
-        """Return what all sources have on a request, with its contents."""
+    async def _gather(self, request: SearchRequest) -> CandidateSet:
+        """Return the candidates of all sources for a request, with their contents."""
         answers = await asyncio.gather(
-            *(self._ask(source, asked.text, asked.per_source) for source in self.sources)
+            *(self._ask(source, request.text, request.per_source) for source in self.sources)
         )
-        candidates = merged(hits for hits, _ in answers)
-        found = await self._contents(candidates, asked.include_content, asked.include_references)
+        candidates = merge_hits(hits for hits, _ in answers)
+        skills = await self._contents(
+            candidates, request.include_content, request.include_references
+        )
         statuses = tuple(status for _, status in answers)
-        return self._as_one(found, statuses, len(candidates))
+        return self._candidate_set(skills, statuses, len(candidates))
 
-    def _as_one(
+    def _candidate_set(
         self,
-        found: Iterable[FoundSkill],
+        skills: Iterable[FoundSkill],
         statuses: Sequence[SourceStatus] = (),
         considered: int = 0,
-    ) -> Gathered:
-        once = tuple(_once_each(found))
-        skills = tuple(shown(each.skill, self.transport.parsed) for each in once)
-        plain = all(is_plain(each.skill) for each in once)
+    ) -> CandidateSet:
+        distinct = tuple(_once_each(skills))
+        rankable = tuple(shown(each.skill, self.transport.parsed) for each in distinct)
+        plain = all(is_plain(each.skill) for each in distinct)
         ranking = {source.name for source in self._ranking}
-        places = tuple(at for at, each in enumerate(once) if ranking.isdisjoint(each.found_by))
-        others = Others(skills[at] for at in places)
-        return Gathered(once, skills, tuple(statuses), considered, plain, others, places)
+        positions = tuple(
+            at for at, each in enumerate(distinct) if ranking.isdisjoint(each.found_by)
+        )
+        unranked = UnrankedSkills(rankable[at] for at in positions)
+        return CandidateSet(
+            distinct, rankable, tuple(statuses), considered, plain, unranked, positions
+        )
 
     @check_arguments
     def per_source(self, limit: int) -> int:
@@ -205,15 +219,19 @@ class SearchService:
         parts = name.strip().strip("/").split("/")
         if len(parts) > 2:
             return await self.get("/".join(parts[:-1]), parts[-1], references=references)
-        text = _checked(name, MOST)
-        answers = await asyncio.gather(*(self._ask(each, text, MOST) for each in self.sources))
-        candidates = merged(hits for hits, _ in answers)
+        text = _checked(name, MAX_SKILLS)
+        answers = await asyncio.gather(
+            *(self._ask(each, text, MAX_SKILLS) for each in self.sources)
+        )
+        candidates = merge_hits(hits for hits, _ in answers)
         wanted = _folded(text)
         exact = [c for c in candidates if wanted in (_folded(c.hit.id), _folded(c.hit.name))]
         if exact:
-            found = await asyncio.gather(*(self._content(c, True, references) for c in exact))
-            asked = Asked(text, MOST, include_content=True, include_references=references)
-            return self._ranked(asked, self._as_one(found), 1)[0]
+            skills = await asyncio.gather(*(self._content(c, True, references) for c in exact))
+            request = SearchRequest(
+                text, MAX_SKILLS, include_content=True, include_references=references
+            )
+            return self._rank(request, self._candidate_set(skills), 1)[0]
         for found_one in (await self.search(text, include_references=references)).skills:
             if wanted == _folded(found_one.skill.name):  # its folder is called something else
                 return found_one
@@ -230,7 +248,7 @@ class SearchService:
             async with asyncio.timeout(self.settings.source_timeout_s):
                 # One that ranks is a catalog on this machine: it gets all of the request.
                 here = isinstance(source, RankingSource)
-                answer = await source.search(text if here else text[:MOST_CHARACTERS], limit)
+                answer = await source.search(text if here else text[:MAX_REMOTE_CHARACTERS], limit)
                 hits = list(answer)[:limit]
             if not all(isinstance(hit, Hit) for hit in hits):
                 raise SourceFailed("bad_answer", f"{source.name} gave something else than hits")
@@ -301,8 +319,6 @@ class SearchService:
     async def fetch(self, hit: Hit, *, references: bool = False) -> Package:
         """Return what the source that found a skill has of it. Raises SourceFailed."""
         source = next(source for source in self.sources if source.name == hit.found_by)
-        if isinstance(source, LocalSource):
-            refuse()  # its files may change, whatever the catalog says
         try:
             async with self._room:
                 package = await source.fetch(hit, references=references)
@@ -315,16 +331,18 @@ class SearchService:
             raise SourceFailed("not_found", f"{hit.key}: what came holds no SKILL.md")
         return package
 
-    def _ranked(self, asked: Asked, gathered: Gathered, limit: int) -> list[FoundSkill]:
+    def _rank(
+        self, request: SearchRequest, candidates: CandidateSet, limit: int
+    ) -> list[FoundSkill]:
         """Return the best skills in order: those with content first, then as the ranker says."""
-        query = Query(asked.text, include_references=asked.include_references)
+        query = Query(request.text, include_references=request.include_references)
         if self.ranker == resolve(DEFAULT_SCORER):
-            return self._by_default(query, asked.per_source, gathered, limit)
-        skills = gathered.ranked()
+            return self._rank_by_default(query, request.per_source, candidates, limit)
+        skills = candidates.to_rank()
         scored = bind(skills, self.ranker).prepare(query)
         pairs = in_order(eligible(skills, query, zeros=True, scored=scored), scored)
         place = {id(skill): number for number, (skill, _) in enumerate(pairs)}
-        found, last = gathered.found, len(pairs)
+        found, last = candidates.skills, len(pairs)
         places = [place.get(id(skill), last) for skill in skills]
         order = sorted(
             range(len(found)),
@@ -341,27 +359,29 @@ class SearchService:
             if places[number] != last:
                 skill, score = pairs[places[number]]
                 match = Match(skill, score, level_of(levels, score), scored)
-            answer.append(gathered.given(number, match))
+            answer.append(candidates.result(number, match))
         return answer
 
-    def _by_default(
-        self, query: Query, per_source: int, gathered: Gathered, limit: int
+    def _rank_by_default(
+        self, query: Query, per_source: int, candidates: CandidateSet, limit: int
     ) -> list[FoundSkill]:
         """Return the best skills as the default scorer says, those with content first.
 
         What a source has ranked among all of its skills keeps the score that it has there; the
         others are ranked among themselves. Scores are probabilities, so the two can be compared.
         """
-        found = gathered.found
+        found = candidates.skills
         known: dict[str, Match] = {}
-        for source in self._ranking if len(gathered.places) < len(found) else ():
+        for source in self._ranking if len(candidates.unranked_positions) < len(found) else ():
             known |= source.matches(query.text, per_source)
         matches = [known.get(each.hit.key) for each in found]
-        others = gathered.others if gathered.plain else Others(map(own, gathered.others))
-        if others:
-            scored = bind(others, self.ranker).prepare(query)
+        unranked = candidates.unranked
+        if not candidates.is_plain:
+            unranked = UnrankedSkills(map(own, unranked))
+        if unranked:
+            scored = bind(unranked, self.ranker).prepare(query)
             scores = {id(skill): score for skill, score in scored.scores()}
-            for at, skill in zip(gathered.places, others, strict=True):
+            for at, skill in zip(candidates.unranked_positions, unranked, strict=True):
                 score = scores.get(id(skill), 0.0)
                 matches[at] = Match(skill, score, level_of(self.ranker.levels, score), scored)
         order = sorted(
@@ -373,7 +393,7 @@ class SearchService:
                 found[at].hit.key,
             ),
         )
-        return [gathered.given(at, matches[at]) for at in order[:limit]]
+        return [candidates.result(at, matches[at]) for at in order[:limit]]
 
 
 _ODD = re.compile(r"[\x00-\x1f\x7f\\]|\.\.|//")
@@ -442,8 +462,8 @@ def _joined(one: FoundSkill, other: FoundSkill) -> FoundSkill:
 def _checked(query: str, limit: int) -> str:
     if not isinstance(query, str) or not query.strip():
         raise InvalidInput("the query is empty: say what is looked for")
-    if type(limit) is not int or not 1 <= limit <= MOST:
-        raise InvalidInput(f"limit must be an integer of 1 to {MOST}")
+    if type(limit) is not int or not 1 <= limit <= MAX_SKILLS:
+        raise InvalidInput(f"limit must be an integer of 1 to {MAX_SKILLS}")
     return query.strip()
 
 

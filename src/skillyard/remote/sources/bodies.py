@@ -12,40 +12,40 @@ from skillyard.remote.sources.protocol import SourceFailed
 __all__ = ["json_of", "read_body"]
 
 CHUNK = 65_536
-LONGEST_NUMBER = 40
+MAX_NUMBER_LENGTH = 40
 
 
-async def read_body(url: str, response: Any, most_bytes: int) -> bytes:
+async def read_body(url: str, response: Any, max_bytes: int) -> bytes:
     """Return the body, unpacked. Raises SourceFailed: too large, packed badly, cut off."""
     said = response.headers.get("content-length", "")
-    if said.isdigit() and int(said) > most_bytes:
-        raise _too_large(url, most_bytes)
+    if said.isdigit() and int(said) > max_bytes:
+        raise _too_large(url, max_bytes)
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "", "gzip"):
         raise SourceFailed("bad_answer", f"{url}: packed as {packing[:40]!r}")
-    gunzip = Gunzip(most_bytes) if packing == "gzip" else None
+    gunzip = Gunzip(max_bytes) if packing == "gzip" else None
     body = bytearray()
     async for chunk in response.aiter_raw(CHUNK):
         try:
             body += chunk if gunzip is None else gunzip.add(chunk)
         except TooMuch:
-            raise _too_large(url, most_bytes) from None
+            raise _too_large(url, max_bytes) from None
         except ValueError as error:
             raise SourceFailed("bad_answer", f"{url}: {error}") from None
-        if len(body) > most_bytes:
-            raise _too_large(url, most_bytes)
+        if len(body) > max_bytes:
+            raise _too_large(url, max_bytes)
     if gunzip is not None and not gunzip.ended:
         raise SourceFailed("bad_answer", f"{url}: the answer is cut off")
     return bytes(body)
 
 
-def _too_large(url: str, most_bytes: int) -> SourceFailed:
-    return SourceFailed("too_large", f"{url}: more than {most_bytes:,} bytes")
+def _too_large(url: str, max_bytes: int) -> SourceFailed:
+    return SourceFailed("too_large", f"{url}: more than {max_bytes:,} bytes")
 
 
 def _whole(digits: str) -> int:
     """Return a whole number; 0 for one so long that nothing counts so far."""
-    return int(digits) if len(digits) < LONGEST_NUMBER else 0
+    return int(digits) if len(digits) < MAX_NUMBER_LENGTH else 0
 
 
 def json_of(headers: Mapping[str, str], body: bytes, what: str) -> Any:

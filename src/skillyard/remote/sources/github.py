@@ -18,20 +18,25 @@ from urllib.parse import quote
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.paths import is_inside
-from skillyard.remote.sources.protocol import Hit, Hits, Package, SourceFailed
+from skillyard.remote.sources.protocol import CacheKey, Hit, Hits, Package, Source, SourceFailed
 from skillyard.remote.sources.repository import (
     REFERENCES,
     WHOLE,
     Blob,
-    Most,
+    ReadLimits,
     files_beside,
     reference_paths,
     skill_folder,
     skill_folders,
 )
-from skillyard.remote.sources.transport import Transport
+from skillyard.remote.sources.settings import GITHUB_TOKENS, Settings
+from skillyard.remote.sources.transport import Host, Transport
 
-__all__ = ["GitHub", "GitHubSource", "is_repository"]
+__all__ = ["GitHub", "GitHubSource", "build", "hosts", "is_repository"]
+
+API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
+FILES_AT_ONCE = 64
+"""Twenty skills with their references in one trip; these are plain files, and cost no quota."""
 
 TREE_BYTES = 32 * 1024 * 1024
 """A tree of 100,000 entries, where GitHub cuts off, takes about twenty million bytes."""
@@ -100,15 +105,15 @@ class GitHub:
             path,
             fresh_s=TREE_FRESH_S,
             accept="application/vnd.github+json",
-            most_bytes=TREE_BYTES,
+            max_bytes=TREE_BYTES,
             check=_is_tree,
         )
         if reply.status != 200:
             raise self._no_repository(repository, ref, reply.status)
-        tree = self.transport.parsed.of("tree", reply.body)
+        tree = self.transport.parsed.get_parsed("tree", reply.body)
         if not isinstance(tree, Tree):
             tree = _tree(json_of(reply.headers, reply.body, repository))
-            self.transport.parsed.keep("tree", reply.body, tree, _size(tree))
+            self.transport.parsed.put_parsed("tree", reply.body, tree, _size(tree))
         return tree._replace(ref=ref, age_s=reply.age_s)
 
     async def commit(self, repository: str, ref: str = "HEAD") -> str:
@@ -146,7 +151,7 @@ class GitHub:
             address,
             fresh_s=FILE_FRESH_S,
             accept="text/plain, */*;q=0.5",
-            most_bytes=FILE_BYTES,
+            max_bytes=FILE_BYTES,
             check=_is_file,
         )
         if reply.status != 200:
@@ -201,7 +206,7 @@ class GitHub:
         return {"SKILL.md": text, **beside}, skipped
 
     async def _beside(
-        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: Most
+        self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: ReadLimits
     ) -> tuple[dict[str, bytes], list[str]]:
         inside = f"{folder}/" if folder else ""
         wanted: list[str] = []
@@ -303,6 +308,11 @@ class GitHubSource:
         self.github = github
         self.repositories = tuple(repositories)
 
+    @property
+    def cache_key(self) -> CacheKey:
+        """The source never changes, and makes its answers of the transport's alone."""
+        return CacheKey(self, uses_transport=True)
+
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the skills whose folder shares a word with the query, of all the repositories.
 
@@ -374,3 +384,24 @@ def _named(repository: str, folder: str) -> _Named:
 
     name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
     return _Named(folder, name, frozenset(STANDARD.terms(name)))
+
+
+def hosts(settings: Settings) -> dict[str, Host]:
+    """Return GitHub's API, and where it serves files."""
+    token, variables = settings.github_token, GITHUB_TOKENS
+    return {
+        "github-api": Host(settings.github_api_url, API_VERSION, token, token_variables=variables),
+        "github-raw": Host(
+            settings.github_raw_url,
+            token=token,
+            token_variables=variables,
+            at_once=FILES_AT_ONCE,
+        ),
+    }
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return the source over the repositories of the settings; none without any."""
+    if not settings.repositories:
+        return []
+    return [GitHubSource(GitHub(transport), settings.repositories)]

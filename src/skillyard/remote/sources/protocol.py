@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from skillyard.errors import SkillyardError
+from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.ranking.match import Match
 from skillyard.skill import Skill
 
-__all__ = ["Hit", "Hits", "Package", "RankingSource", "Source", "SourceFailed"]
+__all__ = [
+    "CacheKey",
+    "CacheableSource",
+    "Hit",
+    "Hits",
+    "Package",
+    "RankingSource",
+    "Source",
+    "SourceFailed",
+    "cache_key_of",
+]
 
 
 class SourceFailed(SkillyardError):
@@ -102,7 +112,10 @@ class Hits(list[Hit]):
 
 @runtime_checkable
 class Source(Protocol):
-    """Finds skills, and fetches what it found. Safe to ask many times at once."""
+    """Finds skills, and fetches what it found. Safe to ask many times at once.
+
+    Its answers are asked for anew with every search, unless it is a :class:`CacheableSource`.
+    """
 
     @property
     def name(self) -> str:
@@ -132,3 +145,53 @@ class RankingSource(Source, Protocol):
     def matches(self, query: str, limit: int) -> Mapping[str, Match]:
         """Return how each skill ranks that :meth:`search` names, by the key of its hit."""
         ...
+
+
+class CacheKey(NamedTuple):
+    """What the answers of a source are made of.
+
+    While two keys of one source are equal, the same question has the same answer.
+    """
+
+    value: object
+    """Another value after every change that the transport does not see."""
+    uses_transport: bool = False
+    """True where the answers are made of the transport's as well: those expire as they do there."""
+
+
+@runtime_checkable
+class CacheableSource(Source, Protocol):
+    """A source that lets its answers be given again.
+
+    A source without this member is asked every time, and so is a subclass that replaces ``search``
+    or ``fetch`` and does not declare its own ``cache_key``. A search cache stores nothing where
+    a source asks the transport and its key does not say so.
+    """
+
+    @property
+    def cache_key(self) -> CacheKey | None:
+        """What the answers are made of at the moment; None where a change may go unseen."""
+        ...
+
+
+def cache_key_of(source: Source) -> CacheKey | None:
+    """Return the cache key of a source; None where its answers must not be given again.
+
+    Raises InvalidInput for a key that is none.
+    """
+    if not isinstance(source, CacheableSource) or not _declares_cache_key(type(source)):
+        return None
+    key = source.cache_key
+    if key is not None and not isinstance(key, CacheKey):
+        raise InvalidInput(f"{source.name}: cache_key is {type(key).__name__}, not a CacheKey")
+    return key
+
+
+def _declares_cache_key(kind: type) -> bool:
+    """True where no class below the one that declares the key changes what it stands for."""
+    for each in kind.__mro__:
+        if "cache_key" in vars(each):
+            return True
+        if "search" in vars(each) or "fetch" in vars(each):
+            return False
+    return False

@@ -11,7 +11,7 @@ __all__ = ["Quotas", "rate_limited"]
 
 EPOCH = 1e9
 """A reset above this is a time, below it a number of seconds: both are in use."""
-LONGEST_WAIT_S = 3_600.0
+MAX_WAIT_S = 3_600.0
 UNSAID_WAIT_S = 60.0
 """How long a remote is left alone that says "too many" and not for how long."""
 
@@ -38,7 +38,7 @@ class Quotas:
             reset = _number(headers.get("x-ratelimit-reset"))
             if reset is not None:
                 until = reset if reset > EPOCH else self._clock() + reset
-                self._spent_until[origin] = min(until, self._clock() + LONGEST_WAIT_S)
+                self._spent_until[origin] = min(until, self._clock() + MAX_WAIT_S)
 
     def wait(
         self, origin: str, status: int, headers: Mapping[str, str], said: bytes
@@ -58,7 +58,7 @@ class Quotas:
             return None
         until = self._spent_until.get(origin, 0.0)
         if after is not None:
-            until = max(until, self._clock() + min(after, LONGEST_WAIT_S))
+            until = max(until, self._clock() + min(after, MAX_WAIT_S))
         elif until <= self._clock():
             until = self._clock() + UNSAID_WAIT_S
         self._spent_until[origin] = until

@@ -1,72 +1,85 @@
-"""Sources by name: those of the settings, and those of installed packages."""
+"""Sources by name: the built-in ones, and those of installed packages.
+
+A built-in source is one module and one line of :data:`BUILT_IN`. Its module has a function
+``build(settings, transport)``, which returns the sources of that name, and where they ask hosts of
+their own a function ``hosts(settings)``, which names them.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skillyard.errors import InvalidInput, UnknownName
-from skillyard.remote.sources.github import GitHub, GitHubSource
-from skillyard.remote.sources.protocol import Source
-from skillyard.remote.sources.registry_file import RegistryFile, shipped_registry
-from skillyard.remote.sources.responses import ResponseCache
-from skillyard.remote.sources.settings import BUILT_IN, GITHUB_TOKENS, SKILLS_SH_TOKEN, Settings
-from skillyard.remote.sources.skills_sh import SkillsSh
-from skillyard.remote.sources.transport import Host, Transport
-from skillyard.remote.sources.well_known import WellKnown
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
+    from skillyard.remote.sources.protocol import Source
+    from skillyard.remote.sources.responses import ResponseCache
+    from skillyard.remote.sources.settings import Settings
+    from skillyard.remote.sources.transport import Host, Transport
 
-__all__ = ["build_sources", "build_transport", "response_cache", "source_names"]
+__all__ = [
+    "BUILT_IN",
+    "LOCAL",
+    "build_sources",
+    "build_transport",
+    "builtin_names",
+    "response_cache",
+    "source_names",
+]
+
+BUILT_IN: Mapping[str, str] = {
+    "registry": "skillyard.remote.sources.registry_file",
+    "skills.sh": "skillyard.remote.sources.skills_sh",
+    "github": "skillyard.remote.sources.github",
+    "well-known": "skillyard.remote.sources.well_known",
+    "servers": "skillyard.remote.sources.server",
+}
+"""The module of each remote source. All of them are enabled where the settings do not say which."""
+
+LOCAL = "local"
+"""The catalog of the caller, who has to bring one; it is no remote."""
 
 ENTRY_POINT_GROUP = "skillyard.sources"
-FILES_AT_ONCE = 64
-"""Twenty skills with their references in one trip; these are plain files, and cost no quota."""
-GITHUB_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
+
+
+def builtin_names() -> tuple[str, ...]:
+    """Return the names that need no package."""
+    return (*BUILT_IN, LOCAL)
+
+
+def source_names() -> tuple[str, ...]:
+    """Return the names that can be enabled."""
+    return (*builtin_names(), *sorted(_entry_points()))
 
 
 def response_cache(settings: Settings) -> ResponseCache:
     """Return the cache of remote answers in the user's cache folder."""
-    from skillyard.index.library_spec import cache_folder
+    from skillyard.io.user_folders import cache_folder
+    from skillyard.remote.sources.responses import ResponseCache
 
     return ResponseCache(
         os.path.join(cache_folder(), "remote"),
-        most_bytes=settings.cache_bytes,
+        max_bytes=settings.cache_bytes,
         oldest_s=settings.cache_days * 24 * 3600,
     )
 
 
 def build_transport(settings: Settings, cache: ResponseCache | None = None) -> Transport:
-    """Return the transport to the hosts that the settings name."""
-    hosts = {
-        "skills.sh": Host(
-            settings.skills_sh_url,
-            token=settings.skills_sh_token,
-            token_variables=(SKILLS_SH_TOKEN,),
-        ),
-        "github-api": Host(
-            settings.github_api_url,
-            GITHUB_VERSION,
-            settings.github_token,
-            token_variables=GITHUB_TOKENS,
-        ),
-        "github-raw": Host(
-            settings.github_raw_url,
-            token=settings.github_token,
-            token_variables=GITHUB_TOKENS,
-            at_once=FILES_AT_ONCE,
-        ),
-    }
-    hosts |= {f"site:{url}": Host(url.rstrip("/")) for url in settings.sites}
-    hosts |= {f"server:{url}": Host(url.rstrip("/")) for url in settings.servers}
+    """Return the transport to the hosts of the built-in sources.
+
+    All of them are known, whatever is enabled: the registry's skills, for one, lie on GitHub.
+    """
+    from skillyard.remote.sources.transport import Transport
+
+    hosts: dict[str, Host] = {}
+    for module in map(import_module, BUILT_IN.values()):
+        if hasattr(module, "hosts"):
+            hosts |= module.hosts(settings)
     return Transport(hosts, cache, offline=settings.offline)
-
-
-def source_names() -> tuple[str, ...]:
-    """Return the names that can be switched on."""
-    return (*BUILT_IN, *sorted(_entry_points()))
 
 
 def build_sources(
@@ -78,56 +91,39 @@ def build_sources(
     """Return the sources of the names (default: the enabled ones), in that order, each once.
 
     A package's source is what its entry point gives for ``(settings, transport)``. Raises
-    UnknownName, InvalidInput for ``local`` without a catalog, SkillIoError for a registry file.
+    UnknownName, InvalidInput for ``local`` without a catalog and for a package's object that is no
+    source, SkillIoError for a registry file.
     """
-    github = GitHub(transport)
-    makers: Mapping[str, Callable[[], list[Source]]] = {
-        "registry": lambda: [RegistryFile(github, _files(settings))],
-        "skills.sh": lambda: [SkillsSh(transport, github)],
-        "github": lambda: (
-            [GitHubSource(github, settings.repositories)] if settings.repositories else []
-        ),
-        "well-known": lambda: [WellKnown(transport, settings.sites)] if settings.sites else [],
-        "servers": lambda: _servers(settings, transport),
-        "local": lambda: _local(catalog),
-    }
-    found: list[Source] = []
-    others: dict[str, Any] | None = None
+    sources: list[Source] = []
     for name in dict.fromkeys(settings.enabled if names is None else names):
-        if name in makers:
-            found += makers[name]()
-            continue
-        others = _entry_points() if others is None else others
-        if name not in others:
-            raise UnknownName("source", name, source_names())
-        found.append(_from_package(name, others[name](), settings, transport))
-    return found
+        if name in BUILT_IN:
+            sources += import_module(BUILT_IN[name]).build(settings, transport)
+        elif name == LOCAL:
+            sources.append(_local_source(catalog))
+        else:
+            sources.append(_package_source(name, settings, transport))
+    return sources
 
 
-def _from_package(name: str, make: Any, settings: Settings, transport: Transport) -> Source:
-    made = make(settings, transport)
-    if not isinstance(made, Source):
-        raise InvalidInput(f"{name} gives {type(made).__name__}, which is no source")
-    return made
-
-
-def _files(settings: Settings) -> list[str]:
-    shipped = [shipped_registry()] if settings.shipped_registry else []
-    return [*settings.registry_files, *shipped]
-
-
-def _servers(settings: Settings, transport: Transport) -> list[Source]:
-    from skillyard.remote.sources.server import ServerSource
-
-    return [ServerSource(transport, url) for url in settings.servers]
-
-
-def _local(catalog: Catalog | None) -> list[Source]:
+def _local_source(catalog: Catalog | None) -> Source:
     if catalog is None:
         raise InvalidInput("the source `local` needs a catalog: name a root")
     from skillyard.remote.sources.local import LocalSource
 
-    return [LocalSource(catalog)]
+    return LocalSource(catalog)
+
+
+def _package_source(name: str, settings: Settings, transport: Transport) -> Source:
+    from skillyard.remote.sources.protocol import Source, cache_key_of
+
+    entry_points = _entry_points()
+    if name not in entry_points:
+        raise UnknownName("source", name, source_names())
+    source = entry_points[name]()(settings, transport)
+    if not isinstance(source, Source):
+        raise InvalidInput(f"{name} gives {type(source).__name__}, which is no source")
+    cache_key_of(source)  # a wrong key is an error at once, not with the first search
+    return source
 
 
 def _entry_points() -> dict[str, Callable[[], Any]]:

@@ -8,13 +8,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import Diagnostic
 from skillyard.remote.sources.github import GitHub, is_repository
-from skillyard.remote.sources.protocol import Hit, Package
+from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source
 
-__all__ = ["Registry", "RegistryFile", "parse_registry", "shipped_registry"]
+if TYPE_CHECKING:
+    from skillyard.remote.sources.settings import Settings
+    from skillyard.remote.sources.transport import Transport
+
+__all__ = ["Registry", "RegistryFile", "build", "parse_registry", "shipped_registry"]
 
 FILE_BYTES = 4 * 1024 * 1024
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -120,6 +124,11 @@ class RegistryFile:
         self.hits = tuple(hit for registry in read for hit in registry.hits)
         self.diagnostics = tuple(d for registry in read for d in registry.diagnostics)
 
+    @property
+    def cache_key(self) -> CacheKey:
+        """The source never changes, and makes its answers of the transport's alone."""
+        return CacheKey(self, uses_transport=True)
+
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the entries that share a word with the query, the most of it first."""
         from skillyard.analysis import STANDARD
@@ -148,3 +157,12 @@ def _read(path: str) -> str:
     from skillyard.resources import read_file
 
     return decode(read_file(path, FILE_BYTES).data, path)
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return the source over the user's registry files and the shipped one.
+
+    Raises SkillIoError for a file that cannot be read.
+    """
+    shipped = [shipped_registry()] if settings.shipped_registry else []
+    return [RegistryFile(GitHub(transport), [*settings.registry_files, *shipped])]

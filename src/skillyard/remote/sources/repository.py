@@ -13,7 +13,7 @@ __all__ = [
     "REFERENCES",
     "WHOLE",
     "Blob",
-    "Most",
+    "ReadLimits",
     "bounded",
     "files_beside",
     "reference_paths",
@@ -42,15 +42,15 @@ NO_REFERENCES = frozenset({"readme.md", "changelog.md", "license.md", "contribut
 """Files of a repository's root that say nothing of a skill."""
 
 
-class Most(NamedTuple):
+class ReadLimits(NamedTuple):
     """How much of a skill is read beside its SKILL.md."""
 
     files: int
     bytes: int
 
 
-REFERENCES = Most(64, 4 * 1024 * 1024)
-WHOLE = Most(512, 16 * 1024 * 1024)
+REFERENCES = ReadLimits(64, 4 * 1024 * 1024)
+WHOLE = ReadLimits(512, 16 * 1024 * 1024)
 """What a host of the Skills extension has to take (spec/peers.md §3.5)."""
 
 
@@ -136,7 +136,7 @@ def reference_paths(blobs: Mapping[str, int], folder: str) -> list[Blob]:
     return found
 
 
-def bounded(files: Mapping[str, bytes], most: Most) -> tuple[dict[str, bytes], list[str]]:
+def bounded(files: Mapping[str, bytes], most: ReadLimits) -> tuple[dict[str, bytes], list[str]]:
     """Return a skill's SKILL.md with its references within the limits, and what was left out."""
     sizes = {path: len(data) for path, data in files.items()}
     kept = {"SKILL.md": files["SKILL.md"]}

@@ -24,14 +24,14 @@ from skillyard.io.atomic_write import atomic_write
 from skillyard.io.files import open_to_read
 from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.database import Database, State
-from skillyard.remote.sources.remembering import Remembered
+from skillyard.remote.sources.lru_bytes import LruBytes
 
 if TYPE_CHECKING:
     import sqlite3
 
 __all__ = ["CacheStats", "MemoryCache", "ResponseCache", "Stored"]
 
-MOST_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 256 * 1024 * 1024
 """What the bodies may take together; then the ones not asked for longest go."""
 OLDEST_S = 30 * 24 * 3600.0
 """Answers that nobody confirmed for so long are no answers any more."""
@@ -74,8 +74,8 @@ class MemoryCache:
     oldest_s = inf
     """Nothing grows too old here; the process ends."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES // 4) -> None:
-        self.most_bytes = most_bytes
+    def __init__(self, max_bytes: int = MAX_BYTES // 4) -> None:
+        self.max_bytes = max_bytes
         self._kept: dict[bytes, Stored] = {}
         self._bytes = 0
         self._changes = 0
@@ -95,7 +95,7 @@ class MemoryCache:
         before = self._kept.pop(key, None)
         self._bytes += len(stored.body) - (len(before.body) if before is not None else 0)
         self._kept[key] = stored
-        while self._bytes > self.most_bytes and len(self._kept) > 1:
+        while self._bytes > self.max_bytes and len(self._kept) > 1:
             oldest = next(iter(self._kept))
             self._bytes -= len(self._kept.pop(oldest).body)
 
@@ -126,13 +126,13 @@ class ResponseCache:
     """
 
     def __init__(
-        self, folder: str, *, most_bytes: int = MOST_BYTES, oldest_s: float = OLDEST_S
+        self, folder: str, *, max_bytes: int = MAX_BYTES, oldest_s: float = OLDEST_S
     ) -> None:
         self.folder = folder
-        self.most_bytes = most_bytes
+        self.max_bytes = max_bytes
         self.oldest_s = oldest_s
         self._database = Database(folder)
-        self._known: Remembered[bytes, _Known] = Remembered(min(MEMORY_BYTES, most_bytes))
+        self._known: LruBytes[bytes, _Known] = LruBytes(min(MEMORY_BYTES, max_bytes))
 
     def close(self) -> None:
         """Close the file; it is opened again when it is asked."""
@@ -287,14 +287,14 @@ class ResponseCache:
 
     def _trim(self, database: sqlite3.Connection) -> None:
         """Drop the answers not confirmed for longest when the bodies take too much."""
-        if _bytes(database) <= self.most_bytes:
+        if _bytes(database) <= self.max_bytes:
             return
         listed = database.execute(
             "select key, size from responses order by checked, key"
         ).fetchall()
         for key, _ in listed:
             database.execute("delete from responses where key = ?", (key,))
-            if _bytes(database) <= self.most_bytes * KEPT_SHARE:
+            if _bytes(database) <= self.max_bytes * KEPT_SHARE:
                 break
         self._sweep(database)
 

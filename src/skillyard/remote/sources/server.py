@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.paths import checked_files
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source, SourceFailed
 from skillyard.remote.sources.skills_sh import installs_of
-from skillyard.remote.sources.transport import Transport
+from skillyard.remote.sources.transport import Host, Transport
 
-__all__ = ["ServerSource"]
+if TYPE_CHECKING:
+    from skillyard.remote.sources.settings import Settings
+
+__all__ = ["ServerSource", "build", "hosts"]
 
 FRESH_S = 60.0
 ANSWER_BYTES = 16 * 1024 * 1024
@@ -33,6 +36,11 @@ class ServerSource:
     def name(self) -> str:
         """``server:`` and its address."""
         return f"server:{self.url}"
+
+    @property
+    def cache_key(self) -> CacheKey:
+        """The source never changes, and makes its answers of the transport's alone."""
+        return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return what the server finds, in its order. Raises SourceFailed."""
@@ -100,7 +108,7 @@ class ServerSource:
             json_of(headers, body, self.url)
 
         reply = await self.transport.get(
-            self.name, path, fresh_s=FRESH_S, most_bytes=ANSWER_BYTES, check=check
+            self.name, path, fresh_s=FRESH_S, max_bytes=ANSWER_BYTES, check=check
         )
         if reply.status != 200:
             raise SourceFailed("not_found", f"{self.url}{path} is not there", status=reply.status)
@@ -111,3 +119,13 @@ class ServerSource:
 def _text(value: Any) -> str:
     """Return a text that every encoding takes; empty for what is none."""
     return value.strip().encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def hosts(settings: Settings) -> dict[str, Host]:
+    """Return the servers of the settings."""
+    return {f"server:{url}": Host(url.rstrip("/")) for url in settings.servers}
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return one source for each server of the settings."""
+    return [ServerSource(transport, url) for url in settings.servers]

@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.io.user_folders import config_folder
+from skillyard.remote.sources.registry import BUILT_IN
 
 __all__ = ["Settings", "config_path", "load_settings"]
 
 GITHUB_TOKENS = ("SKILLYARD_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
 SKILLS_SH_TOKEN = "SKILLYARD_SKILLS_SH_TOKEN"
-LONGEST_S = 1e9
+MAX_SECONDS = 1e9
 """Above every limit in seconds or days that means something; so no infinity, no NaN."""
-BUILT_IN = ("registry", "skills.sh", "github", "well-known", "local", "servers")
 
 
 class Settings(NamedTuple):
     """How remote skills are found."""
 
-    enabled: tuple[str, ...] = ("registry", "skills.sh", "github", "well-known", "servers")
+    enabled: tuple[str, ...] = tuple(BUILT_IN)
     """Sources that are asked where a search names none; those with nothing to ask are silent."""
     skills_sh_url: str = "https://skills.sh"
     skills_sh_token: str = ""
@@ -49,6 +49,11 @@ class Settings(NamedTuple):
     cache_bytes: int = 256 * 1024 * 1024
     cache_days: float = 30.0
     offline: bool = False
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Every token, for what must never show one, such as a log."""
+        return tuple(getattr(self, name) for name in self._fields if name.endswith("_token"))
 
 
 _KEYS: Mapping[tuple[str, ...], tuple[str, type | tuple[type, ...]]] = {
@@ -81,6 +86,9 @@ _ENVIRONMENT = {
     SKILLS_SH_TOKEN: "skills_sh_token",
 }
 """Lists are separated by commas."""
+
+VARIABLES = frozenset({*_ENVIRONMENT, *GITHUB_TOKENS, "SKILLYARD_CONFIG"})
+"""The environment variables that are read here."""
 
 
 def config_path(environment: Mapping[str, str] | None = None) -> str:
@@ -174,9 +182,9 @@ def _checked(settings: Settings, path: str) -> Settings:
     for repository in settings.repositories:
         if not is_repository(repository):
             raise InvalidInput(f"{path}: {repository!r} is no owner/repo")
-    if settings.over_fetch_floor < 0 or not 0 < settings.source_timeout_s < LONGEST_S:
+    if settings.over_fetch_floor < 0 or not 0 < settings.source_timeout_s < MAX_SECONDS:
         raise InvalidInput(f"{path}: over_fetch_floor is at least 0, source_timeout_s above 0")
-    if settings.cache_bytes < 0 or not 0 <= settings.cache_days < LONGEST_S:
+    if settings.cache_bytes < 0 or not 0 <= settings.cache_days < MAX_SECONDS:
         raise InvalidInput(f"{path}: cache.max_bytes and cache.max_age_days are at least 0")
     for variable, token in (
         (" or ".join(GITHUB_TOKENS), settings.github_token),

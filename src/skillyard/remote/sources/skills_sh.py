@@ -15,22 +15,23 @@ from urllib.parse import quote, urlencode
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.github import LFS, GitHub, is_repository
 from skillyard.remote.sources.paths import checked_files, is_inside
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
-from skillyard.remote.sources.repository import REFERENCES, Most, bounded
-from skillyard.remote.sources.transport import Reply, Transport
+from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source, SourceFailed
+from skillyard.remote.sources.repository import REFERENCES, ReadLimits, bounded
+from skillyard.remote.sources.settings import SKILLS_SH_TOKEN, Settings
+from skillyard.remote.sources.transport import Host, Reply, Transport
 
-__all__ = ["SkillsSh"]
+__all__ = ["SkillsSh", "build", "hosts"]
 
-FEWEST_CHARACTERS = 2
+MIN_CHARACTERS = 2
 """The marketplace takes no shorter query."""
-MOST_HITS = 100
+MAX_HITS = 100
 SEARCH_FRESH_S = 60.0
 SNAPSHOT_FRESH_S = 3_600.0
 SNAPSHOT_BYTES = 16 * 1024 * 1024
 """What a host of the Skills extension has to take (spec/peers.md §3.5)."""
 ENTRY_BYTES = 512
 """What a hit takes in memory beside its texts."""
-MOST_INSTALLS = 10**12
+MAX_INSTALLS = 10**12
 
 
 class SkillsSh:
@@ -42,14 +43,19 @@ class SkillsSh:
         self.transport = transport
         self.github = github
 
+    @property
+    def cache_key(self) -> CacheKey:
+        """The source never changes, and makes its answers of the transport's alone."""
+        return CacheKey(self, uses_transport=True)
+
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return what the marketplace finds, in its order. Raises SourceFailed."""
         text = " ".join(query.split())
-        if len(text) < FEWEST_CHARACTERS:
+        if len(text) < MIN_CHARACTERS:
             return []
         documented = bool(self.transport.hosts[self.name].token)
         route = "/api/v1/skills/search" if documented else "/api/search"
-        asked = urlencode({"q": text, "limit": min(limit, MOST_HITS)})
+        asked = urlencode({"q": text, "limit": min(limit, MAX_HITS)})
         reply = await self.transport.get(
             self.name, f"{route}?{asked}", fresh_s=SEARCH_FRESH_S, check=_is_search
         )
@@ -58,14 +64,14 @@ class SkillsSh:
         return list(self._hits(reply)[:limit])
 
     def _hits(self, reply: Reply) -> tuple[Hit, ...]:
-        found = self.transport.parsed.of("hits", reply.body)
+        found = self.transport.parsed.get_parsed("hits", reply.body)
         if not isinstance(found, tuple):
             answer = json_of(reply.headers, reply.body, self.name)
             hits = (_hit(item) for item in _listed(answer))
             found = tuple(hit for hit in hits if hit is not None)
             texts = sum(map(sys.getsizeof, (text for hit in found for text in hit)))
             size = texts + ENTRY_BYTES * (len(found) + 1)
-            self.transport.parsed.keep("hits", reply.body, found, size)
+            self.transport.parsed.put_parsed("hits", reply.body, found, size)
         return found
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
@@ -93,7 +99,7 @@ class SkillsSh:
             raise SourceFailed("not_found", f"skills.sh keeps no snapshot for {hit.source}")
         path = f"/api/download/{hit.source}/{quote(hit.id, safe='')}"
         reply = await self.transport.get(
-            self.name, path, fresh_s=SNAPSHOT_FRESH_S, most_bytes=SNAPSHOT_BYTES, check=_is_snapshot
+            self.name, path, fresh_s=SNAPSHOT_FRESH_S, max_bytes=SNAPSHOT_BYTES, check=_is_snapshot
         )
         if reply.status != 200:
             raise SourceFailed("not_found", f"skills.sh has no snapshot of {hit.key}", status=404)
@@ -110,11 +116,11 @@ class SkillsSh:
     def _files(self, reply: Reply, *, references: bool, whole: bool) -> _Files:
         """Return what is wanted of a snapshot; no files for one without a SKILL.md."""
         kind = ("snapshot", references, whole)
-        found = self.transport.parsed.of(kind, reply.body)
+        found = self.transport.parsed.get_parsed(kind, reply.body)
         if not isinstance(found, _Files):
             answer = json_of(reply.headers, reply.body, self.name)
             found = _wanted(answer, references=references, whole=whole)
-            self.transport.parsed.keep(kind, reply.body, found, found.size())
+            self.transport.parsed.put_parsed(kind, reply.body, found, found.size())
         return found
 
 
@@ -135,7 +141,7 @@ def _wanted(answer: Any, *, references: bool, whole: bool) -> _Files:
     if "SKILL.md" not in files or files["SKILL.md"].startswith(LFS):
         return _Files(MappingProxyType({}), tuple(skipped))
     if not whole:
-        most = REFERENCES if references else Most(0, 0)
+        most = REFERENCES if references else ReadLimits(0, 0)
         files, left_out = bounded(files, most)
         skipped += left_out if references else []
     return _Files(MappingProxyType(files), tuple(skipped))
@@ -202,6 +208,21 @@ def installs_of(value: Any) -> int:
     """Return a count of installs, whatever came: 0 for what is none, never below."""
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value.strip()[:15])
-    if isinstance(value, float) and value == value and abs(value) < MOST_INSTALLS:
+    if isinstance(value, float) and value == value and abs(value) < MAX_INSTALLS:
         value = int(value)
-    return max(0, min(value, MOST_INSTALLS)) if type(value) is int else 0
+    return max(0, min(value, MAX_INSTALLS)) if type(value) is int else 0
+
+
+def hosts(settings: Settings) -> dict[str, Host]:
+    """Return the marketplace."""
+    host = Host(
+        settings.skills_sh_url,
+        token=settings.skills_sh_token,
+        token_variables=(SKILLS_SH_TOKEN,),
+    )
+    return {SkillsSh.name: host}
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return the marketplace's source."""
+    return [SkillsSh(transport, GitHub(transport))]

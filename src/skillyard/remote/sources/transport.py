@@ -19,18 +19,18 @@ from skillyard.extras import install_command
 from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.addresses import public_addresses
 from skillyard.remote.sources.bodies import read_body
+from skillyard.remote.sources.circuit_breaker import CircuitBreaker
+from skillyard.remote.sources.lru_bytes import ParseCache
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.quotas import Quotas, rate_limited
-from skillyard.remote.sources.remembering import Parsed
 from skillyard.remote.sources.responses import MemoryCache, ResponseCache, Stored
-from skillyard.remote.sources.silences import Silences
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 __all__ = ["Check", "Host", "Reply", "Transport", "origin_of"]
 
-MOST_BYTES = 1_048_576
+MAX_BYTES = 1_048_576
 """One answer, unpacked, where the caller names no other limit."""
 DEADLINE_S = 30.0
 """One answer with all its redirects."""
@@ -42,7 +42,7 @@ NEGATIVE_S = 60.0
 """How long "there is no such thing" is believed."""
 PARSED_BYTES = 64 * 1024 * 1024
 """What is kept of what was worked out of answers."""
-KEPT_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
+CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
 GONE = frozenset({404, 410, 451})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 USER_AGENT = "skillyard (+agent skills search)"
@@ -119,7 +119,7 @@ class Transport:
         self.deadline_s = deadline_s
         self.requests = 0
         """Requests that left this process."""
-        self.parsed = Parsed(PARSED_BYTES)
+        self.parsed = ParseCache(PARSED_BYTES)
         """What was worked out of answers, by their content: for as long as this lives."""
         self._clock = clock
         self._origins = {origin_of(host.url) for host in hosts.values()}
@@ -127,7 +127,7 @@ class Transport:
         self._quotas = Quotas(clock)
         self._failed: dict[bytes, tuple[float, SourceFailed]] = {}
         self._rooms: dict[str, asyncio.Semaphore] = {}
-        self._silences = Silences(clock, deadline_s)
+        self._breaker = CircuitBreaker(clock, deadline_s)
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
@@ -170,7 +170,7 @@ class Transport:
         *,
         fresh_s: float = 0.0,
         accept: str = "application/json",
-        most_bytes: int = MOST_BYTES,
+        max_bytes: int = MAX_BYTES,
         check: Check | None = None,
     ) -> Reply:
         """Return what lies at ``path`` of a host (or at a whole address on it): 200 or 404.
@@ -199,9 +199,7 @@ class Transport:
             raise failure
         task = self._running.get(key)
         if task is None:
-            task = asyncio.create_task(
-                self._ask(key, url, asked, accept, most_bytes, check, stored)
-            )
+            task = asyncio.create_task(self._ask(key, url, asked, accept, max_bytes, check, stored))
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return await asyncio.shield(task)
@@ -221,20 +219,20 @@ class Transport:
         url: str,
         host: Host,
         accept: str,
-        most_bytes: int,
+        max_bytes: int,
         check: Check | None,
         stored: Stored | None,
     ) -> Reply:
         came = False
         try:
-            reply = await self._answer(url, host, accept, most_bytes, stored)
+            reply = await self._answer(url, host, accept, max_bytes, stored)
             came = True
-            self._silences.note(origin_of(url))
+            self._breaker.record(origin_of(url))
             if reply.status == 200 and check is not None:
                 check(reply.headers, reply.body)
         except SourceFailed as error:
             if not came:
-                self._silences.note(origin_of(url), error)
+                self._breaker.record(origin_of(url), error)
             if stored is not None and (came or error.code in KEPT_INSTEAD):
                 return self._kept(stored, stale=True)
             if error.code in ("status", "bad_answer", "too_large"):
@@ -245,13 +243,13 @@ class Transport:
             self.cache.confirm(key, now)
             return Reply(stored.status, stored.headers, stored.body)
         if reply.status == 200 or reply.status in GONE:
-            kept = {name: reply.headers[name] for name in KEPT_HEADERS if name in reply.headers}
+            kept = {name: reply.headers[name] for name in CACHED_HEADERS if name in reply.headers}
             body = reply.body if reply.status == 200 else b""
             self.cache.put(key, Stored(url, reply.status, kept, body, now, now))
         return reply
 
     async def _answer(
-        self, url: str, host: Host, accept: str, most_bytes: int, stored: Stored | None
+        self, url: str, host: Host, accept: str, max_bytes: int, stored: Stored | None
     ) -> Reply:
         """Return 200, 304 or 404 (and kin), redirects followed. Raises SourceFailed."""
         import httpx2
@@ -260,14 +258,14 @@ class Transport:
         try:
             async with self._room(origin), asyncio.timeout(self.deadline_s):
                 self._quotas.check(origin, _more_requests(host))
-                self._silences.check(origin)
+                self._breaker.check(origin)
                 for _ in range(HOPS + 1):
                     async with self._twice(url, host, accept, stored) as response:
                         self._quotas.note(origin_of(url), response.headers)
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
                             return await self._read(
-                                url, host, response, most_bytes, asked_whether=conditional
+                                url, host, response, max_bytes, asked_whether=conditional
                             )
                         url = self._next(url, response)
                 raise SourceFailed("refused", f"{_shown(url)}: more than {HOPS} redirects")
@@ -355,7 +353,7 @@ class Transport:
         return target
 
     async def _read(
-        self, url: str, host: Host, response: Any, most_bytes: int, *, asked_whether: bool
+        self, url: str, host: Host, response: Any, max_bytes: int, *, asked_whether: bool
     ) -> Reply:
         status = int(response.status_code)
         headers = {str(k).lower(): str(v) for k, v in response.headers.items()}
@@ -363,7 +361,7 @@ class Transport:
             what = f"{_shown(url)} answered 304 to no condition"
             raise SourceFailed("bad_answer", what, status=304)
         if status in (200, 304):
-            body = await read_body(_shown(url), response, most_bytes) if status == 200 else b""
+            body = await read_body(_shown(url), response, max_bytes) if status == 200 else b""
             return Reply(status, headers, body)
         if status in GONE:
             return Reply(status, headers, b"")

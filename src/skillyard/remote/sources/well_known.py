@@ -6,16 +6,19 @@ The index promises a digest for everything; what does not match it is not taken.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.paths import checked_files, is_inside
-from skillyard.remote.sources.protocol import Hit, Hits, Package, SourceFailed
-from skillyard.remote.sources.transport import Check, Reply, Transport, origin_of
+from skillyard.remote.sources.protocol import CacheKey, Hit, Hits, Package, Source, SourceFailed
+from skillyard.remote.sources.transport import Check, Host, Reply, Transport, origin_of
 
-__all__ = ["SCHEMA", "WellKnown", "digest_of"]
+if TYPE_CHECKING:
+    from skillyard.remote.sources.settings import Settings
+
+__all__ = ["SCHEMA", "WellKnown", "build", "digest_of", "hosts"]
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 CURRENT = "/.well-known/agent-skills/index.json"
@@ -23,7 +26,7 @@ OLDER = "/.well-known/skills/index.json"
 FRESH_S = 300.0
 ARCHIVE_BYTES = 16 * 1024 * 1024
 FILE_BYTES = 1_048_576
-MOST_FILES = 64
+MAX_FILES = 64
 """Files of one skill of the older index that are asked for one by one."""
 
 
@@ -40,6 +43,11 @@ class WellKnown:
     def __init__(self, transport: Transport, sites: Sequence[str]) -> None:
         self.transport = transport
         self.sites = tuple(sites)
+
+    @property
+    def cache_key(self) -> CacheKey:
+        """The source never changes, and makes its answers of the transport's alone."""
+        return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the listed skills that share a word with the query, the most of it first.
@@ -106,7 +114,7 @@ class WellKnown:
         for item in filter(_is_entry, answer["skills"]):
             name, files = item.get("name"), item.get("files")
             if _is_name(name) and isinstance(files, list) and "SKILL.md" in files:
-                named = [f for f in files if isinstance(f, str) and is_inside(f)][:MOST_FILES]
+                named = [f for f in files if isinstance(f, str) and is_inside(f)][:MAX_FILES]
                 base = urljoin(url, f"{name}/")
                 hits.append(self._hit(site, item, name, base, "", "\n".join(named)))
         return hits
@@ -162,7 +170,7 @@ class WellKnown:
                         return listed
         raise SourceFailed("not_found", f"no site lists {hit.key}")
 
-    async def _reply(self, hit: Hit, url: str, most_bytes: int) -> Reply:
+    async def _reply(self, hit: Hit, url: str, max_bytes: int) -> Reply:
         def check(headers: Mapping[str, str], body: bytes) -> None:
             if hit.digest and digest_of(body) != hit.digest:
                 raise SourceFailed(
@@ -174,7 +182,7 @@ class WellKnown:
             url,
             fresh_s=FRESH_S,
             accept="*/*",
-            most_bytes=most_bytes,
+            max_bytes=max_bytes,
             check=check,
         )
         if reply.status != 200:
@@ -223,3 +231,13 @@ def _unpacked(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
         raise SourceFailed("refused", what, hint=error.hint) from None
     files = {file.path: file.data for file in found}
     return files, frozenset(file.path for file in found if file.executable)
+
+
+def hosts(settings: Settings) -> dict[str, Host]:
+    """Return the sites of the settings."""
+    return {f"site:{url}": Host(url.rstrip("/")) for url in settings.sites}
+
+
+def build(settings: Settings, transport: Transport) -> list[Source]:
+    """Return the source over the sites of the settings; none without any."""
+    return [WellKnown(transport, settings.sites)] if settings.sites else []

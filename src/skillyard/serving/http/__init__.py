@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skillyard.serving.http.app import create_app
-    from skillyard.serving.http.serving import serve
+    from skillyard.serving.http.command import serve
     from skillyard.serving.runtime.options import ServiceLimits, ServiceOptions
 
 __all__ = ["ServiceLimits", "ServiceOptions", "create_app", "serve"]
@@ -22,7 +22,7 @@ _ROOMS = {
     "ServiceLimits": "serving.runtime.options",
     "ServiceOptions": "serving.runtime.options",
     "create_app": "serving.http.app",
-    "serve": "serving.http.serving",
+    "serve": "serving.http.command",
 }
 
 

@@ -22,12 +22,13 @@ from skillyard.serving.http.fields import from_form, from_json, from_path, from_
 from skillyard.serving.http.routes.pages import refusal_reply
 from skillyard.serving.http.routes.route import Route
 from skillyard.serving.http.routes.table import ROUTES
+from skillyard.serving.runtime.app_context import CURRENT_SNAPSHOT, AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import (
-    COMPRESSED_FROM,
+    MIN_COMPRESSED_BYTES,
     SAFE_HEADERS,
     Reply,
     accepts_gzip,
-    compressed,
+    compress,
     matches,
     tag_of,
 )
@@ -35,8 +36,7 @@ from skillyard.serving.runtime.errors import Refused, refusal_of
 from skillyard.serving.runtime.guards import header_of
 from skillyard.serving.runtime.logging import Log, cause_of
 from skillyard.serving.runtime.options import ServiceOptions
-from skillyard.serving.runtime.probes import probed
-from skillyard.serving.runtime.service import ANSWERED_FROM, Asked, Service
+from skillyard.serving.runtime.probes import probe_result
 
 if TYPE_CHECKING:
     from skillyard.serving.mcp.http_app import McpApp
@@ -62,15 +62,15 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
     The catalog is opened when the application starts (or with the first request that needs it),
     and closed with its lifespan.
     """
-    service = Service(options or ServiceOptions(), ROUTES, log)
+    context = AppContext(options or ServiceOptions(), ROUTES, log)
     by_pattern: dict[str, dict[str, Route]] = {}
     for route in ROUTES:
         by_pattern.setdefault(route.pattern, {})[route.method] = route
     routes: list[StarletteRoute] = [
-        StarletteRoute(pattern, _Resource(service, methods))
+        StarletteRoute(pattern, _Resource(context, methods))
         for pattern, methods in by_pattern.items()
     ]
-    mcp = _mcp(service)
+    mcp = _mcp(context)
     if mcp is not None:
         # Clients are configured with either address, and a redirect would lose the POST's body.
         routes += [StarletteRoute(path, _Mounted(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
@@ -80,30 +80,30 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
         lifespan=_lifespan,
     )
     app.router.redirect_slashes = False  # one address for one thing, and no redirect to follow
-    app.state.service = service
+    app.state.context = context
     app.state.mcp = mcp
-    app.add_middleware(_Gate, service=service)
+    app.add_middleware(_Gate, context=context)
     return app
 
 
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
-    service: Service = app.state.service
-    service.live.look()  # requests wait for it; /health says meanwhile that we are starting
+    context: AppContext = app.state.context
+    context.follower.refresh()  # requests wait for it; /health says meanwhile that we are starting
     try:
         async with nullcontext() if app.state.mcp is None else app.state.mcp.running():
             yield
     finally:
-        await service.close()
+        await context.close()
 
 
-def _mcp(service: Service) -> McpApp | None:
+def _mcp(context: AppContext) -> McpApp | None:
     """Return the MCP server over the same service; None where the SDK is not installed."""
     if find_spec("mcp") is None:
         return None
     from skillyard.serving.mcp.http_app import mcp_app
 
-    return mcp_app(service)
+    return mcp_app(context)
 
 
 class _Mounted:
@@ -126,50 +126,50 @@ async def _not_routed(request: Request, error: Exception) -> Response:
 class _Gate:
     """Guards, request id, headers, log line and figures of every request."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, context: AppContext) -> None:
         self._app = app
-        self._service = service
+        self._context = context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        service = self._service
-        probe = _probe(service, scope)
+        context = self._context
+        probe = _probe(context, scope)
         if probe is not None:
             await _response(probe)(scope, receive, send)
             return
         passage = _Passage(scope, receive, send)
         inside = False
-        service.metrics.in_flight += 1
+        context.metrics.in_flight += 1
         try:
             try:
-                scope[AUTHORITY] = service.guard.check(scope)
+                scope[AUTHORITY] = context.guard.check(scope)
                 inside = True
                 await self._app(scope, passage.receive, passage.send)
             except Refused as refused:
-                _log_refusal(service.log, refused, scope, cause_of(refused))
+                _log_refusal(context.log, refused, scope, cause_of(refused))
                 # Who may not come in may load nothing for the page either.
                 reply = _reply_of(refused, scope, bare=not inside)
                 await _response(reply)(scope, passage.receive, passage.send)
             except Exception as error:  # noqa: BLE001 - one request never ends another
-                service.log.failed(error, id=passage.id)
+                context.log.failed(error, id=passage.id)
                 if not passage.status:
                     reply = _reply_of(refusal_of(SkillyardError()), scope)
                     await _response(reply)(scope, passage.receive, passage.send)
         finally:
-            service.metrics.in_flight -= 1
-            passage.note(service)
+            context.metrics.in_flight -= 1
+            passage.note(context)
 
 
-def _probe(service: Service, scope: Scope) -> Reply | None:
+def _probe(context: AppContext, scope: Scope) -> Reply | None:
     """Return the answer of a probe, without guards, log and figures: it comes each second."""
     if scope["method"] not in ("GET", "HEAD"):
         return None
-    found = probed(service, scope["path"])
-    if found is None:
+    probe = probe_result(context, scope["path"])
+    if probe is None:
         return None
-    return Reply(found.body, "text/plain; charset=utf-8", found.status, SAFE_HEADERS)
+    return Reply(probe.body, "text/plain; charset=utf-8", probe.status, SAFE_HEADERS)
 
 
 def _log_refusal(
@@ -225,13 +225,13 @@ class _Passage:
             headers.append((b"connection", b"close"))
         return headers
 
-    def note(self, service: Service) -> None:
+    def note(self, context: AppContext) -> None:
         """Write the log line and count."""
         seconds = time.perf_counter() - self._start
         route = self._scope.get(ROUTE, "other")
         method = self._scope["method"] if self._scope["method"] in METHODS else "other"
-        service.metrics.note(route, method, self.status, seconds)
-        service.log.write(
+        context.metrics.note(route, method, self.status, seconds)
+        context.log.write(
             "request",
             id=self.id,
             method=method,
@@ -245,8 +245,8 @@ class _Passage:
 class _Resource:
     """What lies at one path: its methods, HEAD and OPTIONS among them."""
 
-    def __init__(self, service: Service, methods: Mapping[str, Route]) -> None:
-        self._service = service
+    def __init__(self, context: AppContext, methods: Mapping[str, Route]) -> None:
+        self._context = context
         self._methods = methods
         allowed = {*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
         self._allow = ", ".join(sorted(allowed))
@@ -271,7 +271,7 @@ class _Resource:
     def _options(self, scope: Scope) -> Reply:
         headers = {"Allow": self._allow}
         origin = header_of(scope, b"origin")
-        if scope[ROUTE].startswith("/.well-known/") and self._service.guard.allows(origin):
+        if scope[ROUTE].startswith("/.well-known/") and self._context.guard.allows(origin):
             headers |= {
                 "Access-Control-Allow-Origin": origin,
                 "Access-Control-Allow-Methods": "GET, HEAD",
@@ -283,10 +283,10 @@ class _Resource:
 
     async def _answer(self, route: Route, scope: Scope, receive: Receive) -> Reply:
         """Read the request, wait for a place, and let the route answer."""
-        service = self._service
+        context = self._context
         try:
             values = await self._values(route, scope, receive)
-            asked = Asked(
+            route_request = RouteRequest(
                 values,
                 f"{scope['scheme']}://{scope[AUTHORITY]}",
                 header_of(scope, b"origin"),
@@ -295,9 +295,9 @@ class _Resource:
                 accepts_gzip(header_of(scope, b"accept-encoding")),
             )
             if route.free:
-                return await route.handler(service, asked)
-            async with service.places.one():
-                return self._dated(await route.handler(service, asked))
+                return await route.handler(context, route_request)
+            async with context.limiter.slot():
+                return self._dated(await route.handler(context, route_request))
         except Refused as refused:
             return self._refused(refused, cause_of(refused), route, scope)
         except SkillyardError as error:
@@ -306,33 +306,33 @@ class _Resource:
     def _refused(
         self, refused: Refused, cause: BaseException | None, route: Route, scope: Scope
     ) -> Reply:
-        _log_refusal(self._service.log, refused, scope, cause)
+        _log_refusal(self._context.log, refused, scope, cause)
         return self._dated(_reply_of(refused, scope, page=route.media == "text/html"))
 
     def _dated(self, reply: Reply) -> Reply:
         """Return the answer with what says from which generation it is; a 404 has one too."""
-        snapshot = ANSWERED_FROM.get()
+        snapshot = CURRENT_SNAPSHOT.get()
         if snapshot is None:
             return reply
-        return reply._replace(headers={**reply.headers, **self._service.live.headers(snapshot)})
+        return reply._replace(headers={**reply.headers, **self._context.follower.headers(snapshot)})
 
     async def _values(self, route: Route, scope: Scope, receive: Receive) -> dict[str, Any]:
         values = from_path(route.path_fields, scope["path_params"])
         if route.method == "GET":
             given = from_query(route.fields, scope["query_string"], strict=route.strict)
         elif route.form:
-            body = await self._service.bodies.read(scope, receive, form=True)
-            given = await self._service.in_thread(_of_form, route, body)
+            body = await self._context.body_reader.read(scope, receive, form=True)
+            given = await self._context.in_thread(_of_form, route, body)
         else:
-            body = await self._service.bodies.read(scope, receive)
-            given = await self._service.in_thread(_document, route, body)
+            body = await self._context.body_reader.read(scope, receive)
+            given = await self._context.in_thread(_document, route, body)
         return {**given, **values}
 
     async def _finished(self, scope: Scope, reply: Reply) -> Reply:
         """Return the answer with its entity tag and as the client can read it."""
         if reply.tagged and reply.status == 200:
             reply = self._tagged(scope, reply)
-        if reply.status == 304 or len(reply.body) < COMPRESSED_FROM:
+        if reply.status == 304 or len(reply.body) < MIN_COMPRESSED_BYTES:
             return reply
         vary = ", ".join(filter(None, (reply.headers.get("Vary"), "Accept-Encoding")))
         reply = reply.with_headers(Vary=vary)
@@ -341,9 +341,9 @@ class _Resource:
         if reply.packed:
             body = reply.packed
         elif len(reply.body) < COMPRESSED_IN_THREAD:
-            body = compressed(reply.body)
+            body = compress(reply.body)
         else:
-            body = await self._service.in_thread(compressed, reply.body)
+            body = await self._context.in_thread(compress, reply.body)
         return reply._replace(body=body).with_headers(Content_Encoding="gzip")
 
     def _tagged(self, scope: Scope, reply: Reply) -> Reply:
@@ -351,8 +351,8 @@ class _Resource:
         reply = reply.with_headers(ETag=tag)
         if "Cache-Control" not in reply.headers:
             reply = reply.with_headers(Cache_Control="no-cache")
-        asked = header_of(scope, b"if-none-match")
-        if asked and matches(tag, asked):
+        if_none_match = header_of(scope, b"if-none-match")
+        if if_none_match and matches(tag, if_none_match):
             return reply._replace(body=b"", media="", status=304)
         return reply
 

@@ -54,5 +54,5 @@ def _written(text: str) -> bytes:
     return b'"' + data + b'"'
 
 
-def _escaped(found: re.Match[bytes]) -> bytes:
-    return _SHORT_ESCAPES.get(found[0]) or b"\\u%04x" % found[0][0]
+def _escaped(control: re.Match[bytes]) -> bytes:
+    return _SHORT_ESCAPES.get(control[0]) or b"\\u%04x" % control[0][0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.serving.http.fields import Field
-from skillyard.serving.runtime.fetching import ID_PATTERN, SOURCE_PATTERN
+from skillyard.serving.runtime.skill_lookup import ID_PATTERN, SOURCE_PATTERN
 
 __all__ = [
     "EVALUATE",

@@ -1,12 +1,12 @@
 """The MCP server, and the host side of its Skills extension.
 
 ``serve_stdio(ServiceOptions(...))`` serves one client over standard input and output,
-``serve_http(ServiceOptions(...))`` any number over streamable HTTP, and ``mcp_app(service)`` is the
+``serve_http(ServiceOptions(...))`` any number over streamable HTTP, and ``mcp_app(context)`` is the
 ASGI application for an HTTP service of one's own. A request reaches :mod:`.server`; tools are
-looked up in :mod:`.tools`, skills as resources in :mod:`.extension`, and both ask :mod:`.library`,
-which follows the files. ``skillyard.serving.mcp.host`` reads the skills of *other* servers: it
-verifies them, asks for approval and keeps what it has verified. The official SDK, of the extra
-``serve``, loads with the functions that need it.
+looked up in :mod:`.tools`, skills as resources in :mod:`.extension`, and both let
+:mod:`.view_worker` answer from the newest view of the library. ``skillyard.serving.mcp.host`` reads
+the skills of *other* servers: it verifies them, asks for approval and keeps what it has verified.
+The official SDK, of the extra ``serve``, loads with the functions that need it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skillyard.serving.mcp.commands import serve_http, serve_stdio
     from skillyard.serving.mcp.http_app import McpApp, mcp_app
     from skillyard.serving.mcp.server import SkillServer, create_server
-    from skillyard.serving.mcp.serving import serve_http, serve_stdio
 
 __all__ = ["McpApp", "SkillServer", "create_server", "mcp_app", "serve_http", "serve_stdio"]
 
@@ -25,8 +25,8 @@ _ROOMS = {
     "SkillServer": "server",
     "create_server": "server",
     "mcp_app": "http_app",
-    "serve_http": "serving",
-    "serve_stdio": "serving",
+    "serve_http": "commands",
+    "serve_stdio": "commands",
 }
 
 

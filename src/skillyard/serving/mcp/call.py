@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from skillyard.errors import Diagnostic
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.serving.mcp.failures import ToolFailed
-from skillyard.serving.mcp.library import Library, Progress, View
 from skillyard.serving.mcp.manifests import Manifests
+from skillyard.serving.mcp.view_worker import Progress, ViewWorker
+from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.local import LOCAL
-from skillyard.serving.runtime.service import Service
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean_line, shorten
 
@@ -32,8 +33,8 @@ __all__ = [
 class Shared(NamedTuple):
     """What every request of one server works with."""
 
-    service: Service
-    library: Library
+    context: AppContext
+    views: ViewWorker
     manifests: Manifests
     show_folders: bool
     """True where clients run on this machine and may be told where a skill's folder is."""
@@ -75,17 +76,17 @@ def origin_of(view: View, skill: Skill) -> str:
 
 def notice_of(view: View, skill: Skill) -> str:
     """Return what is to say of a version that is served though its file is broken; else empty."""
-    found = view.kept.get(skill.path)
-    if found is None:
+    error = view.last_good.get(skill.path)
+    if error is None:
         return ""
-    what = problem_of(found)
+    what = problem_of(error)
     return f"The file does not load since its last edit ({what}); this is the version before it."
 
 
-def problem_of(found: Diagnostic) -> str:
+def problem_of(diagnostic: Diagnostic) -> str:
     """Return what a diagnostic says, in one line without a path."""
-    where = f"line {found.line}: " if found.line is not None else ""
-    return shorten(clean_line(where + found.message), 300)
+    where = f"line {diagnostic.line}: " if diagnostic.line is not None else ""
+    return shorten(clean_line(where + diagnostic.message), 300)
 
 
 def cursor_of(last: str) -> str:
@@ -100,9 +101,13 @@ def place_in(cursor: str | None) -> str | None:
     if not cursor.isascii() or len(cursor) > 4_000:
         raise ValueError("not a cursor of this server")
     try:
-        found = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
+        decoded = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
     except (ValueError, RecursionError):
         raise ValueError("not a cursor of this server") from None
-    if not isinstance(found, dict) or not isinstance(found.get("after"), str) or len(found) != 1:
+    if (
+        not isinstance(decoded, dict)
+        or not isinstance(decoded.get("after"), str)
+        or len(decoded) != 1
+    ):
         raise ValueError("not a cursor of this server")
-    return str(found["after"])
+    return str(decoded["after"])

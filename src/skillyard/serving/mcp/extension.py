@@ -6,6 +6,7 @@ protocol's methods.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -27,9 +28,9 @@ from skillyard.errors import SkillError
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.mcp.call import Shared, cursor_of, notice_of, origin_of, place_in
 from skillyard.serving.mcp.failures import invalid
-from skillyard.serving.mcp.library import View
 from skillyard.serving.mcp.manifests import Entry, EntryFile, Unserved
-from skillyard.serving.mcp.naming import SCHEME, SKILL_FILE, below
+from skillyard.serving.mcp.skill_uris import SCHEME, SKILL_FILE, below
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean_line, shorten
 
@@ -63,7 +64,7 @@ SCOPE: Literal["private"] = "private"
 """Which skills somebody has is their own affair: no shared cache may keep the answers."""
 
 T = TypeVar("T")
-Worked = tuple[T, Iterable[Skill]]
+WorkResult = tuple[T, Iterable[Skill]]
 
 
 class GetSkillParams(RequestParams):
@@ -94,38 +95,38 @@ def _page(shared: Shared, view: View, cursor: str | None) -> _Page:
         after = place_in(cursor)
     except ValueError as error:
         raise invalid(f"cursor: {error}", "bad_cursor") from None
-    found: list[Entry] = []
+    entries: list[Entry] = []
     last: str | None = None
     for root, skill in shared.manifests.published(view).by_root.items():
         if after is not None and root <= after:
             continue
-        if len(found) == PAGE:
-            return _Page(tuple(found), last)
+        if len(entries) == PAGE:
+            return _Page(tuple(entries), last)
         last = root
         try:
-            found.append(shared.manifests.entry(root, skill))
+            entries.append(shared.manifests.entry(root, skill))
         except (Unserved, SourceFailed):
             continue  # the tools serve it, and skills/get says why this does not
-    return _Page(tuple(found), None)
+    return _Page(tuple(entries), None)
 
 
 async def list_skills(shared: Shared, cursor: str | None) -> dict[str, Any]:
     """Return one page of the entries of all skills that are served (``skills/list``)."""
 
-    def work(view: View) -> Worked[dict[str, Any]]:
+    def work(view: View) -> WorkResult[dict[str, Any]]:
         page = _page(shared, view, cursor)
         result: dict[str, Any] = {"skills": [entry.to_dict() for entry in page.entries]}
         if page.cursor is not None:
             result["nextCursor"] = page.cursor
         return result, [entry.skill for entry in page.entries]
 
-    return await shared.library.answer(work)
+    return await shared.views.answer(work)
 
 
 async def get_skill(shared: Shared, uri: str) -> dict[str, Any]:
     """Return the entry of one skill by the URI of its SKILL.md (``skills/get``)."""
 
-    def work(view: View) -> Worked[dict[str, Any]]:
+    def work(view: View) -> WorkResult[dict[str, Any]]:
         entry = _entry(shared, view, uri)
         return {"skill": entry.to_dict()}, [entry.skill]
 
@@ -134,11 +135,11 @@ async def get_skill(shared: Shared, uri: str) -> dict[str, Any]:
 
 def _entry(shared: Shared, view: View, uri: str) -> Entry:
     """Return the entry whose own URI that is. Raises MCPError, SourceFailed."""
-    found = shared.manifests.published(view)
+    published = shared.manifests.published(view)
     root = uri.removesuffix(f"/{SKILL_FILE}")
-    skill = found.by_root.get(root) if root != uri else None
+    skill = published.by_root.get(root) if root != uri else None
     if skill is None:
-        raise _unknown(uri, _refusal(view, found.refused, uri))
+        raise _unknown(uri, _refusal(view, published.refused, uri))
     try:
         return shared.manifests.entry(root, skill)
     except Unserved as error:
@@ -162,15 +163,15 @@ def _unknown(uri: str, why: str = "") -> MCPError:
     return invalid(message, "unknown_uri", uri=shown)
 
 
-async def _answered(shared: Shared, uri: str, work: Callable[[View], Worked[T]]) -> T:
+async def _answered(shared: Shared, uri: str, work: Callable[[View], WorkResult[T]]) -> T:
     if len(uri) > URI_CHARS:
         raise invalid("the URI is too long", "unknown_uri")
     try:
-        return await shared.library.answer(work)
+        return await shared.views.answer(work)
     except SourceFailed:  # the file is not what it was when the view was made
-        await shared.library.look()
+        await asyncio.wait({shared.context.follower.refresh()})
     try:
-        return await shared.library.answer(work)
+        return await shared.views.answer(work)
     except SourceFailed:
         raise invalid("its file is being changed; ask again", "changing") from None
 
@@ -178,7 +179,7 @@ async def _answered(shared: Shared, uri: str, work: Callable[[View], Worked[T]])
 async def list_resources(shared: Shared, cursor: str | None) -> ListResourcesResult:
     """Return the files of one page of skills (``resources/list``)."""
 
-    def work(view: View) -> Worked[ListResourcesResult]:
+    def work(view: View) -> WorkResult[ListResourcesResult]:
         page = _page(shared, view, cursor)
         listed = [_resource(view, entry, file) for entry in page.entries for file in entry.files]
         return (
@@ -186,7 +187,7 @@ async def list_resources(shared: Shared, cursor: str | None) -> ListResourcesRes
             [entry.skill for entry in page.entries],
         )
 
-    return await shared.library.answer(work)
+    return await shared.views.answer(work)
 
 
 def _resource(view: View, entry: Entry, file: EntryFile) -> Resource:
@@ -223,7 +224,7 @@ def list_templates() -> ListResourceTemplatesResult:
 async def read_resource(shared: Shared, uri: str) -> ReadResourceResult:
     """Return the bytes of one file (``resources/read``): exactly those that its digest covers."""
 
-    def work(view: View) -> Worked[ReadResourceResult]:
+    def work(view: View) -> WorkResult[ReadResourceResult]:
         root, skill, path = _place(shared, view, uri)
         try:
             data = shared.manifests.read(root, skill, path)
@@ -237,12 +238,12 @@ async def read_resource(shared: Shared, uri: str) -> ReadResourceResult:
 
 def _place(shared: Shared, view: View, uri: str) -> tuple[str, Skill, str]:
     """Return (skill folder's URI, skill, path inside it). Raises MCPError."""
-    found = shared.manifests.published(view)
-    root = found.root_of(uri)
+    published = shared.manifests.published(view)
+    root = published.root_of(uri)
     path = None if root is None else below(root, uri)
     if root is None or path is None:
         raise _no_file(uri)
-    return root, found.by_root[root], path
+    return root, published.by_root[root], path
 
 
 def _no_file(uri: str) -> MCPError:
@@ -272,14 +273,14 @@ async def read_directory(shared: Shared, uri: str, cursor: str | None) -> dict[s
     except ValueError as error:
         raise invalid(f"cursor: {error}", "bad_cursor") from None
 
-    def work(view: View) -> Worked[dict[str, Any]]:
-        found = shared.manifests.published(view)
-        root = found.root_of(uri)
+    def work(view: View) -> WorkResult[dict[str, Any]]:
+        published = shared.manifests.published(view)
+        root = published.root_of(uri)
         path = "" if uri == root else None if root is None else below(root, uri)
         if root is None or path is None:
             raise _no_directory(uri)
         try:
-            entry = shared.manifests.entry(root, found.by_root[root])
+            entry = shared.manifests.entry(root, published.by_root[root])
         except Unserved:
             raise _no_directory(uri) from None
         children = dict(_children(view, entry, path, uri))

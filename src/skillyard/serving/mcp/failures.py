@@ -13,7 +13,7 @@ from skillyard.serving.runtime.errors import Refused, refusal_of
 from skillyard.serving.runtime.logging import Log, cause_of
 from skillyard.text import clean_line, shorten
 
-__all__ = ["ToolFailed", "failure_of", "invalid", "log_refusal", "noted", "protocol_error"]
+__all__ = ["ToolFailed", "failure_of", "invalid", "log_failure", "log_refusal", "protocol_error"]
 
 MESSAGE_CHARS = 2_000
 BUSY = -32_000
@@ -37,17 +37,17 @@ def failure_of(error: Exception) -> ToolFailed | None:
     if isinstance(error, ToolFailed):
         return error
     if isinstance(error, Refused):
-        return _told(error)
+        return _tool_failure_of(error)
     if isinstance(error, ResourceRefused):
         return ToolFailed("resource_refused", _with_hint(error.message, error.hint))
     if isinstance(error, InvalidInput):
         return ToolFailed("invalid_argument", str(error))
     if isinstance(error, SkillyardError):
-        return _told(refusal_of(error))
+        return _tool_failure_of(refusal_of(error))
     return None
 
 
-def _told(refused: Refused) -> ToolFailed | None:
+def _tool_failure_of(refused: Refused) -> ToolFailed | None:
     if refused.status == 500:
         return None
     code = "invalid_argument" if refused.code == "invalid_field" else refused.code
@@ -68,9 +68,10 @@ def _with_hint(message: str, hint: str) -> str:
 def log_refusal(log: Log, error: Exception, **where: str) -> None:
     """Log what a client is refused, with the exception behind it; nothing for a fault of ours."""
     if isinstance(error, MCPError):
-        told = error.error
-        code = str(told.data.get("code")) if isinstance(told.data, dict) else str(told.code)
-        log.refused(code, told.message, status=400, cause=cause_of(error), **where)
+        details = error.error
+        data = details.data
+        code = str(data.get("code")) if isinstance(data, dict) else str(details.code)
+        log.refused(code, details.message, status=400, cause=cause_of(error), **where)
         return
     failure = failure_of(error)
     if failure is None:
@@ -92,12 +93,12 @@ def protocol_error(error: Exception) -> MCPError | None:
 
 def invalid(message: str, code: str = "invalid_params", **data: str) -> MCPError:
     """Return the error for parameters that cannot be: ``-32602``."""
-    told = shorten(clean_line(message), MESSAGE_CHARS)
-    return MCPError(INVALID_PARAMS, told, {"code": code, **data})
+    shown = shorten(clean_line(message), MESSAGE_CHARS)
+    return MCPError(INVALID_PARAMS, shown, {"code": code, **data})
 
 
-def noted(log: Log, method: str, error: Exception) -> MCPError:
+def log_failure(log: Log, method: str, error: Exception) -> MCPError:
     """Log an error of ours, and return what the client is told: that there was one."""
     log.failed(error, method=method)
-    told = "the server failed; its log says where"
-    return MCPError(INTERNAL_ERROR, told, {"code": "internal"})
+    message = "the server failed; its log says where"
+    return MCPError(INTERNAL_ERROR, message, {"code": "internal"})

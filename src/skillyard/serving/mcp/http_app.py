@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from skillyard.serving.mcp.messages import refusal_of_surrogates
 from skillyard.serving.mcp.server import SkillServer, create_server
 from skillyard.serving.mcp.sessions import Sessions
+from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.errors import Refused
-from skillyard.serving.runtime.service import Service
 
 __all__ = ["McpApp", "mcp_app", "refusal"]
 
@@ -32,18 +32,18 @@ IDLE_S = 600.0
 class McpApp:
     """The ASGI application. Its :meth:`running` must be entered for as long as it answers."""
 
-    def __init__(self, service: Service, server: SkillServer) -> None:
+    def __init__(self, context: AppContext, server: SkillServer) -> None:
         self.server = server
-        self._service = service
+        self._context = context
         self._manager = StreamableHTTPSessionManager(
             server,
             session_idle_timeout=IDLE_S,
             max_sessions=None,  # they are counted by client, in Sessions
-            max_request_body_size=service.options.limits.body_bytes,
+            max_request_body_size=context.options.limits.body_bytes,
             # Host and Origin were checked by the service's own guard, for every route alike.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
-        self._sessions = Sessions(self._manager, service.options.limits.sessions)
+        self._sessions = Sessions(self._manager, context.options.limits.sessions)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -67,7 +67,7 @@ class McpApp:
             refused.headers["Allow"] = "GET, POST, DELETE"
             raise refused
         if scope["method"] == "POST":
-            body = await self._service.bodies.read(scope, receive)
+            body = await self._context.body_reader.read(scope, receive)
             unreadable = refusal_of_surrogates(body)
             if unreadable is not None:
                 sent = unreadable.model_dump_json(by_alias=True, exclude_unset=True)
@@ -77,17 +77,17 @@ class McpApp:
         await self._sessions.handle(scope, receive, send)
 
     def _log(self, refused: Refused) -> None:
-        log = self._service.log
+        log = self._context.log
         log.refused(refused.code, refused.message, status=refused.status, route="/mcp")
 
 
-def mcp_app(service: Service, *, show_folders: bool = False) -> McpApp:
+def mcp_app(context: AppContext, *, show_folders: bool = False) -> McpApp:
     """Return the application over a service, to be mounted at one path of it.
 
     The owner of the service enters ``app.running()`` in its lifespan, before it closes the
     service, and checks Host, Origin and token before the application is called.
     """
-    return McpApp(service, create_server(service, show_folders=show_folders))
+    return McpApp(context, create_server(context, show_folders=show_folders))
 
 
 def refusal(refused: Refused) -> ASGIApp:

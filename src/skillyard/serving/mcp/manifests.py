@@ -19,16 +19,16 @@ from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.resources import list_resources, read_resource
-from skillyard.serving.mcp.library import View
-from skillyard.serving.mcp.naming import (
+from skillyard.serving.mcp.rendition import Unreadable, conforming
+from skillyard.serving.mcp.skill_uris import (
     DESCRIPTION_CHARS,
     SKILL_FILE,
     Published,
     published,
     segment,
 )
-from skillyard.serving.mcp.rendition import Unreadable, conforming
 from skillyard.serving.runtime.local import file_of, is_document
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import plural
 

@@ -16,8 +16,8 @@ from mcp_types import (
 
 from skillyard.serving.mcp.call import Shared, cursor_of, origin_of, place_in
 from skillyard.serving.mcp.failures import ToolFailed, invalid
-from skillyard.serving.mcp.library import View
-from skillyard.serving.mcp.loading import loaded, offered
+from skillyard.serving.mcp.library_tools import load_answer, offered_skills
+from skillyard.serving.runtime.view import View
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, shorten
 
@@ -33,7 +33,7 @@ def _called(view: View) -> dict[str, Skill]:
 
     Where several share a name, each goes by its id.
     """
-    skills = [skill for skill in offered(view, hidden=True) if skill.user_invocable]
+    skills = [skill for skill in offered_skills(view, hidden=True) if skill.user_invocable]
     counted = Counter(skill.name for skill in skills)
     named = {(skill.id if counted[skill.name] > 1 else skill.name): skill for skill in skills}
     return dict(sorted(named.items()))
@@ -53,7 +53,7 @@ async def list_prompts(shared: Shared, cursor: str | None) -> ListPromptsResult:
         prompts = [_prompt(view, name, skill) for name, skill in page]
         return ListPromptsResult(prompts=prompts, next_cursor=more), [s for _, s in page]
 
-    return await shared.library.answer(work)
+    return await shared.views.answer(work)
 
 
 def _prompt(view: View, name: str, skill: Skill) -> Prompt:
@@ -83,7 +83,7 @@ async def get_prompt(
         if skill is None:
             shown = clean_line(shorten(name, 200))
             raise invalid(f"No prompt is called {shown!r}", "unknown_prompt")
-        text = loaded(view, shared, skill).text
+        text = load_answer(view, shared, skill).text
         parts = [text, clean(said)] if said.strip() else [text]
         messages = [
             PromptMessage(role="user", content=TextContent(type="text", text=part))
@@ -93,6 +93,6 @@ async def get_prompt(
         return GetPromptResult(description=about, messages=messages), [skill]
 
     try:
-        return await shared.library.answer(work)
+        return await shared.views.answer(work)
     except ToolFailed as error:
         raise invalid(error.message, error.code) from None

@@ -21,17 +21,24 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from skillyard import __version__
 from skillyard.errors import SkillError
 from skillyard.serving.mcp import extension
-from skillyard.serving.mcp.announcing import Announcer
+from skillyard.serving.mcp.announcer import Announcer
 from skillyard.serving.mcp.call import Call, Shared
-from skillyard.serving.mcp.failures import failure_of, invalid, log_refusal, noted, protocol_error
-from skillyard.serving.mcp.library import Change, Library
-from skillyard.serving.mcp.loading import MANY, offered
+from skillyard.serving.mcp.failures import (
+    failure_of,
+    invalid,
+    log_failure,
+    log_refusal,
+    protocol_error,
+)
+from skillyard.serving.mcp.library_tools import MANY, offered_skills
 from skillyard.serving.mcp.manifests import Manifests
-from skillyard.serving.mcp.naming import SKILL_FILE
 from skillyard.serving.mcp.prompts import get_prompt, list_prompts
 from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, checked
-from skillyard.serving.mcp.tools import INSTRUCTIONS, TOOLS, described
-from skillyard.serving.runtime.service import Service
+from skillyard.serving.mcp.skill_uris import SKILL_FILE
+from skillyard.serving.mcp.tools import INSTRUCTIONS, TOOLS, describe_tools
+from skillyard.serving.mcp.view_worker import ViewWorker
+from skillyard.serving.runtime.app_context import AppContext
+from skillyard.serving.runtime.view import Change
 from skillyard.text import clean_line, shorten
 
 __all__ = ["SkillServer", "create_server"]
@@ -101,14 +108,13 @@ class SkillServer(Server[Shared]):
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
-def create_server(service: Service, *, show_folders: bool = False) -> SkillServer:
+def create_server(context: AppContext, *, show_folders: bool = False) -> SkillServer:
     """Return a server over a service's catalog and sources.
 
     ``show_folders`` is for clients on this machine: load_skill then names the skill's folder.
     The service stays its owner's to close.
     """
-    library = Library(service)
-    return SkillServer(Shared(service, library, Manifests(), show_folders))
+    return SkillServer(Shared(context, ViewWorker(context), Manifests(), show_folders))
 
 
 class _Methods:
@@ -116,19 +122,20 @@ class _Methods:
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
-        self._log = shared.service.log
+        self._log = shared.context.log
+        self._follower = shared.context.follower
         self.announcer = Announcer()
         self._names: tuple[str, ...] = ()
         self._holding: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._telling: set[asyncio.Task[None]] = set()
-        shared.library.watch(self._changed)
+        self._follower.listen(self._changed)
 
     @asynccontextmanager
     async def running(self, server: Server[Shared]) -> AsyncIterator[Shared]:
         """Follow the files for as long as the server runs."""
         loop = asyncio.get_running_loop()
-        following = loop.create_task(self._shared.library.follow())
+        following = loop.create_task(self._follower.keep_fresh())
         try:
             yield self._shared
         finally:
@@ -147,26 +154,26 @@ class _Methods:
         async def answered(ctx: Context, params: P) -> R:
             self._hold()
             try:
-                async with self._shared.service.places.one():
+                async with self._shared.context.limiter.slot():
                     return await method(ctx, params)
             except Exception as error:  # noqa: BLE001 - none of another kind leaves here
                 log_refusal(self._log, error, method=ctx.method)
-                raise protocol_error(error) or noted(self._log, ctx.method, error) from None
+                raise protocol_error(error) or log_failure(self._log, ctx.method, error) from None
 
         return answered
 
     def _hold(self) -> None:
         """Start to hold what has been read, once there is something and nobody does it yet."""
-        view = self._shared.library.held
+        view = self._follower.view
         if view is not None and self._holding is None:
             self._holding = asyncio.get_running_loop().create_task(self._held())
 
     async def _held(self) -> None:
-        view = self._shared.library.held
+        view = self._follower.view
         # What a node serves is on its disk, whatever the store does meanwhile.
         if view is not None and not view.files.on_demand:
             manifests = self._shared.manifests
-            await self._shared.service.in_background(manifests.hold, view.catalog.skills)
+            await self._shared.context.in_background(manifests.hold, view.catalog.skills)
             manifests.forget_all_but(view.catalog.skills)
 
     def _changed(self, change: Change) -> None:
@@ -177,7 +184,7 @@ class _Methods:
     async def _tell(self, change: Change) -> None:
         """Tell clients of a change. Which skills have which URI is worked out beside the loop."""
         async with self._turn:
-            updated = await self._shared.service.in_thread(self._updated, change)
+            updated = await self._shared.context.in_thread(self._updated, change)
             names = self._known()
             self.announcer.announce(updated, tools=names != self._names)
             self._names = names
@@ -185,7 +192,7 @@ class _Methods:
             self._holding = asyncio.get_running_loop().create_task(self._held())
 
     def _updated(self, change: Change) -> list[str]:
-        view = self._shared.library.held
+        view = self._follower.view
         if view is None or not change.changed or len(view.catalog) > MANY:
             return []
         try:
@@ -196,12 +203,12 @@ class _Methods:
 
     def _known(self) -> tuple[str, ...]:
         """Return the names that the schemas of the tools offer: none where they are many."""
-        view = self._shared.library.held
+        view = self._follower.view
         if view is None or len(view.catalog) > MANY:
             return ()
         if view.files.on_demand and len(view.files) > FEW:
             return ()
-        names = sorted({skill.name for skill in offered(view)})
+        names = sorted({skill.name for skill in offered_skills(view)})
         return tuple(names) if len(names) <= NAMES else ()
 
     async def initialized(self, ctx: Context, params: Any) -> None:
@@ -211,10 +218,10 @@ class _Methods:
     async def list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
         """Return the tools, with the library's names where they are few."""
         _no_cursor(params)
-        if self._shared.library.held is None:  # hosts give up on a server that is long in starting
-            await self._shared.library.prepare()
+        if self._follower.view is None:  # hosts give up on a server that is long in starting
+            await self._shared.views.prepare()
         self._names = self._known()
-        return types.ListToolsResult(tools=described(list(self._names)))
+        return types.ListToolsResult(tools=describe_tools(list(self._names)))
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         """Run a tool. What it refuses is a result that says so, for the model to mend.
@@ -234,9 +241,9 @@ class _Methods:
 
         try:
             values = checked(params.name, params.arguments)
-            if self._shared.library.held is None:  # a large library takes a while at first
+            if self._follower.view is None:  # a large library takes a while at first
                 await progress(0, 1, "reading the library")
-                await self._shared.library.prepare(progress)
+                await self._shared.views.prepare(progress)
                 before = 1.0  # what is told may only grow
             answer = await tool.run(Call(self._shared, values, progress))
         except Exception as error:

@@ -90,17 +90,17 @@ class _Assembly:
     def lines(self, piece: bytes) -> list[str]:
         """Return the lines that a piece completes, without their ends."""
         first, *others = piece.split(b"\n")
-        found = []
+        complete = []
         self._held += first
         for other in others:
             long = self._dropping or len(self._held) > self._longest
-            found.append(TOO_LONG if long else self._held.decode("utf-8", "replace"))
+            complete.append(TOO_LONG if long else self._held.decode("utf-8", "replace"))
             self._held = bytearray(other)
             self._dropping = False
         if len(self._held) > self._longest:
             self._dropping = True
             self._held.clear()
-        return found
+        return complete
 
     def rest(self) -> list[str]:
         """Return the line that nothing ends, where there is one."""
@@ -125,15 +125,15 @@ def _piece(descriptor: int) -> bytes:
 
 async def _ready(add: Callable[..., None], remove: Callable[[int], bool], descriptor: int) -> None:
     """Wait until the loop says that a descriptor is ready."""
-    told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def tell() -> None:
-        if not told.done():
-            told.set_result(None)
+        if not ready.done():
+            ready.set_result(None)
 
     add(descriptor, tell)
     try:
-        await told
+        await ready
     finally:
         remove(descriptor)
 
@@ -187,15 +187,15 @@ def _write_all(descriptor: int, data: memoryview) -> None:
 def own_output() -> Iterator[Output]:
     """Give standard output; meanwhile whatever else is printed goes to standard error."""
     sys.stdout.flush()
-    kept = copy_of(1)
+    stdout_copy = copy_of(1)
     os.dup2(2, 1)
-    output = Output(kept)
+    output = Output(stdout_copy)
     try:
         yield output
     finally:
         output.close()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(stdout_copy, 1)
+        os.close(stdout_copy)
 
 
 class Answering:
@@ -232,8 +232,8 @@ class Answering:
 
 
 def _refusal(error: Exception) -> JSONRPCError:
-    told = error.errors() if isinstance(error, ValidationError) else []
-    if all(each["type"] == "json_invalid" for each in told):
-        return refusal_of(str(told[0]["input"]) if told else "")
+    errors = error.errors() if isinstance(error, ValidationError) else []
+    if all(each["type"] == "json_invalid" for each in errors):
+        return refusal_of(str(errors[0]["input"]) if errors else "")
     failure = ErrorData(code=INVALID_REQUEST, message="the line is no JSON-RPC message")
     return JSONRPCError(jsonrpc="2.0", id=None, error=failure)

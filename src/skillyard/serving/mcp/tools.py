@@ -8,12 +8,12 @@ from typing import NamedTuple
 from mcp_types import Tool, ToolAnnotations
 
 from skillyard.serving.mcp.call import Answer, Call
-from skillyard.serving.mcp.choosing import select_skill, skill_evaluate, why_skill
-from skillyard.serving.mcp.finding import add_skill, get_cache_stats, get_skill, search_skills
-from skillyard.serving.mcp.loading import list_skills, load_skill, read_skill_file
+from skillyard.serving.mcp.library_tools import list_skills, load_skill, read_skill_file
 from skillyard.serving.mcp.schemas import ARGUMENTS, RESULTS, in_outline, with_names
+from skillyard.serving.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
+from skillyard.serving.mcp.selection_tools import select_skill, skill_evaluate, why_skill
 
-__all__ = ["INSTRUCTIONS", "TOOLS", "described"]
+__all__ = ["INSTRUCTIONS", "TOOLS", "describe_tools"]
 
 INSTRUCTIONS = (
     "skillyard serves agent skills: instructions for kinds of work, each with its files. Before a"
@@ -103,12 +103,12 @@ TOOLS: Mapping[str, _Tool] = {
 }
 
 
-def described(names: list[str]) -> list[Tool]:
+def describe_tools(names: list[str]) -> list[Tool]:
     """Return the tools as a client lists them; ``names`` are the library's skills."""
-    found = []
+    tools = []
     for name, tool in TOOLS.items():
         arguments = ARGUMENTS[name]
-        found.append(
+        tools.append(
             Tool(
                 name=name,
                 title=tool.title,
@@ -124,4 +124,4 @@ def described(names: list[str]) -> list[Tool]:
                 ),
             )
         )
-    return found
+    return tools

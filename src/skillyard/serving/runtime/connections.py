@@ -160,15 +160,15 @@ class Acceptor:
     def __init__(
         self,
         sock: socket.socket,
-        made: Callable[[str], Connection],
+        new_connection: Callable[[str], Connection],
         table: SlotTable[Connection],
         proxies: Proxies,
         log: Log,
     ) -> None:
-        """``made`` gives the connection of a client. Begins at once."""
+        """``new_connection`` gives the connection of a client. Begins at once."""
         sock.setblocking(False)
         self._sock = sock
-        self._made = made
+        self._new_connection = new_connection
         self._table = table
         self._proxies = proxies
         self._log = log
@@ -230,7 +230,7 @@ class Acceptor:
         task.add_done_callback(self._opening.discard)
 
     async def _open(self, conn: socket.socket, client: str) -> None:
-        connection = self._made(client)
+        connection = self._new_connection(client)
         try:
             conn.setblocking(False)
             await self._loop.connect_accepted_socket(lambda: connection, conn)

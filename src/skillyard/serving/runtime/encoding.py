@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 JSON = "application/json"
-COMPRESSED_FROM = 1_024
+MIN_COMPRESSED_BYTES = 1_024
 """Bytes from which compressing pays."""
 LEVEL = 5
 SAFE_HEADERS = {
@@ -135,6 +135,6 @@ def _wanted(weights: Mapping[str, float], kind: str, name: str) -> float:
     return next((weights[media] for media in ranges if media in weights), 0.0)
 
 
-def compressed(body: bytes) -> bytes:
+def compress(body: bytes) -> bytes:
     """Return the body as gzip, the same bytes each time."""
     return gzip.compress(body, LEVEL, mtime=0)

@@ -22,8 +22,8 @@ __all__ = ["BUILDING", "Fault", "Refused", "building", "failed", "refusal_of", "
 
 BUILDING = "index_building"
 """Code of the refusals while the index of a library is made for the first time."""
-MOST_WAIT_S = 30
-"""Most seconds after which a client is told to ask again: an estimate is no promise."""
+MAX_WAIT_S = 30
+"""ReadLimits seconds after which a client is told to ask again: an estimate is no promise."""
 
 
 class Fault(NamedTuple):
@@ -145,22 +145,22 @@ def building(progress: Progress) -> Refused:
         BUILDING,
         f"the index of this library is being made: {progress.done:,}{total} files are done",
         hint="ask again after the seconds in Retry-After",
-        headers={"Retry-After": str(2 if left is None else min(max(round(left), 1), MOST_WAIT_S))},
+        headers={"Retry-After": str(2 if left is None else min(max(round(left), 1), MAX_WAIT_S))},
         extra={"progress": progress._asdict()},
     )
 
 
 def failed(sources: Sequence[Mapping[str, Any]]) -> Refused:
     """Return the 502 when every source failed, with the reason of each."""
-    waits = [found["retry_after_s"] for found in sources if found.get("retry_after_s")]
-    said = "; ".join(f"{found['name']}: {found['message']}".lstrip(": ") for found in sources)
+    waits = [source["retry_after_s"] for source in sources if source.get("retry_after_s")]
+    message = "; ".join(f"{source['name']}: {source['message']}".lstrip(": ") for source in sources)
     return Refused(
         502,
         "sources_failed",
-        f"every source failed: {said}" if said else "every source failed",
+        f"every source failed: {message}" if message else "every source failed",
         hint="GET /health says how the sources are",
         headers={"Retry-After": str(max(1, round(min(waits))))} if waits else None,
-        extra={"sources": [dict(found) for found in sources]},
+        extra={"sources": [dict(source) for source in sources]},
     )
 
 

@@ -21,7 +21,15 @@ from skillyard.serving.runtime.clients import CLIENT, FairShare, Proxies
 from skillyard.serving.runtime.errors import Refused
 from skillyard.serving.runtime.options import ServiceLimits, ServiceOptions, is_loopback
 
-__all__ = ["FORM", "HEAD_BYTES", "Bodies", "Guard", "Places", "head_too_large", "header_of"]
+__all__ = [
+    "FORM",
+    "HEAD_BYTES",
+    "BodyReader",
+    "ConcurrencyLimiter",
+    "Guard",
+    "head_too_large",
+    "header_of",
+]
 
 FORM = "application/x-www-form-urlencoded"
 """What a browser sends a form as."""
@@ -207,7 +215,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-class Bodies:
+class BodyReader:
     """Reads request bodies, none beyond its size and all of them within one budget.
 
     Of the budget each client has its share, and a body that comes too slowly is not waited for.
@@ -316,8 +324,8 @@ def busy() -> Refused:
     )
 
 
-class Places:
-    """So many requests are worked on together, so many wait, one more is refused.
+class ConcurrencyLimiter:
+    """A number of requests run at once, a number wait, one more is refused.
 
     Those who wait are served in turn, one request of each client after the other, so that nobody
     waits for all the requests of somebody else.
@@ -332,8 +340,8 @@ class Places:
         self.taken = 0
 
     @asynccontextmanager
-    async def one(self) -> AsyncIterator[None]:
-        """Hold a place, after waiting for it. Raises Refused (429) where the queue is full."""
+    async def slot(self) -> AsyncIterator[None]:
+        """Hold a slot, after waiting for it. Raises Refused (429) where the queue is full."""
         client = CLIENT.get()
         if not self._shares.take(client):
             raise busy()
@@ -341,17 +349,17 @@ class Places:
             if self._free:
                 self._free -= 1
             else:
-                await self._turn(client)
+                await self._wait_for_turn(client)
             self.taken += 1
             try:
                 yield
             finally:
                 self.taken -= 1
-                self._next()
+                self._pass_on()
         finally:
             self._shares.give_back(client)
 
-    async def _turn(self, client: str) -> None:
+    async def _wait_for_turn(self, client: str) -> None:
         """Wait for a place that another request leaves."""
         turn = asyncio.get_running_loop().create_future()
         self._queues.setdefault(client, deque()).append(turn)
@@ -360,12 +368,12 @@ class Places:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._next()  # it came, and nobody is there to take it
+                self._pass_on()  # it came, and nobody is there to take it
             raise
         finally:
             self.waiting -= 1
 
-    def _next(self) -> None:
+    def _pass_on(self) -> None:
         """Hand a place on to the client whose turn it is."""
         while self._queues:
             client = next(iter(self._queues))

@@ -19,13 +19,13 @@ from skillyard.ranking.match import Match, rank
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.remote.search import FoundSkill
 from skillyard.remote.search.content import size_of
-from skillyard.remote.search.noting import refuse
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.dependencies import forbid_caching
+from skillyard.remote.sources.protocol import CacheKey, Hit, Package, SourceFailed
 from skillyard.resources import list_resources, read_file, read_resource
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.skill import Origin, Reference, Skill
 
-__all__ = ["LOCAL", "CatalogSource", "file_of", "found_in", "hit_of", "is_document"]
+__all__ = ["LOCAL", "CatalogSource", "file_of", "find_skill", "hit_of", "is_document"]
 
 T = TypeVar("T")
 
@@ -50,13 +50,13 @@ class CatalogSource:
         self._pool = pool
         self.at_hand = pool is None
         self._raw = raw
-        self._found: dict[str, Skill] = {}
+        self._skill_by_key: dict[str, Skill] = {}
         self._last: tuple[str, int, dict[str, Match]] | None = None
 
     @property
-    def ground(self) -> object | None:
-        """What the answers stand on; None where files are read for them."""
-        return None if self._raw else self._snapshot.identity
+    def cache_key(self) -> CacheKey | None:
+        """The snapshot's contents; None where files are read for an answer."""
+        return None if self._raw else CacheKey(self._snapshot.identity)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
@@ -65,7 +65,7 @@ class CatalogSource:
     def _ranked(self, query: str, limit: int) -> list[Hit]:
         matches = self.matches(query, limit)
         hits = [hit_of(self._snapshot, match.skill) for match in matches.values()]
-        self._found |= {key: match.skill for key, match in matches.items()}
+        self._skill_by_key |= {key: match.skill for key, match in matches.items()}
         if self._raw:
             return [hit._replace(skill=None) for hit in hits]
         return hits
@@ -74,18 +74,18 @@ class CatalogSource:
         """Return how the skills rank that a search names, by the keys of their hits, best first."""
         last = self._last
         if last is None or last[:2] != (query, limit):
-            found = rank(self._snapshot.ranked_by(DEFAULT_SCORER), query, limit=limit)
-            matches = {hit_of(self._snapshot, match.skill).key: match for match in found}
+            ranked = rank(self._snapshot.ranked_by(DEFAULT_SCORER), query, limit=limit)
+            matches = {hit_of(self._snapshot, match.skill).key: match for match in ranked}
             last = self._last = (query, limit, matches)
         return last[2]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed."""
-        refuse()  # its files may change, whatever the snapshot says
+        forbid_caching()  # its files may change, whatever the snapshot says
         return await self._in_thread(lambda: self._package(hit, references or whole))
 
     def _package(self, hit: Hit, references: bool) -> Package:
-        skill = self._found.get(hit.key)
+        skill = self._skill_by_key.get(hit.key)
         if skill is None:
             raise SourceFailed("not_found", f"{hit.key} is not in this catalog")
         files = {"SKILL.md": file_of(skill)}
@@ -101,14 +101,14 @@ class CatalogSource:
 
 def hit_of(snapshot: Snapshot, skill: Skill) -> Hit:
     """Return a skill as a search knows it; its id is the slug where that names it alone."""
-    kept = snapshot.hits.get(skill.path)
-    if kept is None or kept[0] is not skill:
-        kept = (skill, _made(snapshot, skill))
-        snapshot.hits.put(skill.path, kept, size_of(skill))
-    return kept[1]
+    cached = snapshot.hits.get(skill.path)
+    if cached is None or cached[0] is not skill:
+        cached = (skill, _new_hit(snapshot, skill))
+        snapshot.hits.put(skill.path, cached, size_of(skill))
+    return cached[1]
 
 
-def _made(snapshot: Snapshot, skill: Skill) -> Hit:
+def _new_hit(snapshot: Snapshot, skill: Skill) -> Hit:
     source, skill_id = skill.source or LOCAL, skill.slug
     try:
         alone = snapshot.whole.get(skill_id).path == skill.path
@@ -161,22 +161,22 @@ def _file_name(skill: Skill) -> str:
 
 def _documents(skill: Skill) -> list[tuple[str, bytes]]:
     """Return the Markdown files beside a skill; those that cannot be read are left out."""
-    found: list[tuple[str, bytes]] = []
+    documents: list[tuple[str, bytes]] = []
     if is_document(skill):
-        return found
+        return documents
     try:
         listed = [item.path for item in list_resources(skill)]
     except SkillError:
-        return found
+        return documents
     for path in [path for path in listed if path.lower().endswith(MARKDOWN)][:REFERENCES]:
         try:
-            found.append((path, read_resource(skill, path)))
+            documents.append((path, read_resource(skill, path)))
         except SkillError:
             continue
-    return found
+    return documents
 
 
-def found_in(snapshot: Snapshot, name: str, *, references: bool, raw: bool) -> FoundSkill:
+def find_skill(snapshot: Snapshot, name: str, *, references: bool, raw: bool) -> FoundSkill:
     """Return a skill of the snapshot by name, id or slug.
 
     Raises SkillNotFound, AmbiguousName, and SourceFailed where its file is not what it was.

@@ -208,10 +208,10 @@ def _json(event: str, level: str, facts: Mapping[str, Any]) -> str:
 def _lines(event: str, facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield one line with the time, and more below it for an exception."""
     try:
-        said = _SENTENCES.get(event, _generic)(event, facts)
+        sentence = _SENTENCES.get(event, _generic)(event, facts)
     except (KeyError, TypeError, ValueError):  # other facts than usual
-        said = _generic(event, facts)
-    yield f"{time.strftime('%H:%M:%S')}  {clean_line(said)}"
+        sentence = _generic(event, facts)
+    yield f"{time.strftime('%H:%M:%S')}  {clean_line(sentence)}"
     if "cause" in facts and facts.get("status", 500) >= 500:
         yield f"          {clean_line(str(facts['cause']))}"
     for line in str(facts.get("traceback", "")).splitlines():

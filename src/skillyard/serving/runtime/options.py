@@ -178,22 +178,22 @@ def _token_of_environment() -> str:
         raise InvalidInput(f"{TOKEN} and {TOKEN_FILE} are both set: unset one of them")
     try:
         with open(path, encoding="utf-8") as file:
-            found = file.read(TOKEN_BYTES).strip()
+            content = file.read(TOKEN_BYTES).strip()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise InvalidInput(f"{TOKEN_FILE}: cannot read {path}: {why}") from None
-    if not found:
+    if not content:
         raise InvalidInput(f"{TOKEN_FILE}: {path} is empty, and would let everybody in")
-    return found
+    return content
 
 
 def _token(token: object) -> str:
     if not isinstance(token, str):
         raise InvalidInput("token must be text")
-    found = token.strip()
-    if not (found.isascii() and found.isprintable()) or " " in found:
+    trimmed = token.strip()
+    if not (trimmed.isascii() and trimmed.isprintable()) or " " in trimmed:
         raise InvalidInput(f"{TOKEN} must be visible ASCII characters without blanks")
-    return found
+    return trimmed
 
 
 def _check_origin(origin: str) -> None:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skillyard.serving.runtime.service import Service
+from skillyard.serving.runtime.app_context import AppContext
 
-__all__ = ["PATHS", "Probed", "probed"]
+__all__ = ["PATHS", "ProbeResult", "probe_result"]
 
 LIVE = "/livez"
 READY = "/readyz"
 PATHS = (LIVE, READY)
 
 
-class Probed(NamedTuple):
+class ProbeResult(NamedTuple):
     """The answer of a probe."""
 
     status: int
@@ -25,19 +25,19 @@ class Probed(NamedTuple):
     body: bytes
 
 
-def probed(service: Service, path: str) -> Probed | None:
+def probe_result(context: AppContext, path: str) -> ProbeResult | None:
     """Return the answer of a probe; None for any other path.
 
     Alive: the loop that answers everything else answers. Ready: there is a catalog, no older than
     the options allow, and the service is not about to end.
     """
     if path == LIVE:
-        return Probed(200, b"alive\n")
+        return ProbeResult(200, b"alive\n")
     if path != READY:
         return None
-    service.live.poke()
-    if service.closing:
-        return Probed(503, b"stopping\n")
-    if service.live.held is None:
-        return Probed(503, b"starting\n")
-    return Probed(200, b"ready\n") if service.live.ready else Probed(503, b"stale\n")
+    context.follower.refresh_if_due()
+    if context.closing:
+        return ProbeResult(503, b"stopping\n")
+    if context.follower.snapshot is None:
+        return ProbeResult(503, b"starting\n")
+    return ProbeResult(200, b"ready\n") if context.follower.ready else ProbeResult(503, b"stale\n")

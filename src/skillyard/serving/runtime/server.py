@@ -25,7 +25,7 @@ from skillyard.serving.runtime.logging import Log, redirect
 from skillyard.serving.runtime.options import ServiceOptions
 from skillyard.serving.runtime.slots import SlotTable
 
-__all__ = ["Server", "announce", "configured", "library_of", "listening"]
+__all__ = ["Server", "announce", "library_of", "listening_socket", "server_config"]
 
 BACKLOG = 2_048
 
@@ -44,7 +44,7 @@ def library_of(options: ServiceOptions) -> str:
 
 
 @contextmanager
-def listening(options: ServiceOptions) -> Iterator[socket.socket]:
+def listening_socket(options: ServiceOptions) -> Iterator[socket.socket]:
     """Give the socket of the service. Raises InvalidInput where it cannot be had."""
     host = options.host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -78,7 +78,7 @@ def _not_listening(error: OSError, host: str, port: int) -> str:
     return f"cannot listen on {host} port {port}: {error.strerror or error}"
 
 
-def configured(app: Any, options: ServiceOptions) -> uvicorn.Config:
+def server_config(app: Any, options: ServiceOptions) -> uvicorn.Config:
     """Return how uvicorn serves an application of ours: our log, our limits, no more said."""
     return uvicorn.Config(
         app,
@@ -99,7 +99,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: Any, options: ServiceOptions, log: Log) -> None:
         redirect(log, "uvicorn.error", "mcp")
-        super().__init__(configured(app, options))
+        super().__init__(server_config(app, options))
         self._limits = options.limits
         self._proxies = Proxies(options.trusted_proxies)
         self._log = log
@@ -110,7 +110,7 @@ class Server(uvicorn.Server):
         most = connections_of(raise_descriptor_limit(), self._limits.connections)
         table: SlotTable[Connection] = SlotTable(most)
 
-        def made(client: str) -> Connection:
+        def new_connection(client: str) -> Connection:
             return Connection(
                 limits=self._limits,
                 table=table,
@@ -122,7 +122,8 @@ class Server(uvicorn.Server):
             )
 
         acceptors: list[Any] = [
-            Acceptor(each, made, table, self._proxies, self._log) for each in sockets or ()
+            Acceptor(each, new_connection, table, self._proxies, self._log)
+            for each in sockets or ()
         ]
         self.servers = acceptors
 

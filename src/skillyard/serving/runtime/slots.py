@@ -1,4 +1,4 @@
-"""Places that clients hold for long, and which of them goes where there is no room.
+"""ConcurrencyLimiter that clients hold for long, and which of them goes where there is no room.
 
 So connections are bounded, and sessions: whoever comes new takes the place of what has been idle
 for the longest, of its own where it has its share, else of who holds most.

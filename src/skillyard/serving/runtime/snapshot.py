@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from skillyard.catalog import Catalog
 from skillyard.index.indexed_catalog import IndexedCatalog
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
+from skillyard.remote.sources.lru_bytes import LruBytes
 from skillyard.remote.sources.protocol import Hit
-from skillyard.remote.sources.remembering import Remembered
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
-    from skillyard.serving.runtime.shelf import Shelf
+    from skillyard.serving.runtime.browse import BrowseIndex
 
 __all__ = ["Snapshot", "snapshot_of"]
 
@@ -40,10 +40,10 @@ class Snapshot:
         self.digest = whole.digest
         self.identity = whole.identity
         """Names what any search of it answers: two snapshots with one identity answer alike."""
-        self.hits: Remembered[str, tuple[Skill, Hit]] = Remembered(HITS_BYTES)
+        self.hits: LruBytes[str, tuple[Skill, Hit]] = LruBytes(HITS_BYTES)
         """The skills that were found last, as a search shows them; see ``local.hit_of``."""
-        self.shelf: Shelf | None = None
-        """Made when somebody first leafs through the skills; see ``shelf.shelf_of``."""
+        self.shelf: BrowseIndex | None = None
+        """Made when somebody first leafs through the skills; see ``shelf.browse_index_of``."""
         self._catalog = catalog
         self.used = {DEFAULT_SCORER}
         """Names of the scorers that have ranked it: those that the next one is made ready for."""
@@ -81,13 +81,13 @@ class Snapshot:
             and _generation(mine) == _generation(other)
         )
 
-    def changed(self, opened: Callable[[], Catalog]) -> Catalog | None:
+    def changed(self, open_anew: Callable[[], Catalog]) -> Catalog | None:
         """Return the catalog of the files now, None when it is this one. Raises SkillyardError."""
         if isinstance(self._catalog, IndexedCatalog):
             if self._catalog.is_current():
                 return None
-            found = opened()
-            return None if self._same_index(found) else found
+            catalog = open_anew()
+            return None if self._same_index(catalog) else catalog
         after = self.whole.reload().catalog
         return None if after is self.whole else after
 

@@ -19,7 +19,7 @@ HOME = "/"
 EVALUATE = "/page/evaluate"
 SKILLS = "/page/skills"
 BROWSE = SKILLS
-LONGEST = 4_000
+MAX_CHARACTERS = 4_000
 """Bytes of an address that every browser and proxy takes; what is longer is sent by POST."""
 """A skill's page stands at the address of its data, ``/skills/{source}/{id}``, below ``/page``:
 whoever knows the one knows the other, and no name of a skill can meet a route of ours."""
@@ -31,7 +31,7 @@ _DOMAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{
 
 def fits(address: str) -> bool:
     """True for an address that is short enough to be kept and handed on."""
-    return len(address) <= LONGEST
+    return len(address) <= MAX_CHARACTERS
 
 
 def search_address(

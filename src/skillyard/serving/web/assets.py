@@ -43,7 +43,7 @@ def asset(name: str) -> Asset | None:
 
 def address_of(name: str) -> str:
     """Return where pages load one of the files from. Raises KeyError for any other name."""
-    found = asset(name)
-    if found is None:
+    file = asset(name)
+    if file is None:
         raise KeyError(name)
-    return f"/static/{name}?v={found.version}"
+    return f"/static/{name}?v={file.version}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillyard.catalog.counts import SkillCounts
-from skillyard.serving.runtime.shelf import Shelf, ShelfTag
+from skillyard.serving.runtime.browse import BrowseIndex, BrowseTag
 from skillyard.serving.web.addresses import BROWSE, browse_address, local_address
 from skillyard.serving.web.layout import document
 from skillyard.serving.web.markup import Content, Markup, joined, tag
@@ -19,13 +19,13 @@ LISTED = 50
 """Skills of one page."""
 TAGS = 30
 """Tags that are seen at once; the next ones are folded."""
-MOST_TAGS = 500
+MAX_TAGS = 500
 """Tags that are named at all: more are no help, and a page for each skill's own tags is endless."""
 DESCRIPTION = 200
 TAGS_OF_ONE = 6
 
 
-def browse_page(shelf: Shelf | None, counts: SkillCounts, tag_name: str, page: int) -> bytes:
+def browse_page(shelf: BrowseIndex | None, counts: SkillCounts, tag_name: str, page: int) -> bytes:
     """Return one page of the list; ``page`` counts from 1, and is the last one where it is more.
 
     ``shelf`` is None where there are too many skills to be listed.
@@ -33,9 +33,9 @@ def browse_page(shelf: Shelf | None, counts: SkillCounts, tag_name: str, page: i
     title = "All skills" if not tag_name else f"Skills tagged “{text_of(tag_name)}”"
     heading = tag("h1", title, dir="auto")
     if shelf is None:
-        said = f"{plural(counts.skills, 'skill')} are too many to be listed."
-        found = tag("a", "a search", href="/")
-        body = tag("p", f"{said} What you need is found by ", found, ".", class_="lead")
+        too_many = f"{plural(counts.skills, 'skill')} are too many to be listed."
+        link = tag("a", "a search", href="/")
+        body = tag("p", f"{too_many} What you need is found by ", link, ".", class_="lead")
         return document(title, heading, body, here=BROWSE)
     chosen = shelf.tagged(tag_name) if tag_name else None
     skills = chosen.skills if chosen else () if tag_name else shelf.skills
@@ -55,16 +55,16 @@ def browse_page(shelf: Shelf | None, counts: SkillCounts, tag_name: str, page: i
     )
 
 
-def _counted(counts: SkillCounts, tag_name: str, found: int, where: str) -> Markup:
+def _counted(counts: SkillCounts, tag_name: str, count: int, where: str) -> Markup:
     if tag_name:
         back = tag("a", "All skills", href=BROWSE)
-        said = plural(found, "skill") if found else "No skill has this tag"
-        return lead(said, f", {where}" if where else "", ". ", back)
+        words = plural(count, "skill") if count else "No skill has this tag"
+        return lead(words, f", {where}" if where else "", ". ", back)
     left_out = f" ({counts.left_out})" if counts.left_out else ""
     return lead(f"{plural(counts.skills, 'skill')}{left_out}", f", {where}" if where else "", ".")
 
 
-def tag_list(tags: Sequence[ShelfTag], total: int, chosen: ShelfTag | None = None) -> Markup:
+def tag_list(tags: Sequence[BrowseTag], total: int, chosen: BrowseTag | None = None) -> Markup:
     """Return tags with how many skills have each; ``total`` is how many tags there are."""
     rows = [
         tag("li", tag("a", tag("bdi", text_of(each.name, 60)), " ",
@@ -79,13 +79,13 @@ def tag_list(tags: Sequence[ShelfTag], total: int, chosen: ShelfTag | None = Non
     return tag("ul", rows, class_="names tags")
 
 
-def _tags(shelf: Shelf, chosen: ShelfTag | None) -> Markup | None:
+def _tags(shelf: BrowseIndex, chosen: BrowseTag | None) -> Markup | None:
     if not shelf.tags:
         return None
-    first, more = shelf.tags[:TAGS], shelf.tags[TAGS:MOST_TAGS]
+    first, more = shelf.tags[:TAGS], shelf.tags[TAGS:MAX_TAGS]
     if chosen is not None and chosen not in first:
         first = [chosen, *first]
-    rare = len(shelf.tags) - MOST_TAGS
+    rare = len(shelf.tags) - MAX_TAGS
     folded: Content = None
     if more:
         folded = tag(

@@ -251,8 +251,8 @@ def _input(operation: str, field: _Field, media: str) -> Markup:
             max=schema.get("maximum"), value=EXAMPLES.get(field.name) if field.required
             or field.name == "q" else None, placeholder=_default(schema), **common,
         )  # fmt: skip
-    said = f"{field.name}, one a line" if items else field.name
-    return joined(tag("label", said, for_=common["id"]), control)
+    label = f"{field.name}, one a line" if items else field.name
+    return joined(tag("label", label, for_=common["id"]), control)
 
 
 def _default(schema: Shape) -> str | None:
@@ -311,7 +311,7 @@ def _kind(schema: Shape) -> Markup:
     kind = schema.get("type", "any")
     if kind == "array":
         return joined("list of ", _kind(schema["items"]))
-    said = " or ".join(kind) if isinstance(kind, list) else str(kind)
+    names = " or ".join(kind) if isinstance(kind, list) else str(kind)
     bounds = [
         f"{before}{schema[key]:,}{after}"
         for key, before, after in (
@@ -321,4 +321,4 @@ def _kind(schema: Shape) -> Markup:
     ]  # fmt: skip
     if schema.get("default", "") != "":
         bounds.append(f"default {_default(schema)}")
-    return joined(f"{said} ({', '.join(bounds)})" if bounds else said)
+    return joined(f"{names} ({', '.join(bounds)})" if bounds else names)

@@ -64,8 +64,8 @@ def _faults(detail: Sequence[Mapping[str, Any]]) -> Markup:
     rows = []
     for fault in detail[:NAMED]:
         field = ".".join(text_of(str(part)) for part in fault["loc"][1:])
-        said = text_of(str(fault["msg"]), 300)
-        rows.append(tag("li", tag("code", field or "request"), ": ", said))
+        message = text_of(str(fault["msg"]), 300)
+        rows.append(tag("li", tag("code", field or "request"), ": ", message))
     return tag("ul", rows)
 
 
@@ -86,5 +86,5 @@ def _near(names: Sequence[str], status: int) -> Markup | None:
         rows.append(tag("li", tag("a", shown, href=address) if address else shown, dir="auto"))
     if not rows:
         return None
-    said = "They are:" if status == 409 else "Is it one of these?"
-    return joined(tag("p", said), tag("ul", rows, class_="names"))
+    intro = "They are:" if status == 409 else "Is it one of these?"
+    return joined(tag("p", intro), tag("ul", rows, class_="names"))

@@ -72,9 +72,9 @@ def bare_policy() -> str:
 
 
 def _style() -> str:
-    found = asset(STYLE)
-    assert found is not None
-    return found.body.decode("utf-8")
+    sheet = asset(STYLE)
+    assert sheet is not None
+    return sheet.body.decode("utf-8")
 
 
 def _head(title: str) -> Markup:

@@ -21,17 +21,18 @@ from markdown_it.token import Token
 from skillyard.serving.web.markup import Markup, outward, tag
 from skillyard.text import clean
 
-__all__ = ["Rendered", "rendered", "source_block"]
+__all__ = ["Rendered", "render_markdown", "source_block"]
 
-LONGEST = 65_536
+MAX_CHARACTERS = 65_536
 """Characters of a text that is rendered; a longer one, which no agent reads whole, is shown as
 source. 99.9 % of real files are shorter (``limits.py``)."""
-MOST_STEPS = 30_000
+MAX_STEPS = 30_000
 """Lines that the reader may look at, a line counted once for each quote or list that it may go on
 in, since the reader looks at it again for each. Three thousand lines in quotes nine deep are
 allowed, more than the longest of 10,476 real ones needs (26,019); a step takes seven microseconds
-at most. What stands in one line costs less than two seconds at :data:`LONGEST`, whatever it is."""
-MOST_ATTRIBUTES = 1_000_000
+at most. What stands in one line costs less than two seconds at :data:`MAX_CHARACTERS`,
+whatever it is."""
+MAX_ATTRIBUTE_SIZE = 1_000_000
 """Characters in the addresses of one text: one long address may be meant by thousands of links."""
 HEADINGS_FROM = 3
 """The page's own headings are of levels one and two."""
@@ -49,7 +50,7 @@ _CLASSES = {
 _MARK = re.compile(r"[>+*-]|[0-9]{1,9}[.)]")
 _MARKS = re.compile(r"^(?:[ \t]*+(?:[>+*-]|[0-9]{1,9}[.)]))+", re.MULTILINE)
 """What opens quotes and lists, at the start of a line."""
-MOST_NESTED = 20
+MAX_NESTING = 20
 """Quotes and lists that are read within one another: ``maxNesting`` of the CommonMark preset."""
 _ALIGNED = {"text-align:center": "center", "text-align:right": "right"}
 
@@ -65,18 +66,18 @@ class Rendered(NamedTuple):
     """Why it is shown as source; empty where it is rendered."""
 
 
-def rendered(text: str, beside: Beside = lambda path: None) -> Rendered:
+def render_markdown(text: str, beside: Beside = lambda path: None) -> Rendered:
     """Return a text as HTML, as source where it is too much to render."""
     text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
-    if len(text) > LONGEST:
-        note = f"longer than {LONGEST:,} characters, so it is shown as it stands in the file"
+    if len(text) > MAX_CHARACTERS:
+        note = f"longer than {MAX_CHARACTERS:,} characters, so it is shown as it stands in the file"
         return Rendered(source_block(text), note)
-    if _steps_of(text) > MOST_STEPS:
+    if _steps_of(text) > MAX_STEPS:
         note = "its quotes and lists are nested too deep, so it is shown as it stands in the file"
         return Rendered(source_block(text), note)
     reader = _reader()
     tokens = reader.parse(text)
-    if _size_of(tokens) > MOST_ATTRIBUTES:
+    if _size_of(tokens) > MAX_ATTRIBUTE_SIZE:
         note = "its links repeat long addresses, so it is shown as it stands in the file"
         return Rendered(source_block(text), note)
     html = reader.renderer.render(list(_fitted(tokens, beside)), reader.options, {})
@@ -95,8 +96,8 @@ def _reader() -> MarkdownIt:
 
 def _steps_of(text: str) -> int:
     """Return the lines times the depth of the deepest quotes and lists, as far as they are read."""
-    deepest = max((len(_MARK.findall(found[0])) for found in _MARKS.finditer(text)), default=0)
-    return (text.count("\n") + 1) * (1 + min(deepest, MOST_NESTED))
+    deepest = max((len(_MARK.findall(mark[0])) for mark in _MARKS.finditer(text)), default=0)
+    return (text.count("\n") + 1) * (1 + min(deepest, MAX_NESTING))
 
 
 def _sanitised(html: str) -> str:
@@ -166,8 +167,8 @@ def _instead_of_image(token: Token, beside: Beside, *, linked: bool) -> Iterator
     yield Token("picture_open", "span", 1, attrs={"class": "picture"})
     if address is not None:
         yield Token("link_open", "a", 1, attrs={"href": address})
-    said = _text_of(token.children or ()) or "image"
-    yield Token("text", "", 0, content=said)
+    label = _text_of(token.children or ()) or "image"
+    yield Token("text", "", 0, content=label)
     if address is not None:
         yield Token("link_close", "a", -1)
     else:

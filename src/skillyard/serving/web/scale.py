@@ -37,22 +37,22 @@ def scale_of(scorer: str) -> Scale:
     somebody else's that goes by no registered name has numbers and no bars.
     """
     try:
-        found = resolve(scorer)
+        scorer_object = resolve(scorer)
     except UnknownName:
         return Scale(0.0, f"Scores are those of {scorer}, and not drawn as bars.")
-    if found.scale == "0..1":
+    if scorer_object.scale == "0..1":
         return Scale(1.0, "Scores go from 0 to 1, and a full bar is 1, whatever was asked.")
     if scorer in _MOST:
         most = _MOST[scorer]
-        said = f"Scores go from 0 to {most:g}, which is a full bar, whatever was asked."
-        return Scale(most, said)
-    name, open_ended = found.name, "have no upper end"
-    if found.levels:
-        best = max(found.levels, key=lambda level: level.floor)
-        said = f"a full bar is {best.floor:.3g}, from which it says “{best.name}”"
-        return Scale(best.floor, f"Scores of {name} {open_ended}: {said}, whatever was asked.")
-    floor = found.default_policy.min_score
+        words = f"Scores go from 0 to {most:g}, which is a full bar, whatever was asked."
+        return Scale(most, words)
+    name, open_ended = scorer_object.name, "have no upper end"
+    if scorer_object.levels:
+        best = max(scorer_object.levels, key=lambda level: level.floor)
+        words = f"a full bar is {best.floor:.3g}, from which it says “{best.name}”"
+        return Scale(best.floor, f"Scores of {name} {open_ended}: {words}, whatever was asked.")
+    floor = scorer_object.default_policy.min_score
     if floor > 0:
-        said = f"a full bar is {floor:.3g}, which is what a choice takes"
-        return Scale(floor, f"Scores of {name} {open_ended}: {said}, whatever was asked.")
+        words = f"a full bar is {floor:.3g}, which is what a choice takes"
+        return Scale(floor, f"Scores of {name} {open_ended}: {words}, whatever was asked.")
     return Scale(0.0, f"Scores of {name} {open_ended}, so they are not drawn as bars.")

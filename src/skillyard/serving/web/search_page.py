@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from skillyard.catalog.counts import SkillCounts
 from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
-from skillyard.serving.runtime.shelf import Shelf
+from skillyard.serving.runtime.browse import BrowseIndex
 from skillyard.serving.web.addresses import (
     BROWSE,
     HOME,
@@ -32,15 +32,23 @@ from skillyard.serving.web.words import failure_words, status_words
 from skillyard.text import plural
 from skillyard.usecases import Selected
 
-__all__ = ["LONGEST_QUERY", "RESULTS", "Library", "Offer", "Question", "found_page",
-           "home_page", "search_form"]  # fmt: skip
+__all__ = [
+    "MAX_QUERY_CHARACTERS",
+    "RESULTS",
+    "Library",
+    "Offer",
+    "Question",
+    "home_page",
+    "results_page",
+    "search_form",
+]  # fmt: skip
 
 SHOWN = 24
 """Skills that the page without a search names."""
 TAGS = 12
 """Tags that it names."""
 DESCRIPTION = 400
-LONGEST_QUERY = 20_000
+MAX_QUERY_CHARACTERS = 20_000
 """Characters of a request; a prompt that carries a page of text passes."""
 RESULTS = "verdict"
 """The id of the heading of the answer, to which the form leads: reading goes on there."""
@@ -76,7 +84,7 @@ class Library(NamedTuple):
     """What the page says of the catalog where nothing was asked."""
 
     counts: SkillCounts
-    shelf: Shelf | None = None
+    shelf: BrowseIndex | None = None
     """None where there are too many skills to be listed."""
     looked: tuple[str, ...] = ()
     """Where skills were looked for, as far as everybody may know that."""
@@ -84,13 +92,13 @@ class Library(NamedTuple):
     """Errors in the files of skills that did not load."""
 
 
-def home_page(offer: Offer, asked: Question, library: Library) -> bytes:
+def home_page(offer: Offer, question: Question, library: Library) -> bytes:
     """Return the page without a search."""
     browse = _browse(library) if library.counts.skills else _no_skills(library)
     return document(
         "" if library.counts.skills else "There are no skills in this library",
         _hero(),
-        search_form(offer, asked),
+        search_form(offer, question),
         _results(tag("section", browse, class_="browse", aria_labelledby="library")),
         here=HOME,
     )
@@ -146,33 +154,34 @@ def _no_skills(library: Library) -> Markup:
     )  # fmt: skip
 
 
-def found_page(
-    offer: Offer, asked: Question, result: SearchResult, selected: Selected | None
+def results_page(
+    offer: Offer, question: Question, result: SearchResult, selected: Selected | None
 ) -> bytes:
     """Return the page of a search; ``selected`` is what the catalog would choose by itself."""
     scale = scale_of(result.ranker)
     floor = selected.min_score if selected is not None else result.floor
     marks = _marks(selected)
-    above = [found.match is not None and found.score >= floor for found in result.skills]
+    above = [each.match is not None and each.score >= floor for each in result.skills]
     verdict = None
     if selected is not None:
         elsewhere = sum(
-            high and place_of(found.hit) != LOCAL
-            for found, high in zip(result.skills, above, strict=True)
+            high and place_of(each.hit) != LOCAL
+            for each, high in zip(result.skills, above, strict=True)
         )
-        verdict = verdict_of(selected, asked.text, asked.scorer, elsewhere)
+        verdict = verdict_of(selected, question.text, question.scorer, elsewhere)
         if verdict.kind == "maybe":
-            above = [_mark_of(found, marks) == PERHAPS for found in result.skills]
+            above = [_mark_of(each, marks) == PERHAPS for each in result.skills]
     cards = [
-        _card(place, found, asked, scale, floor, _mark_of(found, marks))
-        for place, found in enumerate(result.skills, 1)
+        _card(place, each, question, scale, floor, _mark_of(each, marks))
+        for place, each in enumerate(result.skills, 1)
     ]
     first = [card for card, high in zip(cards, above, strict=True) if high]
     rest = [card for card, high in zip(cards, above, strict=True) if not high]
     if verdict is None and not first:
         first, rest = rest, []
     count = tag(
-        "p", f"{plural(result.count, 'skill')} ranked for “", tag("bdi", text_of(asked.text)), "”",
+        "p", f"{plural(result.count, 'skill')} ranked for “",
+        tag("bdi", text_of(question.text)), "”",
         id="count", class_="aside",
     )  # fmt: skip
     explained = None if first else _explained(result, scale)
@@ -181,32 +190,32 @@ def found_page(
     parts = (
         plain if verdict is None else verdict.block(),
         count,
-        _sources(result.sources, asked),
-        _too_long(asked),
+        _sources(result.sources, question),
+        _too_long(question),
         tag("ol", first, class_="cards") if first else None,
         _rest(rest, floor, explained, folded=kind != "fits", first=bool(first)),
         _nothing(result) if not cards and (verdict is None or result.partial) else None,
         _explained(result, scale) if first else None,
     )
-    title = text_of(asked.text, 60)
+    title = text_of(question.text, 60)
     return document(
         title if verdict is None else f"{verdict.title} · {title}",
         _hero(small=True),
-        search_form(offer, asked),
+        search_form(offer, question),
         _results(*parts),
         here=HOME,
     )
 
 
-def search_form(offer: Offer, asked: Question) -> Markup:
+def search_form(offer: Offer, question: Question) -> Markup:
     """Return the form of a search, filled with what was asked."""
     box = tag(
         "textarea",
-        asked.text,
+        question.text,
         id="q",
         name="q",
         rows=1,
-        maxlength=LONGEST_QUERY,
+        maxlength=MAX_QUERY_CHARACTERS,
         placeholder="For example: fill in a PDF form",
         autocomplete="off",
         spellcheck="false",
@@ -226,7 +235,12 @@ def search_form(offer: Offer, asked: Question) -> Markup:
             id="hint",
             class_="aside",
         ),
-        tag("details", tag("summary", "Filters"), _filters(offer, asked), open=_narrowed(asked)),
+        tag(
+            "details",
+            tag("summary", "Filters"),
+            _filters(offer, question),
+            open=_narrowed(question),
+        ),
         action=f"{HOME}#{RESULTS}",
         # A long request fits into no address; the answer to a short one leads to its address.
         method="post",
@@ -246,29 +260,37 @@ def _keys() -> Markup:
     )
 
 
-def _narrowed(asked: Question) -> bool:
-    return bool(asked.sources or asked.scorer or asked.limit)
+def _narrowed(question: Question) -> bool:
+    return bool(question.sources or question.scorer or question.limit)
 
 
-def _filters(offer: Offer, asked: Question) -> Markup:
+def _filters(offer: Offer, question: Question) -> Markup:
     boxes = [
         tag(
             "label",
-            tag("input", type="checkbox", name="source", value=name, checked=name in asked.sources),
+            tag(
+                "input",
+                type="checkbox",
+                name="source",
+                value=name,
+                checked=name in question.sources,
+            ),
             " ",
             "this catalog" if name == LOCAL else name,
         )
         for name in offer.sources
         if len(offer.sources) > 1
     ]
-    limits = sorted({*LIMITS, asked.limit or offer.limit})
+    limits = sorted({*LIMITS, question.limit or offer.limit})
     return tag(
         "div",
         tag("fieldset", tag("legend", "Sources (none ticked: all)"), boxes) if boxes else None,
         tag(
             "div",
             tag("label", "Ranked by", for_="scorer"),
-            _choice("scorer", [(name, name) for name in offer.scorers], asked.scorer, offer.scorer),
+            _choice(
+                "scorer", [(name, name) for name in offer.scorers], question.scorer, offer.scorer
+            ),
         ),
         tag(
             "div",
@@ -276,7 +298,7 @@ def _filters(offer: Offer, asked: Question) -> Markup:
             _choice(
                 "limit",
                 [(str(limit), str(limit)) for limit in limits],
-                str(asked.limit or ""),
+                str(question.limit or ""),
                 str(offer.limit),
             ),
         ),
@@ -323,12 +345,12 @@ def _marks(selected: Selected | None) -> dict[str, str]:
     return marks | {match.skill.path: FITS for match in chosen.selected}
 
 
-def _mark_of(found: FoundSkill, marks: Mapping[str, str]) -> str:
-    return marks.get(found.skill.path, "") if place_of(found.hit) == LOCAL else ""
+def _mark_of(found_skill: FoundSkill, marks: Mapping[str, str]) -> str:
+    return marks.get(found_skill.skill.path, "") if place_of(found_skill.hit) == LOCAL else ""
 
 
-def _too_long(asked: Question) -> Markup | None:
-    if fits(_address(asked)):
+def _too_long(question: Question) -> Markup | None:
+    if fits(_address(question)):
         return None
     return tag(
         "p",
@@ -338,14 +360,17 @@ def _too_long(asked: Question) -> Markup | None:
     )
 
 
-def _address(asked: Question) -> str:
+def _address(question: Question) -> str:
     return search_address(
-        asked.text, sources=asked.sources, scorer=asked.scorer, limit=asked.limit or None
+        question.text,
+        sources=question.sources,
+        scorer=question.scorer,
+        limit=question.limit or None,
     )
 
 
-def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup | None:
-    if not asked.live and all(each.name == LOCAL and each.state == "ok" for each in statuses):
+def _sources(statuses: Collection[SourceStatus], question: Question) -> Markup | None:
+    if not question.live and all(each.name == LOCAL and each.state == "ok" for each in statuses):
         return None
     rows = [
         tag(
@@ -357,8 +382,8 @@ def _sources(statuses: Collection[SourceStatus], asked: Question) -> Markup | No
         )
         for status in statuses
     ]
-    if asked.live:
-        rest = _address(asked)
+    if question.live:
+        rest = _address(question)
         if fits(rest):
             rows.append(tag("li", tag("a", "Ask the other sources too", href=rest), " (Enter)"))
     return tag("ul", rows, class_="sources", aria_label="What each source did")
@@ -372,13 +397,13 @@ def _rest(
         return None
     listed = tag("ol", cards, class_="cards")
     if folded:
-        said = "The rest of the ranking" if first else "The ranking all the same"
-        summary = tag("summary", f"{said} ({plural(len(cards), 'skill')})")
+        heading = "The rest of the ranking" if first else "The ranking all the same"
+        summary = tag("summary", f"{heading} ({plural(len(cards), 'skill')})")
         return tag("details", summary, listed, explained, class_="folded")
-    said = "The rest"
+    heading = "The rest"
     if math.isfinite(floor):
-        said = f"Below {floor:.3g}, which is what a choice takes"
-    return joined(tag("p", said, class_="divider") if first else None, listed, explained)
+        heading = f"Below {floor:.3g}, which is what a choice takes"
+    return joined(tag("p", heading, class_="divider") if first else None, listed, explained)
 
 
 def _nothing(result: SearchResult) -> Markup:
@@ -388,17 +413,17 @@ def _nothing(result: SearchResult) -> Markup:
 
 
 def _explained(result: SearchResult, scale: Scale) -> Markup:
-    said = f"Ranked by {result.ranker} among {plural(result.considered, 'skill')}."
-    return tag("p", f"{said} {scale.words}", class_="aside")
+    words = f"Ranked by {result.ranker} among {plural(result.considered, 'skill')}."
+    return tag("p", f"{words} {scale.words}", class_="aside")
 
 
 def _card(
-    place: int, found: FoundSkill, asked: Question, scale: Scale, floor: float, mark: str
+    place: int, found_skill: FoundSkill, question: Question, scale: Scale, floor: float, mark: str
 ) -> Markup:
-    skill, hit, match = found.skill, found.hit, found.match
+    skill, hit, match = found_skill.skill, found_skill.hit, found_skill.match
     name = text_of(skill.title or skill.name) or "(no name)"
     source = place_of(hit)
-    address = skill_address(source, hit.id, q=asked.text, scorer=asked.scorer)
+    address = skill_address(source, hit.id, q=question.text, scorer=question.scorer)
     title = tag("a", name, href=address, class_="open") if address else tag("span", name)
     line = install_line(hit)
     card = tag(
@@ -410,16 +435,16 @@ def _card(
             class_="head",
         ),
         score_bar(match.score, scale, floor) if match is not None else None,
-        _meta(found, source, mark),
+        _meta(found_skill, source, mark),
         tag("p", text_of(skill.description, DESCRIPTION), class_="description", dir="auto"),
-        _lost(found),
+        _lost(found_skill),
         signal_bars(match.signals, scale) if match is not None else None,
         evidence(match) if match is not None else None,
         copy_line("install line", line) if line else None,
         tag(
             "div",
             copy_button(" id", text=_copied_id(hit.source, hit.id)),
-            _why(found),
+            _why(found_skill),
             class_="more",
         ),
         aria_labelledby=f"hit-{place}",
@@ -431,9 +456,9 @@ def _copied_id(source: str, skill_id: str) -> str:
     return text_of(skill_id if source == LOCAL else f"{source}/{skill_id}", 600)
 
 
-def _meta(found: FoundSkill, source: str, mark: str) -> Markup:
-    hit = found.hit
-    others = [name for name in found.found_by if name != hit.found_by]
+def _meta(found_skill: FoundSkill, source: str, mark: str) -> Markup:
+    hit = found_skill.hit
+    others = [name for name in found_skill.found_by if name != hit.found_by]
     pieces: list[Content] = [
         tag("span", mark, class_="tag good" if mark == FITS else "tag fair") if mark else None,
         tag("span", "this catalog" if source == LOCAL else text_of(hit.source), class_="tag"),
@@ -442,27 +467,27 @@ def _meta(found: FoundSkill, source: str, mark: str) -> Markup:
         tag("span", f"{hit.install_count:,} installs") if hit.install_count > 0 else None,
         tag("span", f"from {hit.found_by}") if hit.found_by not in (source, hit.source) else None,
         tag("span", f"also in {', '.join(text_of(name) for name in others)}") if others else None,
-        _outside(found),
+        _outside(found_skill),
     ]
     return tag("p", [joined(piece, " ") for piece in pieces if piece], class_="meta")
 
 
-def _outside(found: FoundSkill) -> Markup | None:
+def _outside(found_skill: FoundSkill) -> Markup | None:
     """Return a link to where a person can look at a remote skill."""
-    address = None if found.package is None else outward(found.package.url)
+    address = None if found_skill.package is None else outward(found_skill.package.url)
     if address is None:
         return None
     return tag("a", "where it lives", href=address, rel="noopener noreferrer nofollow")
 
 
-def _lost(found: FoundSkill) -> Markup | None:
-    if found.failure is None:
+def _lost(found_skill: FoundSkill) -> Markup | None:
+    if found_skill.failure is None:
         return None
-    said = failure_words(found.failure.code, found.failure.retry_after_s)
-    return note(f"Its instructions could not be had: {said}.", kind="bad")
+    words = failure_words(found_skill.failure.code, found_skill.failure.retry_after_s)
+    return note(f"Its instructions could not be had: {words}.", kind="bad")
 
 
-def _why(found: FoundSkill) -> Markup | None:
-    if found.match is None:
+def _why(found_skill: FoundSkill) -> Markup | None:
+    if found_skill.match is None:
         return None
-    return tag("details", tag("summary", "Why this rank"), tree(found.match.explanation))
+    return tag("details", tag("summary", "Why this rank"), tree(found_skill.match.explanation))

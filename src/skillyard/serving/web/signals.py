@@ -14,8 +14,8 @@ from skillyard.text import clean_line, shorten
 
 __all__ = ["bar", "evidence", "score_badge", "score_bar", "signal_bars", "tree"]
 
-DEEPEST = 12
-MOST_NODES = 400
+MAX_DEPTH = 12
+MAX_NODES = 400
 NOTE = 200
 
 
@@ -93,8 +93,8 @@ def evidence(match: Match) -> Markup | None:
 
 def tree(explanation: Explanation) -> Markup:
     """Return the tree of an explanation, its first levels where it is very large."""
-    left = [MOST_NODES]
-    return tag("ul", _node(explanation, DEEPEST, left), class_="tree")
+    left = [MAX_NODES]
+    return tag("ul", _node(explanation, MAX_DEPTH, left), class_="tree")
 
 
 def _node(node: Explanation, depth: int, left: list[int]) -> Markup:

@@ -20,7 +20,7 @@ from skillyard.serving.web.addresses import (
     skill_address,
 )
 from skillyard.serving.web.layout import document
-from skillyard.serving.web.markdown import Rendered, rendered, source_block
+from skillyard.serving.web.markdown import Rendered, render_markdown, source_block
 from skillyard.serving.web.markup import Content, Markup, joined, outward, tag
 from skillyard.serving.web.parts import copy_button, copy_line, facts, lead, note, text_of
 from skillyard.serving.web.scale import scale_of
@@ -42,7 +42,7 @@ REMARKS = 20
 class SkillView(NamedTuple):
     """What is shown of one skill, and for which question."""
 
-    found: FoundSkill
+    found_skill: FoundSkill
     """With its text in ``raw`` and its Markdown files in ``skill.references``."""
     resources: tuple[Resource, ...] = ()
     """Its other files, where they are at hand."""
@@ -58,20 +58,20 @@ class SkillView(NamedTuple):
 
 def skill_page(view: SkillView) -> bytes:
     """Return the page."""
-    skill = view.found.skill
+    skill = view.found_skill.skill
     name = text_of(skill.title or skill.name) or "(no name)"
     return document(
         name,
         _back(view),
         tag("h1", name, dir="auto"),
         lead(text_of(skill.description, DESCRIPTION)),
-        _facts(view.found),
-        _copies(view.found),
+        _facts(view.found_skill),
+        _copies(view.found_skill),
         _reasons(view),
         _text(view),
         _files(view),
-        _block(view.found),
-        _remarks(view.found),
+        _block(view.found_skill),
+        _remarks(view.found_skill),
     )
 
 
@@ -93,8 +93,8 @@ def _back(view: SkillView) -> Markup:
     )
 
 
-def _facts(found: FoundSkill) -> Markup | None:
-    skill, hit, package = found.skill, found.hit, found.package
+def _facts(found_skill: FoundSkill) -> Markup | None:
+    skill, hit, package = found_skill.skill, found_skill.hit, found_skill.package
     outside = outward(package.url) if package is not None else None
     lives: Content = "this catalog" if place_of(hit) == LOCAL else text_of(hit.source)
     if outside is not None:
@@ -105,7 +105,7 @@ def _facts(found: FoundSkill) -> Markup | None:
             ("Version", text_of(skill.version or "")),
             ("Licence", text_of(skill.license or "")),
             ("Needs", text_of(skill.compatibility or "", 500)),
-            ("Tags", _tags(found)),
+            ("Tags", _tags(found_skill)),
             ("Allowed tools", _listed(skill.allowed_tools)),
             ("Safety notes", _listed(skill.safety_notes)),
             ("Installs", f"{hit.install_count:,}" if hit.install_count > 0 else ""),
@@ -115,12 +115,12 @@ def _facts(found: FoundSkill) -> Markup | None:
     )
 
 
-def _tags(found: FoundSkill) -> Content:
+def _tags(found_skill: FoundSkill) -> Content:
     """Return the tags; those of our own skills lead to the others that have them."""
-    if place_of(found.hit) != LOCAL:
-        return _listed(found.skill.tags)
+    if place_of(found_skill.hit) != LOCAL:
+        return _listed(found_skill.skill.tags)
     links = [tag("a", text_of(each), href=browse_address(each)) if fits(browse_address(each))
-             else tag("span", text_of(each)) for each in found.skill.tags]  # fmt: skip
+             else tag("span", text_of(each)) for each in found_skill.skill.tags]  # fmt: skip
     return [joined(", " if place else "", link) for place, link in enumerate(links)]
 
 
@@ -128,8 +128,8 @@ def _listed(texts: Iterable[str]) -> str:
     return ", ".join(text_of(text) for text in texts)
 
 
-def _copies(found: FoundSkill) -> Markup:
-    hit = found.hit
+def _copies(found_skill: FoundSkill) -> Markup:
+    hit = found_skill.hit
     shown = hit.id if hit.source == LOCAL else f"{hit.source}/{hit.id}"
     line = install_line(hit)
     return tag(
@@ -228,30 +228,30 @@ def _text(view: SkillView) -> Markup:
 
 def _shown(view: SkillView) -> tuple[str, Rendered, list[Markup]]:
     """Return the heading, the text, and links to the other ways of looking at it."""
-    skill = view.found.skill
+    skill = view.found_skill.skill
     whole, source = _address(view), _address(view, view="source")
     if view.file:
         reference = next((r for r in skill.references if r.path == view.file), None)
         if reference is not None and reference.content is not None:
             # What lies beside it is meant from where this file lies.
-            shown = rendered(reference.content, lambda path: _file(view, path, view.file))
+            shown = render_markdown(reference.content, lambda path: _file(view, path, view.file))
             return text_of(reference.path), shown, [_link("Instructions", whole)]
         missing = lead(f"There is no Markdown file {text_of(view.file)!r} beside this skill.")
         return "Instructions", Rendered(missing), [_link("Instructions", whole)]
     if view.source:
-        raw = view.found.raw or skill.body or ""
+        raw = view.found_skill.raw or skill.body or ""
         return "SKILL.md", Rendered(source_block(raw)), [_link("Rendered", whole)]
     if skill.body is None:
-        failure = view.found.failure
-        said = (
+        failure = view.found_skill.failure
+        words = (
             failure_words(failure.code, failure.retry_after_s) if failure else "they are not here"
         )
-        return "Instructions", Rendered(note(f"They could not be had: {said}.", kind="bad")), []
+        return "Instructions", Rendered(note(f"They could not be had: {words}.", kind="bad")), []
     if not skill.body.strip():
         return "Instructions", Rendered(lead("This skill has none.")), [_link("Source", source)]
     return (
         "Instructions",
-        rendered(skill.body, lambda path: _file(view, path)),
+        render_markdown(skill.body, lambda path: _file(view, path)),
         [_link("Source", source)],
     )
 
@@ -262,7 +262,7 @@ def _link(name: str, address: str | None) -> Markup:
 
 def _address(shown: SkillView, /, **values: str) -> str | None:
     """Return this page's address with other ways of looking at the skill."""
-    hit = shown.found.hit
+    hit = shown.found_skill.hit
     return skill_address(place_of(hit), hit.id, q=shown.query, scorer=shown.scorer, **values)
 
 
@@ -270,13 +270,13 @@ def _file(view: SkillView, path: str, beside: str = "") -> str | None:
     """Return the page of a Markdown file of the skill; ``beside`` is the file that names it."""
     folder = beside.rpartition("/")[0]
     for candidate in (f"{folder}/{path}" if folder else path, path):
-        if any(reference.path == candidate for reference in view.found.skill.references):
+        if any(reference.path == candidate for reference in view.found_skill.skill.references):
             return _address(view, file=candidate)
     return None
 
 
 def _files(view: SkillView) -> Markup | None:
-    read = {reference.path: reference for reference in view.found.skill.references}
+    read = {reference.path: reference for reference in view.found_skill.skill.references}
     sizes = {resource.path: resource for resource in view.resources}
     paths = sorted({*read, *sizes})
     if not paths:
@@ -315,10 +315,10 @@ def _bytes(size: int) -> str:
     return f"{size / 1_024:,.1f} KiB" if size < 1_024**2 else f"{size / 1_024**2:,.1f} MiB"
 
 
-def _block(found: FoundSkill) -> Markup | None:
-    if found.skill.body is None:
+def _block(found_skill: FoundSkill) -> Markup | None:
+    if found_skill.skill.body is None:
         return None
-    block = prompt_block(found.skill)
+    block = prompt_block(found_skill.skill)
     about = (
         f"What a model reads when this skill is chosen: about {estimate_tokens(block):,} tokens."
     )
@@ -340,12 +340,12 @@ def _block(found: FoundSkill) -> Markup | None:
     )
 
 
-def _remarks(found: FoundSkill) -> Markup | None:
-    skipped = () if found.package is None else found.package.skipped
-    said = [*(f"{d.severity}: {d.message}" for d in found.diagnostics), *skipped]
-    if not said:
+def _remarks(found_skill: FoundSkill) -> Markup | None:
+    skipped = () if found_skill.package is None else found_skill.package.skipped
+    remarks = [*(f"{d.severity}: {d.message}" for d in found_skill.diagnostics), *skipped]
+    if not remarks:
         return None
-    rows = [tag("li", text_of(remark, 500)) for remark in said[:REMARKS]]
+    rows = [tag("li", text_of(remark, 500)) for remark in remarks[:REMARKS]]
     return tag(
         "section",
         tag("h2", "Remarks on its files", id="remarks"),

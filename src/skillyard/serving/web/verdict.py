@@ -49,8 +49,8 @@ def verdict_of(selected: Selected, query: str, scorer: str = "", elsewhere: int 
         return _fits(selected, query, scorer)
     if elsewhere:
         fit = f"{plural(elsewhere, 'skill')} from elsewhere {'fits' if elsewhere == 1 else 'fit'}"
-        said = tag("p", f"It takes {floor} to be chosen. No skill of this catalog has that.")
-        return Verdict("elsewhere", fit, fit, said)
+        words = tag("p", f"It takes {floor} to be chosen. No skill of this catalog has that.")
+        return Verdict("elsewhere", fit, fit, words)
     if chosen.maybe:
         return _maybe(selected, query, scorer)
     why = tag("p", _why_none(selected))
@@ -66,13 +66,13 @@ def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
     first = chosen[0]
     reasons = reason_words(first.reason)
     score = f"scores {score_words(first.score)}, where {selected.min_score:.3g} is enough"
-    said = f"{'The first' if len(chosen) > 1 else 'It'} {score}"
+    words = f"{'The first' if len(chosen) > 1 else 'It'} {score}"
     return Verdict(
         "fits",
         title,
         joined("Fits: " if len(chosen) == 1 else "These fit: ", _listed(names)),
         joined(
-            tag("p", f"{said}: {reasons}." if reasons else f"{said}."),
+            tag("p", f"{words}: {reasons}." if reasons else f"{words}."),
             tag("p", selected.question.replace("**", "")) if selected.question else None,
         ),
     )

@@ -65,10 +65,10 @@ def percent(value: float) -> str:
 
 def failure_words(code: str, retry_after_s: float | None = None) -> str:
     """Return what a failure was, and when it makes sense to ask again."""
-    said = _FAILURES.get(code, "failed")
+    words = _FAILURES.get(code, "failed")
     if retry_after_s is None or not math.isfinite(retry_after_s):
-        return said
-    return f"{said}, try again in {wait_words(retry_after_s)}"
+        return words
+    return f"{words}, try again in {wait_words(retry_after_s)}"
 
 
 def wait_words(seconds: float) -> str:
@@ -82,11 +82,11 @@ def wait_words(seconds: float) -> str:
 
 def status_words(status: SourceStatus) -> str:
     """Return what one source did for one search."""
-    found = f"{plural(status.found, 'skill')} found"
+    count = f"{plural(status.found, 'skill')} found"
     if status.state == "ok":
-        return found
-    said = failure_words(status.code, status.retry_after_s)
-    return said if status.state == "failed" else f"{found}, but one place {said}"
+        return count
+    failure = failure_words(status.code, status.retry_after_s)
+    return failure if status.state == "failed" else f"{count}, but one place {failure}"
 
 
 def reason_words(reason: str) -> str:

@@ -9,13 +9,8 @@ from difflib import get_close_matches
 
 from skillyard.embedding import endpoint
 from skillyard.errors import EmbedderFailed, SkillError, SkillyardError
-from skillyard.remote.sources.settings import (
-    GITHUB_TOKENS,
-    SKILLS_SH_TOKEN,
-    Settings,
-    config_path,
-    load_settings,
-)
+from skillyard.remote.sources import settings
+from skillyard.remote.sources.settings import GITHUB_TOKENS, Settings, config_path, load_settings
 from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
 from skillyard.usecases.doctor.installation import missing_of, reinstall_command
 from skillyard.usecases.doctor.programs import unset_command
@@ -25,16 +20,12 @@ __all__ = ["VARIABLES", "environment"]
 
 VARIABLES = frozenset(
     {
-        *GITHUB_TOKENS,
-        SKILLS_SH_TOKEN,
+        *settings.VARIABLES,
         *(endpoint.URL, endpoint.MODEL, endpoint.KEY),
-        *("SKILLYARD_CACHE", "SKILLYARD_CONFIG", "SKILLYARD_DEBUG", "SKILLYARD_INDEX"),
+        *("SKILLYARD_CACHE", "SKILLYARD_DEBUG", "SKILLYARD_INDEX"),
         *("SKILLYARD_KERNEL", "SKILLYARD_LOG", "SKILLYARD_LOG_TEXT", "SKILLYARD_STATE"),
         *("SKILLYARD_HTTP_TOKEN", "SKILLYARD_HTTP_TOKEN_FILE", "SKILLYARD_HTTP_URL"),
         *("SKILLYARD_PUBLISHER", "SKILLYARD_STORE"),
-        *("SKILLYARD_GITHUB_API_URL", "SKILLYARD_GITHUB_RAW_URL", "SKILLYARD_GITHUB_REPOSITORIES"),
-        *("SKILLYARD_OFFLINE", "SKILLYARD_SERVERS", "SKILLYARD_SKILLS_SH_URL"),
-        *("SKILLYARD_SOURCES", "SKILLYARD_WELL_KNOWN_URL"),
         *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
         *("CLAUDE_CONFIG_DIR", "CODEX_HOME"),
         *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),

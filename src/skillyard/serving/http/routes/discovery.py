@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.http.well_known import index_of
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_reply
 from skillyard.serving.runtime.errors import Refused, not_found
 from skillyard.serving.runtime.local import file_of
 from skillyard.serving.runtime.publication import Unpublished, archive_of
-from skillyard.serving.runtime.service import Asked, Service
 from skillyard.skill import Skill
 
 __all__ = ["index", "skill_archive", "skill_file"]
@@ -18,33 +18,33 @@ __all__ = ["index", "skill_archive", "skill_file"]
 FRESH = "max-age=60, must-revalidate"
 
 
-async def index(service: Service, asked: Asked) -> Reply:
+async def index(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the index."""
-    snapshot = await service.snapshot()
-    shape = await service.in_thread(index_of, service.publication, snapshot)
-    return _open(service, asked, json_reply(shape, tagged=True))
+    snapshot = await context.snapshot()
+    shape = await context.in_thread(index_of, context.publication, snapshot)
+    return _open(context, request, json_reply(shape, tagged=True))
 
 
-async def skill_file(service: Service, asked: Asked) -> Reply:
+async def skill_file(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the SKILL.md of a published skill, byte for byte. Raises Refused: 404, 503."""
-    return await _file(service, asked, file_of, "text/markdown; charset=utf-8")
+    return await _file(context, request, file_of, "text/markdown; charset=utf-8")
 
 
-async def skill_archive(service: Service, asked: Asked) -> Reply:
+async def skill_archive(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with all files of a published skill that has several. Raises Refused: 404, 503."""
-    return await _file(service, asked, archive_of, "application/zip")
+    return await _file(context, request, archive_of, "application/zip")
 
 
 async def _file(
-    service: Service, asked: Asked, content: Callable[[Skill], bytes], media: str
+    context: AppContext, request: RouteRequest, content: Callable[[Skill], bytes], media: str
 ) -> Reply:
-    name = asked.values["name"]
-    snapshot = await service.snapshot()
-    skills = await service.in_thread(service.publication.skills, snapshot)
+    name = request.values["name"]
+    snapshot = await context.snapshot()
+    skills = await context.in_thread(context.publication.skills, snapshot)
     if name not in skills:
         raise not_found(name)
     try:
-        data = await service.in_thread(content, skills[name])
+        data = await context.in_thread(content, skills[name])
     except Unpublished as error:
         raise Refused(
             404,
@@ -54,20 +54,20 @@ async def _file(
             extra={"near": []},
         ) from None
     except SourceFailed as error:
-        service.live.look()
+        context.follower.refresh()
         raise Refused(
             503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
         ) from None
-    return _open(service, asked, Reply(data, media, tagged=True))
+    return _open(context, request, Reply(data, media, tagged=True))
 
 
-def _open(service: Service, asked: Asked, reply: Reply) -> Reply:
+def _open(context: AppContext, request: RouteRequest, reply: Reply) -> Reply:
     """Let pages of the named origins read it, and caches keep it for a minute."""
-    scope = "private" if service.options.token else "public"
+    scope = "private" if context.options.token else "public"
     reply = reply.with_headers(Cache_Control=f"{scope}, {FRESH}", Vary="Origin")
-    if asked.origin and service.guard.allows(asked.origin):
+    if request.origin and context.guard.allows(request.origin):
         return reply.with_headers(
-            Access_Control_Allow_Origin=asked.origin,
+            Access_Control_Allow_Origin=request.origin,
             Access_Control_Expose_Headers="ETag",
             Cross_Origin_Resource_Policy="cross-origin",
         )

@@ -11,76 +11,76 @@ from skillyard.errors import SkillyardError
 from skillyard.ranking.registry import scorer_names
 from skillyard.remote.sources.responses import CacheStats
 from skillyard.serving.http.openapi import document
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
-from skillyard.serving.runtime.metrics import MEDIA, Figure, rendered
-from skillyard.serving.runtime.service import Asked, Service
+from skillyard.serving.runtime.metrics import MEDIA, Figure, render_metrics
 
 __all__ = ["description", "health", "metrics", "openapi", "root"]
 
 
-async def root(service: Service, asked: Asked) -> Reply:
+async def root(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with names and links."""
     shape = {
         "name": "skillyard",
         "version": __version__,
         "description": "Finds the right agent skill, says when none fits, and says why.",
         "links": {
-            "docs": f"{asked.base}/docs",
-            "openapi": f"{asked.base}/openapi.json",
-            "health": f"{asked.base}/health",
-            "search": f"{asked.base}/search",
-            "well_known": f"{asked.base}/.well-known/agent-skills/index.json",
+            "docs": f"{request.base}/docs",
+            "openapi": f"{request.base}/openapi.json",
+            "health": f"{request.base}/health",
+            "search": f"{request.base}/search",
+            "well_known": f"{request.base}/.well-known/agent-skills/index.json",
         },
         "routes": [
             {"method": route.method, "path": route.path, "description": route.about}
-            for route in service.routes
+            for route in context.routes
         ],
     }
     return json_reply(shape)
 
 
-async def health(service: Service, asked: Asked) -> Reply:
+async def health(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the true state; 503 when requests for skills cannot be answered."""
-    held, live = service.live.held, service.live
-    if not service.closing:
-        live.poke()
-    stats = await service.in_thread(service.searching.cache_stats)
-    sources, fault = await service.in_thread(_sources, service)
-    degraded = bool(live.failure or fault) or any(s["state"] == "failed" for s in sources)
+    snapshot, follower = context.follower.snapshot, context.follower
+    if not context.closing:
+        follower.refresh_if_due()
+    stats = await context.in_thread(context.searches.cache_stats)
+    sources, fault = await context.in_thread(_sources, context)
+    degraded = bool(follower.failure or fault) or any(s["state"] == "failed" for s in sources)
     status = "degraded" if degraded else "healthy"
-    if held is None:
-        status = "unavailable" if live.failure else "starting"
-    if service.closing:
+    if snapshot is None:
+        status = "unavailable" if follower.failure else "starting"
+    if context.closing:
         status = "stopping"
-    able = held is not None and not service.closing
-    counts = NO_SKILLS if held is None else held.whole.counts
+    able = snapshot is not None and not context.closing
+    counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
     shape = {
         "status": status,
         "version": __version__,
         "cache_stats": _cache(stats),
         "catalog": {
             "skills": counts.skills,
-            "diagnostics": 0 if held is None else len(held.whole.diagnostics),
-            "generation": 0 if held is None else held.generation,
-            "digest": None if held is None else held.digest,
-            "reloads": live.reloads,
-            "failure": live.failure or None,
+            "diagnostics": 0 if snapshot is None else len(snapshot.whole.diagnostics),
+            "generation": 0 if snapshot is None else snapshot.generation,
+            "digest": None if snapshot is None else snapshot.digest,
+            "reloads": follower.reloads,
+            "failure": follower.failure or None,
             "counts": counts.to_dict(),
         },
-        "store": dict(live.facts()) or None,
-        "building": None if live.building is None else live.building._asdict(),
+        "store": dict(follower.facts()) or None,
+        "building": None if follower.building is None else follower.building._asdict(),
         "sources": sources,
         "sources_failure": fault or None,
-        "requests": {"working": service.places.taken, "waiting": service.places.waiting},
+        "requests": {"working": context.limiter.taken, "waiting": context.limiter.waiting},
     }
     reply = json_reply(shape, 200 if able else 503)
     return reply if able else reply.with_headers(Retry_After="1")
 
 
-def _sources(service: Service) -> tuple[list[dict[str, Any]], str]:
+def _sources(context: AppContext) -> tuple[list[dict[str, Any]], str]:
     """Return the state of each default source, or what keeps them from being there at all."""
     try:
-        return service.board.states(service.searching.source_names()), ""
+        return context.source_health.states(context.searches.source_names()), ""
     except SkillyardError as error:
         return [], getattr(error, "code", "") or type(error).__name__
 
@@ -89,20 +89,20 @@ def _cache(stats: CacheStats) -> dict[str, Any]:
     return {"entries": stats.entries, "bytes": stats.bytes, "oldest": stats.oldest}
 
 
-async def metrics(service: Service, asked: Asked) -> Reply:
+async def metrics(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the figures."""
-    stats = await service.in_thread(service.searching.cache_stats)
-    figures = [*service.metrics.figures(), *_figures(service, stats)]
-    return Reply(rendered(figures).encode("utf-8"), MEDIA)
+    stats = await context.in_thread(context.searches.cache_stats)
+    figures = [*context.metrics.figures(), *_figures(context, stats)]
+    return Reply(render_metrics(figures).encode("utf-8"), MEDIA)
 
 
-def _figures(service: Service, stats: CacheStats) -> Iterator[Figure]:
-    held, live = service.live.held, service.live
-    counts = NO_SKILLS if held is None else held.whole.counts
-    generation = 0 if held is None else held.generation
+def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:
+    snapshot, follower = context.follower.snapshot, context.follower
+    counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
+    generation = 0 if snapshot is None else snapshot.generation
     gauges = (
-        ("http_working", "Requests that are worked on.", service.places.taken),
-        ("http_waiting", "Requests that wait for a place.", service.places.waiting),
+        ("http_working", "Requests that are worked on.", context.limiter.taken),
+        ("http_waiting", "Requests that wait for a place.", context.limiter.waiting),
         ("catalog_skills", "Skills of the catalog.", counts.skills),
         (
             "catalog_selectable",
@@ -110,15 +110,19 @@ def _figures(service: Service, stats: CacheStats) -> Iterator[Figure]:
             counts.selectable,
         ),
         ("catalog_generation", "Number of the catalog's generation in this process.", generation),
-        ("catalog_failing", "1 while the files of the catalog cannot be read.", bool(live.failure)),
+        (
+            "catalog_failing",
+            "1 while the files of the catalog cannot be read.",
+            bool(follower.failure),
+        ),
         ("cache_entries", "Remote answers that are kept.", stats.entries),
         ("cache_bytes", "Bytes of the remote answers that are kept.", stats.bytes),
     )
     for name, about, value in gauges:
         yield Figure(f"skillyard_{name}", "gauge", about, (("", (), float(value)),))
     counters = (
-        ("catalog_reloads_total", "Times that the files had changed.", live.reloads),
-        ("upstream_requests_total", "Requests to remotes.", service.searching.remote_requests),
+        ("catalog_reloads_total", "Times that the files had changed.", follower.reloads),
+        ("upstream_requests_total", "Requests to remotes.", context.searches.remote_requests),
     )
     for name, about, value in counters:
         yield Figure(f"skillyard_{name}", "counter", about, (("", (), float(value)),))
@@ -128,19 +132,19 @@ def _figures(service: Service, stats: CacheStats) -> Iterator[Figure]:
         "Failed requests to sources, by source and kind.",
         tuple(
             ("", (("source", name), ("code", code)), float(count))
-            for name, code, count in service.board.failures()
+            for name, code, count in context.source_health.failures()
         ),
     )
 
 
-async def openapi(service: Service, asked: Asked) -> Reply:
+async def openapi(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the description of this service."""
-    if "openapi" not in service.written:
-        service.written["openapi"] = json_bytes(description(service))
-    return Reply(service.written["openapi"], tagged=True)
+    if "openapi" not in context.fixed_bodies:
+        context.fixed_bodies["openapi"] = json_bytes(description(context))
+    return Reply(context.fixed_bodies["openapi"], tagged=True)
 
 
-def description(service: Service) -> dict[str, Any]:
+def description(context: AppContext) -> dict[str, Any]:
     """Return the OpenAPI document of this service, with the scorers and sources that it has."""
-    choices = {"scorer": scorer_names(), "source": service.searching.known_names}
-    return document(service.routes, secured=bool(service.options.token), choices=choices)
+    choices = {"scorer": scorer_names(), "source": context.searches.known_names}
+    return document(context.routes, secured=bool(context.options.token), choices=choices)

@@ -20,18 +20,18 @@ from skillyard.remote.search import FoundSkill, SearchResult, SearchService, Sou
 from skillyard.resources import Resource, list_resources
 from skillyard.serving.http.routes import operations
 from skillyard.serving.http.routes.search import scorer_of
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
+from skillyard.serving.runtime.browse import browse_index_of
 from skillyard.serving.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serving.runtime.errors import BUILDING, Refused, failed, refusal_of
-from skillyard.serving.runtime.fetching import found_by_source
 from skillyard.serving.runtime.local import LOCAL, hit_of
 from skillyard.serving.runtime.options import ServiceOptions, is_loopback
-from skillyard.serving.runtime.service import Asked, Service
-from skillyard.serving.runtime.shelf import shelf_of
+from skillyard.serving.runtime.skill_lookup import skill_by_source
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.addresses import EVALUATE, HOME, evaluate_address, fits, search_address
 from skillyard.serving.web.assets import asset
 from skillyard.serving.web.browse_page import browse_page
-from skillyard.serving.web.building import building_page
+from skillyard.serving.web.building_page import building_page
 from skillyard.serving.web.docs_page import docs_page
 from skillyard.serving.web.error_page import error_page
 from skillyard.serving.web.evaluate_page import ANSWERS, Trial, evaluate_page
@@ -41,8 +41,8 @@ from skillyard.serving.web.search_page import (
     Library,
     Offer,
     Question,
-    found_page,
     home_page,
+    results_page,
 )
 from skillyard.serving.web.skill_page import SkillView, skill_page
 from skillyard.usecases import Selected, evaluate_skills, select_skills, why_skill
@@ -63,25 +63,25 @@ FOR_GOOD = "max-age=31536000, immutable"
 FILES = 200
 
 
-async def home(service: Service, asked: Asked) -> Reply:
+async def home(context: AppContext, request: RouteRequest) -> Reply:
     """Answer browsers with the search page, and programs with names and links.
 
     Raises Refused (502) when every source that was asked failed.
     """
-    question = _question(service, asked)
-    if not prefers_html(asked.accept):
-        return (await operations.root(service, asked)).with_headers(Vary="Accept")
-    async with service.places.one():  # the route itself is free, for programs that ask who we are
-        body = await _search(service, question)
+    question = _question(context, request)
+    if not prefers_html(request.accept):
+        return (await operations.root(context, request)).with_headers(Vary="Accept")
+    async with context.limiter.slot():  # the route itself is free, for programs that ask who we are
+        body = await _search(context, question)
     return _page(body).with_headers(Vary="Accept")
 
 
-async def home_by_form(service: Service, asked: Asked) -> Reply:
+async def home_by_form(context: AppContext, request: RouteRequest) -> Reply:
     """Answer what the form of the page sends: with the page's address where there is one.
 
     An address can be kept and handed on, and going back to it sends nothing again.
     """
-    question = _question(service, asked)
+    question = _question(context, request)
     address = search_address(
         question.text,
         sources=question.sources,
@@ -90,14 +90,14 @@ async def home_by_form(service: Service, asked: Asked) -> Reply:
     )
     if fits(address) and not question.live:
         return _see(f"{address}#{RESULTS}" if question.text else HOME)
-    return _page(await _search(service, question))
+    return _page(await _search(context, question))
 
 
-def _question(service: Service, asked: Asked) -> Question:
+def _question(context: AppContext, request: RouteRequest) -> Question:
     """Return what is asked. Raises UnknownName."""
-    values = asked.values
+    values = request.values
     scorer = scorer_of(values)
-    known = service.searching.known_names
+    known = context.searches.known_names
     for name in values["source"]:
         if name and name not in known:
             raise UnknownName("source", name, known)
@@ -115,39 +115,39 @@ def _typed(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-async def _search(service: Service, asked: Question) -> bytes:
-    snapshot = await service.snapshot()
-    offer = Offer(service.searching.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
-    if not asked.text:
-        return await service.in_thread(_home, service, offer, snapshot, asked)
-    names = asked.sources or offer.sources
+async def _search(context: AppContext, question: Question) -> bytes:
+    snapshot = await context.snapshot()
+    offer = Offer(context.searches.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
+    if not question.text:
+        return await context.in_thread(_home, context, offer, snapshot, question)
+    names = question.sources or offer.sources
     # Remotes are asked when a person has said what they want, not with every letter on the way.
-    asked = asked._replace(live=asked.live and any(name != LOCAL for name in names))
+    question = question._replace(live=question.live and any(name != LOCAL for name in names))
     here = set(names) == {LOCAL}
     if here and not snapshot.whole.counts.skills:
-        return await service.in_thread(_home, service, offer, snapshot, asked)
-    if asked.live or here:
-        return await service.in_thread(_here, offer, snapshot, asked)
-    sources = await service.in_thread(service.searching.watched, names, snapshot)
+        return await context.in_thread(_home, context, offer, snapshot, question)
+    if question.live or here:
+        return await context.in_thread(_here, offer, snapshot, question)
+    sources = await context.in_thread(context.searches.observed_sources, names, snapshot)
     selected = None
     if LOCAL in names:
-        selected = await service.in_thread(_selected, snapshot, asked)
+        selected = await context.in_thread(_selected, snapshot, question)
 
     async def run(searcher: SearchService) -> bytes:
-        found = await searcher.search(asked.text, asked.limit or LIMIT)
-        if found.failed:
-            raise failed([status.to_dict() for status in found.sources])
-        return found_page(offer, asked, found, selected)
+        result = await searcher.search(question.text, question.limit or LIMIT)
+        if result.failed:
+            raise failed([status.to_dict() for status in result.sources])
+        return results_page(offer, question, result, selected)
 
-    return await service.searching.run(run, sources, asked.scorer or DEFAULT_SCORER)
+    return await context.searches.run(run, sources, question.scorer or DEFAULT_SCORER)
 
 
-def _home(service: Service, offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
+def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
     counts = snapshot.whole.counts
     if counts.skills:
-        return home_page(offer, asked, Library(counts, shelf_of(snapshot)))
-    broken = sum(found.severity == "error" for found in snapshot.whole.diagnostics)
-    return home_page(offer, asked, Library(counts, None, _looked(service.options), broken))
+        return home_page(offer, question, Library(counts, browse_index_of(snapshot)))
+    broken = sum(each.severity == "error" for each in snapshot.whole.diagnostics)
+    return home_page(offer, question, Library(counts, None, _looked(context.options), broken))
 
 
 def _looked(options: ServiceOptions) -> tuple[str, ...]:
@@ -159,62 +159,62 @@ def _looked(options: ServiceOptions) -> tuple[str, ...]:
     return tuple(dict.fromkeys(roots))[:FOLDERS]
 
 
-def _here(offer: Offer, snapshot: Snapshot, asked: Question) -> bytes:
+def _here(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
     """Return the page of what the catalog alone answers: its ranking as ``/rank`` gives it."""
-    scorer = asked.scorer or DEFAULT_SCORER
-    limit = asked.limit or LIMIT
-    matches = rank(snapshot.ranked_by(scorer), asked.text, scorer=scorer, limit=limit)
-    selected = _selected(snapshot, asked)
-    found = tuple(
+    scorer = question.scorer or DEFAULT_SCORER
+    limit = question.limit or LIMIT
+    matches = rank(snapshot.ranked_by(scorer), question.text, scorer=scorer, limit=limit)
+    selected = _selected(snapshot, question)
+    skills = tuple(
         FoundSkill(match.skill, hit_of(snapshot, match.skill), (LOCAL,), match) for match in matches
     )
-    status = SourceStatus(LOCAL, "ok", len(found))
+    status = SourceStatus(LOCAL, "ok", len(skills))
     considered = selected.selection.considered
-    result = SearchResult(asked.text, found, (status,), scorer, considered, selected.min_score)
-    return found_page(offer, asked, result, selected)
+    result = SearchResult(question.text, skills, (status,), scorer, considered, selected.min_score)
+    return results_page(offer, question, result, selected)
 
 
-def _selected(snapshot: Snapshot, asked: Question) -> Selected:
-    scorer = asked.scorer or DEFAULT_SCORER
-    return select_skills(snapshot.ranked_by(scorer), Query(asked.text), scorer=scorer)
+def _selected(snapshot: Snapshot, question: Question) -> Selected:
+    scorer = question.scorer or DEFAULT_SCORER
+    return select_skills(snapshot.ranked_by(scorer), Query(question.text), scorer=scorer)
 
 
-async def browse(service: Service, asked: Asked) -> Reply:
+async def browse(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with one page of the list of all skills, or of those with one tag."""
-    values = asked.values
-    snapshot = await service.snapshot()
+    values = request.values
+    snapshot = await context.snapshot()
 
     def work() -> bytes:
         counts = snapshot.whole.counts
-        return browse_page(shelf_of(snapshot), counts, values["tag"].strip(), values["page"])
+        return browse_page(browse_index_of(snapshot), counts, values["tag"].strip(), values["page"])
 
-    return _page(await service.in_thread(work))
+    return _page(await context.in_thread(work))
 
 
-async def skill(service: Service, asked: Asked) -> Reply:
+async def skill(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
-    values = asked.values
+    values = request.values
     scorer = scorer_of(values)
-    snapshot = await service.snapshot()
-    found = await found_by_source(
-        service, snapshot, values["source"], values["id"], references=True, raw=True
+    snapshot = await context.snapshot()
+    found_skill = await skill_by_source(
+        context, snapshot, values["source"], values["id"], references=True, raw=True
     )
     view = SkillView(
-        found,
+        found_skill,
         query=_typed(values["q"]),
         scorer="" if scorer in (None, DEFAULT_SCORER) else str(scorer),
         source=values["view"] == "source",
         file=values["file"],
     )
     if values["source"] != LOCAL:
-        return _page(await service.aside(skill_page, view))
-    return _page(await service.aside(_local_page, snapshot, view))
+        return _page(await context.in_slow_thread(skill_page, view))
+    return _page(await context.in_slow_thread(_local_page, snapshot, view))
 
 
 def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
     listed: tuple[Resource, ...] = ()
     try:
-        listed = list_resources(view.found.skill)
+        listed = list_resources(view.found_skill.skill)
     except SkillError:
         pass  # a single document has no folder
     view = view._replace(resources=listed)
@@ -223,55 +223,55 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
     scorer = view.scorer or DEFAULT_SCORER
     try:
         catalog = snapshot.ranked_by(scorer)
-        why = why_skill(catalog, view.found.skill.id, Query(view.query), scorer=scorer)
+        why = why_skill(catalog, view.found_skill.skill.id, Query(view.query), scorer=scorer)
     except SkillyardError as error:
         raise refusal_of(error) from None
     return skill_page(view._replace(why=why))
 
 
-async def evaluate(service: Service, asked: Asked) -> Reply:
+async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the page on which a request is tried out."""
-    trial = Trial(_typed(asked.values["text"] or ""), _typed(asked.values["files"]))
+    trial = Trial(_typed(request.values["text"] or ""), _typed(request.values["files"]))
     files = [line.strip() for line in trial.files.splitlines() if line.strip()][:FILES]
     text = trial.text
     if not text and not files:
-        return _page(await service.in_thread(evaluate_page, trial))
-    snapshot = await service.snapshot()
+        return _page(await context.in_thread(evaluate_page, trial))
+    snapshot = await context.snapshot()
 
     def work() -> bytes:
         evaluated = evaluate_skills(snapshot.ranked_by("confidence"), text, files)
         selected = select_skills(snapshot.ranked_by(DEFAULT_SCORER), Query(text, files))
         return evaluate_page(trial._replace(evaluated=evaluated, selected=selected))
 
-    return _page(await service.in_thread(work))
+    return _page(await context.in_thread(work))
 
 
-async def evaluate_by_form(service: Service, asked: Asked) -> Reply:
+async def evaluate_by_form(context: AppContext, request: RouteRequest) -> Reply:
     """Answer what the form of that page sends: with the page's address where there is one."""
-    text, files = _typed(asked.values["text"] or ""), _typed(asked.values["files"])
+    text, files = _typed(request.values["text"] or ""), _typed(request.values["files"])
     address = evaluate_address(text, files)
     if fits(address):
         return _see(f"{address}#{ANSWERS}" if text or files else EVALUATE)
-    return await evaluate(service, asked)
+    return await evaluate(context, request)
 
 
-async def docs(service: Service, asked: Asked) -> Reply:
+async def docs(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the description of the service as a page."""
-    if "docs" not in service.written:
-        described = operations.description(service)
-        service.written["docs"] = await service.in_thread(docs_page, described)
-    return _page(service.written["docs"])
+    if "docs" not in context.fixed_bodies:
+        described = operations.description(context)
+        context.fixed_bodies["docs"] = await context.in_thread(docs_page, described)
+    return _page(context.fixed_bodies["docs"])
 
 
-async def static(service: Service, asked: Asked) -> Reply:
+async def static(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with a file that pages load; for good where it is asked for by its hash."""
-    found = asset(asked.values["name"])
-    if found is None:
+    file = asset(request.values["name"])
+    if file is None:
         raise Refused(404, "no_file", "the pages load no file of this name", hint="see /")
-    reply = Reply(found.body, found.media, tagged=True)
-    if asked.values["v"] != found.version:
+    reply = Reply(file.body, file.media, tagged=True)
+    if request.values["v"] != file.version:
         return reply
-    scope = "private" if service.options.token else "public"
+    scope = "private" if context.options.token else "public"
     return reply.with_headers(Cache_Control=f"{scope}, {FOR_GOOD}")
 
 

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from skillyard.serving.http.fields import Field
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import JSON, Reply
-from skillyard.serving.runtime.service import Asked, Service
 
 __all__ = ["Handler", "Route"]
 
-Handler = Callable[[Service, Asked], Awaitable[Reply]]
+Handler = Callable[[AppContext, RouteRequest], Awaitable[Reply]]
 
 
 class Route(NamedTuple):

@@ -13,10 +13,10 @@ from skillyard.remote.search import FoundSkill, SearchResult, SearchService
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.fields import refuse_field
 from skillyard.serving.http.long_texts import LongTexts
-from skillyard.serving.runtime.encoding import Reply, compressed, json_bytes, matches, tag_of
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
+from skillyard.serving.runtime.encoding import Reply, compress, json_bytes, matches, tag_of
 from skillyard.serving.runtime.errors import failed
 from skillyard.serving.runtime.local import LOCAL
-from skillyard.serving.runtime.service import Asked, Service
 from skillyard.serving.runtime.snapshot import Snapshot
 
 __all__ = ["scorer_of", "search", "skill_shape"]
@@ -25,42 +25,42 @@ _OPTIONS = ("limit", "include_content", "explain", "cards")
 """What changes the answer beside the query, the sources and the scorer."""
 
 
-async def search(service: Service, asked: Asked) -> Reply:
+async def search(context: AppContext, request: RouteRequest) -> Reply:
     """Answer a search. Raises Refused (502) when every source that was asked failed."""
-    values = asked.values
+    values = request.values
     query = values["q"] if "q" in values else values["query"]
     scorer = scorer_of(values)
-    snapshot = await service.snapshot()
-    names = values["source"] or service.searching.default_names
+    snapshot = await context.snapshot()
+    names = values["source"] or context.searches.default_names
     # Only what is here can be told to be the same without asking anybody.
     local = set(names) == {LOCAL}
-    basis = _basis(service.searching.settings, snapshot, query, values) if local else b""
+    basis = _basis(context.searches.settings, snapshot, query, values) if local else b""
     headers = {"Skillyard-Catalog": snapshot.digest[:16]}
-    if basis and asked.known and matches(tag_of(basis), asked.known):
+    if basis and request.known and matches(tag_of(basis), request.known):
         return Reply(b"", tagged=True, basis=basis, headers=headers)
-    raw, watched = values["include_raw"], service.searching.watched
+    raw, watched = values["include_raw"], context.searches.observed_sources
     # Remotes are made from settings and files when they are first named.
     sources = (
         watched(names, snapshot, raw)
         if local
-        else await service.in_thread(watched, names, snapshot, raw)
+        else await context.in_thread(watched, names, snapshot, raw)
     )
     whole = True
 
     async def run(searcher: SearchService) -> tuple[bytes, bytes]:
         nonlocal whole
-        found = await searcher.search(
+        result = await searcher.search(
             query, values["limit"], values["include_content"], values["include_references"]
         )
-        if found.failed:
-            raise failed([status.to_dict() for status in found.sources])
-        whole = all(each.failure is None for each in found.skills)
+        if result.failed:
+            raise failed([status.to_dict() for status in result.sources])
+        whole = all(each.failure is None for each in result.skills)
         texts = LongTexts()
-        body = texts.json_bytes(_shape(found, values, texts))
+        body = texts.json_bytes(_shape(result, values, texts))
         # Remotes share one thread, which is not kept busy with that.
-        return body, compressed(body) if local and asked.gzip else b""
+        return body, compress(body) if local and request.gzip else b""
 
-    body, packed = await service.searching.run(run, sources, scorer)
+    body, packed = await context.searches.run(run, sources, scorer)
     # An answer that lacks what could not be read at the moment is not the one that the basis names.
     named = basis if whole else b""
     return Reply(body, tagged=local, basis=named, packed=packed, headers=headers)
@@ -95,14 +95,14 @@ def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
     return name
 
 
-def _shape(found: SearchResult, values: Mapping[str, Any], texts: LongTexts) -> dict[str, Any]:
-    shape = found.to_dict(
+def _shape(result: SearchResult, values: Mapping[str, Any], texts: LongTexts) -> dict[str, Any]:
+    shape = result.to_dict(
         include_content=False,  # put in below
         include_raw=values["include_raw"],
         explain=values["explain"],
     )
     left: int | None = values["cards"]
-    for each, item in zip(found.skills, shape["skills"], strict=True):
+    for each, item in zip(result.skills, shape["skills"], strict=True):
         item["tokens"] = _tokens(each)
         item["omitted"] = False
         if left is not None:
@@ -112,14 +112,17 @@ def _shape(found: SearchResult, values: Mapping[str, Any], texts: LongTexts) -> 
     return shape
 
 
-def skill_shape(found: FoundSkill, *, raw: bool) -> dict[str, Any]:
+def skill_shape(found_skill: FoundSkill, *, raw: bool) -> dict[str, Any]:
     """Return the JSON shape of one skill with its content."""
-    item = found.to_dict(include_raw=raw)
-    return {**item, "tokens": _tokens(found), "omitted": False}
+    item = found_skill.to_dict(include_raw=raw)
+    return {**item, "tokens": _tokens(found_skill), "omitted": False}
 
 
-def _tokens(found: FoundSkill) -> int:
-    texts = (found.skill.body, *(reference.content for reference in found.skill.references))
+def _tokens(found_skill: FoundSkill) -> int:
+    texts = (
+        found_skill.skill.body,
+        *(reference.content for reference in found_skill.skill.references),
+    )
     return sum(estimate_tokens(text) for text in texts if text)
 
 

@@ -7,30 +7,36 @@ from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.sources.github import is_repository
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.http.routes.search import skill_shape
+from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serving.runtime.errors import Refused, not_found
-from skillyard.serving.runtime.fetching import all_failed, found_by_source, here, remotes, there
 from skillyard.serving.runtime.local import LOCAL
-from skillyard.serving.runtime.service import Asked, Service
+from skillyard.serving.runtime.skill_lookup import (
+    all_sources_failed,
+    local_skill,
+    remote_skill,
+    remote_sources,
+    skill_by_source,
+)
 
 __all__ = ["by_name", "by_source"]
 
 
-async def by_name(service: Service, asked: Asked) -> Reply:
+async def by_name(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the skill that is called so: here, else, by exact name or id, elsewhere.
 
     Three or more segments are owner/repo and an id. Raises Refused: 400 for a blank name, 404
     with near names, 409 for a name that several skills of the catalog share, 502.
     """
-    name = asked.values["name"].strip().strip("/")
+    name = request.values["name"].strip().strip("/")
     if not name:
         raise Refused(400, "blank_name", "the name is blank", field="name")
-    snapshot = await service.snapshot()
-    wanted: bool = asked.values["include_references"]
-    raw: bool = asked.values["include_raw"]
+    snapshot = await context.snapshot()
+    wanted: bool = request.values["include_references"]
+    raw: bool = request.values["include_raw"]
     try:
-        found = await here(service, snapshot, name, references=wanted, raw=raw)
-        return _shown(asked, found).with_headers(Skillyard_Catalog=snapshot.digest[:16])
+        found_skill = await local_skill(context, snapshot, name, references=wanted, raw=raw)
+        return _shown(request, found_skill).with_headers(Skillyard_Catalog=snapshot.digest[:16])
     except SkillNotFound as error:
         near = list(error.near)
     parts = name.split("/")
@@ -38,9 +44,9 @@ async def by_name(service: Service, asked: Asked) -> Reply:
         if not is_repository("/".join(parts[:2])):
             raise not_found(name, near)
         source = "/".join(parts[:2])
-        found = await there(service, snapshot, source, parts[-1], references=wanted)
-        return _shown(asked, found)
-    sources = await remotes(service, snapshot)
+        found_skill = await remote_skill(context, snapshot, source, parts[-1], references=wanted)
+        return _shown(request, found_skill)
+    sources = await remote_sources(context, snapshot)
     if not sources:
         raise not_found(name, near)
 
@@ -48,34 +54,34 @@ async def by_name(service: Service, asked: Asked) -> Reply:
         return await searcher.find(name, references=wanted)
 
     try:
-        found = await service.searching.run(find, sources, None)
+        found_skill = await context.searches.run(find, sources, None)
     except SkillNotFound as error:
         raise not_found(name, (*near, *error.near)) from None
     except SourceFailed as error:
-        raise all_failed(sources, error) from None
-    if found.failure is not None:  # it is known, and could not be had
-        raise all_failed(sources, found.failure)
-    return _shown(asked, found)
+        raise all_sources_failed(sources, error) from None
+    if found_skill.failure is not None:  # it is known, and could not be had
+        raise all_sources_failed(sources, found_skill.failure)
+    return _shown(request, found_skill)
 
 
-async def by_source(service: Service, asked: Asked) -> Reply:
+async def by_source(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with the skill of that source and id. Raises Refused: 404, 409, 422, 502."""
-    values = asked.values
-    snapshot = await service.snapshot()
-    found = await found_by_source(
-        service,
+    values = request.values
+    snapshot = await context.snapshot()
+    found_skill = await skill_by_source(
+        context,
         snapshot,
         values["source"],
         values["id"],
         references=values["include_references"],
         raw=values["include_raw"],
     )
-    reply = _shown(asked, found)
+    reply = _shown(request, found_skill)
     if values["source"] == LOCAL:
         return reply.with_headers(Skillyard_Catalog=snapshot.digest[:16])
     return reply
 
 
-def _shown(asked: Asked, found: FoundSkill) -> Reply:
-    shape = skill_shape(found, raw=asked.values["include_raw"])
+def _shown(request: RouteRequest, found_skill: FoundSkill) -> Reply:
+    shape = skill_shape(found_skill, raw=request.values["include_raw"])
     return json_reply(shape, tagged=True)._replace(basis=json_bytes({**shape, "age_s": None}))

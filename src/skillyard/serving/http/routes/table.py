@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillyard.serving.http import parameters
-from skillyard.serving.http.routes import choosing, discovery, operations, pages, search, skills
+from skillyard.serving.http.routes import discovery, operations, pages, ranking, search, skills
 from skillyard.serving.http.routes.route import Route
 from skillyard.serving.http.well_known import ARCHIVE_PATH, INDEX_PATH, SKILL_PATH
 from skillyard.serving.runtime.metrics import MEDIA as METRICS
@@ -76,7 +76,7 @@ ROUTES = (
         "/rank",
         "rank",
         "Rank the catalog for a request: no floor, no abstention.",
-        choosing.rank,
+        ranking.rank,
         "Ranked",
         parameters.RANK,
         group="Choose",
@@ -87,7 +87,7 @@ ROUTES = (
         "/evaluate",
         "evaluate",
         "The documented skill_evaluate over the catalog.",
-        choosing.evaluate,
+        ranking.evaluate,
         "Evaluated",
         parameters.EVALUATE,
         either=("text", "files", "recent_activity"),
@@ -99,7 +99,7 @@ ROUTES = (
         "/select",
         "select",
         "Choose skills of the catalog for a request, or abstain.",
-        choosing.select,
+        ranking.select,
         "Selected",
         parameters.SELECT,
         group="Choose",
@@ -110,7 +110,7 @@ ROUTES = (
         "/why",
         "why",
         "Why one skill stands where it stands, and what beats it.",
-        choosing.why,
+        ranking.why,
         "Why",
         parameters.WHY,
         refusals=(404, 409),

@@ -69,8 +69,9 @@ class SkillCache:
         """Write down whose files these are, once."""
         path = os.path.join(folder, "origin.json")
         if not os.path.lexists(path):
-            told = {"server": skill.label, "uri": skill.uri, "arrived": "mcp"}
-            atomic_write(path, (json.dumps(told) + "\n").encode(), mode=0o600, durable=False)
+            record = {"server": skill.label, "uri": skill.uri, "arrived": "mcp"}
+            data = (json.dumps(record) + "\n").encode()
+            atomic_write(path, data, mode=0o600, durable=False)
 
 
 def _is(file: ServedFile, data: bytes) -> bool:

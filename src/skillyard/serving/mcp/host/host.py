@@ -18,12 +18,12 @@ from mcp_types import (
 from pydantic import ConfigDict
 
 from skillyard.errors import InvalidInput
+from skillyard.serving.mcp.frames import frame_file, frame_skill
 from skillyard.serving.mcp.host.approvals import Approvals
 from skillyard.serving.mcp.host.cache import SkillCache
 from skillyard.serving.mcp.host.entries import Listed, ServedFile, ServedSkill, entry_of
 from skillyard.serving.mcp.host.refusals import EntryInvalid, HostRefused, NotApproved, Unverified
-from skillyard.serving.mcp.host.verifying import instructions_of, verify_bytes
-from skillyard.serving.mcp.wrapping import framed_file, framed_skill
+from skillyard.serving.mcp.host.verifier import instructions_of, verify_bytes
 from skillyard.text import clean_line
 
 __all__ = ["LoadedSkill", "Session", "SkillHost"]
@@ -32,7 +32,7 @@ EXTENSION = "io.modelcontextprotocol/skills"
 PAGES = 1_000
 SKILLS = 100_000
 """Pages and skills of one listing that are taken; a server that never ends is left."""
-MOST_DYNAMIC = 1_048_576
+MAX_DYNAMIC_BYTES = 1_048_576
 """Bytes of a generated SKILL.md, which no entry announces."""
 GRANTING = ("allowed-tools", "allowed_tools", "hooks", "permissions", "shell", "model", "agent")
 """Fields by which a skill would widen what a model may do: told to a person, never obeyed."""
@@ -165,7 +165,7 @@ class SkillHost:
             if not dynamic:
                 raise NotApproved(self.label, skill.uri, "its content is generated on each read")
             data = await self._read(skill.uri)
-            if len(data) > MOST_DYNAMIC:
+            if len(data) > MAX_DYNAMIC_BYTES:
                 raise Unverified(self.label, skill.uri, "it is larger than a SKILL.md may be")
         else:
             if not self._approvals.covers(skill):
@@ -173,7 +173,7 @@ class SkillHost:
             data = await self._verified(skill, skill.file(skill.uri))
         body = instructions_of(skill, data)
         paths = [file.uri[len(skill.root) + 1 :] for file in skill.files or ()]
-        framed = framed_skill(
+        framed = frame_skill(
             skill.name,
             body,
             origin=skill.origin,
@@ -206,7 +206,7 @@ class SkillHost:
         file = skill.file(path if "://" in path else f"{skill.root}/{path}")
         assert file is not None
         digest = file.digest.removeprefix("sha256:")
-        return framed_file(
+        return frame_file(
             skill.name, path, text, origin=skill.origin, digest=digest, size=len(data)
         ).text
 

@@ -1,0 +1,63 @@
+"""Several records of one skill made one: nothing that any source knows is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from skillyard.remote.sources.protocol import Hit
+
+__all__ = ["Candidate", "merge_hits"]
+
+
+class Candidate(NamedTuple):
+    """One skill, and every record of it."""
+
+    hit: Hit
+    """What all of them say together."""
+    hits: tuple[Hit, ...]
+    """The records, the one preferred first; each is fetched by the source that found it."""
+
+    @property
+    def found_by(self) -> tuple[str, ...]:
+        """Names of the sources that know it, in the order of preference."""
+        return tuple(dict.fromkeys(hit.found_by for hit in self.hits))
+
+
+def merge_hits(listed: Iterable[Sequence[Hit]]) -> list[Candidate]:
+    """Return one candidate for each source and id, in the order in which they were first named.
+
+    A record with installs is preferred; the curated mark, the description, the category and the
+    registered path come from whoever has them (spec/skyll.md §2.3, row 19).
+    """
+    by_key: dict[str, list[Hit]] = {}
+    for hits in listed:
+        for hit in hits:
+            by_key.setdefault(hit.key, []).append(hit)
+    return [_one(hits) for hits in by_key.values()]
+
+
+def _one(hits: list[Hit]) -> Candidate:
+    if len(hits) == 1:
+        return Candidate(hits[0], (hits[0],))
+    ordered = sorted(hits, key=_preference)
+    best = ordered[0]
+    return Candidate(
+        best._replace(
+            name=_first(hit.name for hit in ordered),
+            description=_first(hit.description for hit in ordered),
+            category=_first(hit.category for hit in ordered),
+            install_count=max(hit.install_count for hit in ordered),
+            curated=any(hit.curated for hit in ordered),
+            path=next((hit.path for hit in ordered if hit.path is not None), None),
+        ),
+        tuple(ordered),
+    )
+
+
+def _preference(hit: Hit) -> tuple[bool, bool]:
+    return (hit.skill is None, not hit.install_count)
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next((text for text in texts if text), "")

@@ -1,0 +1,134 @@
+"""What a search result depends on: how long each answer that it was made of may be believed.
+
+Only the transport knows how long an answer is fresh, and each source asks it by itself. So the
+sources of a service ask through a :class:`DependencyTracker`, which records what they were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from math import inf
+
+from skillyard.remote.sources.transport import MAX_BYTES, NEGATIVE_S, Check, Reply, Transport
+
+__all__ = ["Age", "Dependencies", "DependencyTracker", "forbid_caching", "track_dependencies"]
+
+
+class Age(float):
+    """Seconds since a remote last confirmed an answer, and the moment when it did.
+
+    It passes through a source as any number does. Whoever caches the result can tell later how old
+    the answer is by then.
+    """
+
+    __slots__ = ("checked",)
+
+    checked: float
+    """Seconds since the epoch."""
+
+    def __new__(cls, age_s: float, checked: float) -> Age:
+        """Return an age of ``age_s`` seconds."""
+        age = super().__new__(cls, age_s)
+        age.checked = checked
+        return age
+
+    def at(self, now: float) -> float:
+        """Return the age at another moment; never below 0."""
+        return max(0.0, now - self.checked)
+
+
+class Dependencies:
+    """What one search depends on."""
+
+    def __init__(self) -> None:
+        self.is_cacheable = True
+        """False when a part of it failed, or was older than it may be."""
+        self.until = inf
+        """When the first part of it has to be asked for again, in seconds since the epoch."""
+        self.uses_transport = False
+        """True when a source asked the transport."""
+
+    def forbid_caching(self) -> None:
+        """Record that the result must not be given again."""
+        self.is_cacheable = False
+
+    def add(self, reply: Reply, requested_at: float, fresh_s: float, *, offline: bool) -> Reply:
+        """Record an answer; return it with an age that can grow.
+
+        ``requested_at`` is the time before the request, ``fresh_s`` how long the answer is fresh.
+        """
+        checked = requested_at - reply.age_s
+        if reply.stale and not offline:
+            self.forbid_caching()
+        self.until = min(self.until, checked + fresh_s)
+        return reply._replace(age_s=Age(reply.age_s, checked))
+
+
+_CURRENT: ContextVar[Dependencies | None] = ContextVar("dependencies", default=None)
+"""Those of the search that runs; tasks take them along from where they are made."""
+
+
+@contextmanager
+def track_dependencies() -> Iterator[Dependencies]:
+    """Give the dependencies of all that is asked for inside, and in the tasks made there."""
+    dependencies = Dependencies()
+    token = _CURRENT.set(dependencies)
+    try:
+        yield dependencies
+    finally:
+        _CURRENT.reset(token)
+
+
+def forbid_caching() -> None:
+    """Record that the running search read something whose changes no transport reports."""
+    dependencies = _CURRENT.get()
+    if dependencies is not None:
+        dependencies.forbid_caching()
+
+
+class DependencyTracker(Transport):
+    """A transport as the sources of a search see it.
+
+    It is a second view of the transport that it is made of: connections, running requests and the
+    cache are the same.
+    """
+
+    __slots__ = ("_real",)  # beside the dictionary, which belongs to the other one
+
+    def __init__(self, transport: Transport) -> None:
+        self._real = transport
+        self.__dict__ = transport.__dict__
+
+    def now(self) -> float:
+        """Return the time by the transport's clock, in seconds since the epoch."""
+        return self._clock()
+
+    async def get(
+        self,
+        host: str,
+        path: str,
+        *,
+        fresh_s: float = 0.0,
+        accept: str = "application/json",
+        max_bytes: int = MAX_BYTES,
+        check: Check | None = None,
+    ) -> Reply:
+        """Return what the transport gives, and record how long it is fresh. Raises SourceFailed."""
+        dependencies, requested_at = _CURRENT.get(), self._clock()
+        if dependencies is not None:
+            dependencies.uses_transport = True
+        try:
+            reply = await self._real.get(
+                host, path, fresh_s=fresh_s, accept=accept, max_bytes=max_bytes, check=check
+            )
+        except BaseException:  # a timeout arrives here as a cancellation
+            if dependencies is not None:
+                dependencies.forbid_caching()
+            raise
+        if dependencies is None:
+            return reply
+        believed_s = inf if self.offline else fresh_s if reply.status == 200 else NEGATIVE_S
+        believed_s = min(believed_s, self.cache.oldest_s)
+        return dependencies.add(reply, requested_at, believed_s, offline=self.offline)

@@ -1,0 +1,98 @@
+"""Caches in memory that are bounded by bytes, not by the number of their values."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from threading import Lock
+from typing import Generic, NamedTuple, TypeVar
+
+__all__ = ["LruBytes", "ParseCache"]
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class _Entry(NamedTuple, Generic[V]):
+    value: V
+    size: int
+
+
+class LruBytes(Generic[K, V]):
+    """Values by key; the least recently used ones go first. Safe for many threads.
+
+    Everybody gets the same value, so it must be one that nobody can change.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._entries: OrderedDict[K, _Entry[V]] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    @property
+    def bytes(self) -> int:
+        """What the values take together, as those who put them said."""
+        return self._bytes
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: K) -> V | None:
+        """Return the value of a key, None where there is none."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            return entry.value
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Store a value of so many bytes, its key included; not one larger than everything."""
+        with self._lock:
+            self._remove(key)
+            if size > self.max_bytes:
+                return
+            self._entries[key] = _Entry(value, size)
+            self._bytes += size
+            while self._bytes > self.max_bytes:
+                self._bytes -= self._entries.popitem(last=False)[1].size
+
+    def drop(self, key: K) -> None:
+        """Remove a value, if it is there."""
+        with self._lock:
+            self._remove(key)
+
+    def clear(self) -> None:
+        """Remove everything."""
+        with self._lock:
+            self._entries.clear()
+            self._bytes = 0
+
+    def _remove(self, key: K) -> None:
+        before = self._entries.pop(key, None)
+        if before is not None:
+            self._bytes -= before.size
+
+
+class _ParsedBody(NamedTuple):
+    body: bytes
+    value: object
+    size: int
+
+
+class ParseCache(LruBytes[Hashable, object]):
+    """What was parsed from response bodies, by their content."""
+
+    def get_parsed(self, kind: Hashable, body: bytes) -> object | None:
+        """Return what was parsed from a body, None where it was not parsed yet."""
+        entry = self.get((kind, body))
+        if not isinstance(entry, _ParsedBody):
+            return None
+        if entry.body is not body:  # the next comparison ends where it begins
+            self.put_parsed(kind, body, entry.value, entry.size)
+        return entry.value
+
+    def put_parsed(self, kind: Hashable, body: bytes, value: object, size: int) -> None:
+        """Store what was parsed from a body, a value that nobody can change, with its bytes."""
+        self.put((kind, body), _ParsedBody(body, value, size), len(body) + size)

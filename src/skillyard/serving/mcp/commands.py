@@ -1,0 +1,138 @@
+"""Running the server: for one client over standard input and output, or for many over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import anyio
+from mcp.server.stdio import stdio_server
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from skillyard.io.signals import on_signals
+from skillyard.serving.mcp.http_app import McpApp, mcp_app, refusal
+from skillyard.serving.mcp.server import create_server
+from skillyard.serving.mcp.stdio import Answering, Lines, own_output
+from skillyard.serving.runtime.app_context import AppContext
+from skillyard.serving.runtime.errors import Refused
+from skillyard.serving.runtime.logging import STDIO, Log, redirect
+from skillyard.serving.runtime.options import ServiceOptions
+from skillyard.serving.runtime.probes import probe_result
+from skillyard.serving.runtime.server import Server, announce, library_of, listening_socket
+
+__all__ = ["PATH", "McpServer", "http_application", "serve_http", "serve_stdio"]
+
+PATH = "/mcp"
+
+
+def serve_stdio(options: ServiceOptions | None = None) -> None:
+    """Serve the client at standard input until it closes it, or until SIGTERM or SIGINT.
+
+    Only JSON-RPC goes to standard output; the log goes to standard error. Raises
+    InvalidSkillsRoot for a root that is no folder, and SkillyardError for settings that cannot be
+    used.
+    """
+    options = options or ServiceOptions()
+    options.check_roots()
+    log = Log(options.log_format)
+    redirect(log, "mcp")
+    context = AppContext(options, (), log)
+    log.write("listening", url=STDIO, library=library_of(options), token=False)
+    anyio.run(_stdio, context)
+
+
+async def _stdio(context: AppContext) -> None:
+    try:
+        await _served(context)
+    except* (BrokenPipeError, anyio.BrokenResourceError):
+        pass  # the client is gone
+    finally:
+        await context.close()
+
+
+async def _served(context: AppContext) -> None:
+    server = create_server(context, show_folders=True)
+    task = asyncio.current_task()
+    assert task is not None
+    lines = cast("Any", Lines(sys.stdin.fileno(), context.options.limits.body_bytes))
+    try:
+        with on_signals(task.cancel), own_output() as output:
+            async with stdio_server(lines, cast("Any", output)) as (incoming, outgoing):
+                messages = cast("Any", Answering(incoming, outgoing))
+                await server.run(messages, outgoing, server.create_initialization_options())
+    except asyncio.CancelledError:  # a signal: what was asked is not waited for
+        task.uncancel()
+
+
+def serve_http(options: ServiceOptions | None = None) -> None:
+    """Serve MCP at ``/mcp`` over streamable HTTP until SIGTERM or SIGINT.
+
+    The address, the token, the names and the origins are the options' and are checked as they are
+    for the HTTP service. Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for
+    an address that cannot be listened on, SkillyardError for settings that cannot be used.
+    """
+    options = options or ServiceOptions()
+    options.check_roots()
+    log = Log(options.log_format)
+    server = McpServer(options, log)
+    with listening_socket(options) as sock:
+        announce(log, sock, options, PATH)
+        server.run([sock])
+    log.flush()
+    log.write("stopped")
+
+
+class McpServer(Server):
+    """The HTTP service's limits, log and end, serving MCP alone."""
+
+    def __init__(self, options: ServiceOptions, log: Log) -> None:
+        self.context = AppContext(options, (), log)
+        super().__init__(http_application(self.context), options, log)
+
+
+def http_application(context: AppContext) -> ASGIApp:
+    """Return the application of :func:`serve_http`: guards, then MCP at its one path."""
+    app = mcp_app(context)
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _lifespan(context, app, receive, send)
+            return
+        probe = probe_result(context, scope["path"])
+        if probe is not None and scope["method"] in ("GET", "HEAD"):
+            await PlainTextResponse(probe.body, probe.status)(scope, receive, send)
+            return
+        try:
+            context.guard.check(scope)
+            if scope["path"].rstrip("/") != PATH:
+                raise Refused(404, "no_route", f"there is nothing at this path but {PATH}")
+        except Refused as refused:
+            log = context.log
+            log.refused(refused.code, refused.message, status=refused.status, route=PATH)
+            await refusal(refused)(scope, receive, send)
+            return
+        await app(scope, receive, send)
+
+    return application
+
+
+async def _lifespan(context: AppContext, app: McpApp, receive: Receive, send: Send) -> None:
+    await receive()
+    async with _open(context, app):
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+@asynccontextmanager
+async def _open(context: AppContext, app: McpApp) -> AsyncIterator[None]:
+    context.follower.refresh()
+    try:
+        async with app.running():
+            yield
+    finally:
+        await context.close()

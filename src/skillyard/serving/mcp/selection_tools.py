@@ -1,0 +1,201 @@
+"""The tools that choose: ``select_skill``, ``skill_evaluate`` and ``why_skill``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from skillyard.catalog import Catalog
+from skillyard.errors import InvalidInput
+from skillyard.ranking.query import Query
+from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.selection import SelectionPolicy
+from skillyard.serving.mcp.call import Answer, Call, plain_scorer
+from skillyard.serving.mcp.failures import ToolFailed
+from skillyard.serving.mcp.frames import safe_json, safe_text
+from skillyard.serving.mcp.library_tools import load_answer, skill_by_name
+from skillyard.serving.runtime.view import View
+from skillyard.skill import Skill
+from skillyard.text import shorten
+from skillyard.usecases import Selected, Why, evaluate_skills, select_skills
+from skillyard.usecases import why_skill as explain
+
+__all__ = ["select_skill", "skill_evaluate", "why_skill"]
+
+CONFIDENCE = "confidence"
+NAMED = 3
+"""Skills that came near, named in the text of an answer."""
+PERHAPS = (
+    "Use one only where its description is what the request is about; else ask, or go on without a"
+    " skill."
+)
+WorkResult = tuple[Answer, Iterable[Skill]]
+
+
+async def select_skill(call: Call) -> Answer:
+    """Choose skills for a request, with the instructions of the best one, or abstain."""
+    values = call.values
+    if not values["text"].strip() and not values["files"]:
+        raise ToolFailed(
+            "invalid_argument", "select_skill needs text or files: give at least one of them"
+        )
+    scorer = plain_scorer(values["scorer"])
+    query = Query(
+        values["text"],
+        files=tuple(values["files"] or ()),
+        recent_activity=tuple(values["recent_activity"] or ()),
+        include_tags=tuple(values["include_tags"] or ()),
+        exclude_tags=tuple(values["exclude_tags"] or ()),
+    )
+    try:
+        policy = SelectionPolicy(
+            values["top_k"], values["min_score"], wrong_cost=values["wrong_cost"]
+        )
+    except InvalidInput as error:
+        raise ToolFailed("invalid_argument", str(error)) from None
+
+    def work(view: View) -> WorkResult:
+        selected = select_skills(view.ranked.ranked_by(scorer), query, policy, scorer=scorer)
+        chosen = selected.selection.selected
+        block = None
+        if chosen and values["max_tokens"] != 0:
+            best = skill_by_name(view, chosen[0].skill.id)
+            block = load_answer(view, call.shared, best, max_tokens=values["max_tokens"]).text
+        shape = selected.to_dict()
+        del shape["diagnostics"]
+        for kind in ("selected", "maybe", "rejected"):
+            for match in shape[kind]:
+                match["path"] = view.shown_path(match["path"])
+        shown = safe_json({**shape, "block": None})
+        text = _choice_text(selected, block)
+        return Answer(text, {**shown, "block": block}), [match.skill for match in chosen]
+
+    try:
+        return await call.shared.views.answer(work, ranking=_kind(f"select {scorer}", query.text))
+    except InvalidInput as error:
+        raise ToolFailed("invalid_argument", str(error)) from None
+
+
+def _choice_text(selected: Selected, block: str | None) -> str:
+    """Return a choice in lines: the skills with their scores, what comes near, the block."""
+    selection = selected.selection
+    lines = [
+        f"{match.skill.name} ({match.score:.2f}): {match.reason}" for match in selection.selected
+    ]
+    if not lines:
+        lines = ["No skill of this library fits; go on without one."]
+        if selection.maybe:
+            near = ", ".join(
+                f"{match.skill.name} ({match.score:.2f}): {shorten(match.skill.description, 200)}"
+                for match in selection.maybe[:NAMED]
+            )
+            lines = [f"No skill surely fits. Perhaps: {near}", PERHAPS]
+    if selected.question:
+        lines.append(selected.question)
+    text = safe_text("\n".join(lines))
+    return text if block is None else f"{text}\n\n{block}"
+
+
+async def skill_evaluate(call: Call) -> Answer:
+    """Answer as the skill evaluation document says. Raises ToolFailed without text and files."""
+    values = call.values
+    if values["text"] is None and values["files"] is None and not values["recentActivity"]:
+        raise ToolFailed(
+            "invalid_argument", "skill_evaluate needs files or text: give at least one of them"
+        )
+
+    def work(view: View) -> WorkResult:
+        catalog = view.ranked.ranked_by(CONFIDENCE)
+        evaluated = evaluate_skills(
+            catalog,
+            values["text"] if values["text"] is not None else "",
+            values["files"],
+            values["recentActivity"],
+            threshold=values["threshold"],
+            limit=values["limit"],
+            show_details=values["showDetails"],
+            chooser=view.ranked.ranked_by(DEFAULT_SCORER),
+        )
+        named = view.cached("by name", lambda: _by_name(view))
+        shown = [
+            skill for result in evaluated.results for skill in named.get(result["skillName"], ())
+        ]
+        results = [{**each, "reason": safe_text(each["reason"])} for each in evaluated.results]
+        message = safe_text(evaluated.message)
+        return Answer(message, {"results": results, "message": message}), shown
+
+    return await call.shared.views.answer(work, ranking=_kind(CONFIDENCE, values["text"] or ""))
+
+
+def _kind(scorer: str, text: str) -> str:
+    """Return what tells how long a ranking takes: the scorer, and the text's length in octaves."""
+    return f"{scorer} {len(text).bit_length()}"
+
+
+def _by_name(view: View) -> dict[str, list[Skill]]:
+    named: dict[str, list[Skill]] = {}
+    for skill in view.catalog:
+        named.setdefault(skill.name, []).append(skill)
+    return named
+
+
+async def why_skill(call: Call) -> Answer:
+    """Explain one skill's score and place for a request."""
+    values = call.values
+    scorer = plain_scorer(values["scorer"])
+    query = Query(
+        values["query"],
+        files=tuple(values["files"] or ()),
+        recent_activity=tuple(values["recent_activity"] or ()),
+    )
+
+    def work(view: View) -> WorkResult:
+        catalog = view.ranked.ranked_by(scorer)
+        why = explain(catalog, values["name"], query, scorer=scorer, limit=values["limit"])
+        why = _below_roots(view, catalog, why)
+        shape = why.to_dict()
+        return Answer(_explanation_text(why, shape["match"]), _shown(view, shape)), [
+            why.match.skill
+        ]
+
+    try:
+        return await call.shared.views.answer(work, ranking=_kind(f"why {scorer}", values["query"]))
+    except InvalidInput as error:
+        raise ToolFailed("invalid_argument", str(error)) from None
+
+
+def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
+    """Return the explanation with the path that its texts name, if any, below its root."""
+    winner = catalog.shadowed.get(why.match.skill)
+    if winner is None:
+        return why
+
+    def shown(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(text.replace(winner.path, view.shown_path(winner.path)) for text in texts)
+
+    return why._replace(
+        hints=shown(why.hints), left_out=shown(why.left_out), advice=shown(why.advice)
+    )
+
+
+def _shown(view: View, shape: dict[str, Any]) -> dict[str, Any]:
+    """Return the explanation with safe texts; its paths are written over, below their root."""
+    for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
+        match["path"] = view.shown_path(match["path"])
+    shown: dict[str, Any] = safe_json(shape)
+    return shown
+
+
+def _explanation_text(why: Why, match: dict[str, Any]) -> str:
+    """Return the explanation in lines; ``match`` is its match as JSON, worked out once."""
+    would = "would" if why.chosen else "would not"
+    lines = [*why.sentences, f"A selection {would} take {why.match.skill.name}."]
+    lines += [f"- {label}: {value:.4g}" for label, value in match["signals"].items()]
+    if why.ahead:
+        lines.append("Before it:")
+    for ahead in why.ahead:
+        by = ", ".join(f"{signal.label} {signal.lead:+.4g}" for signal in ahead.signals[:3])
+        because = ahead.because or by
+        lines.append(f"{ahead.rank}. {ahead.match.skill.name} ({ahead.match.score:.4g}): {because}")
+    lines += [f"Hint: {hint}" for hint in why.advice]
+    return safe_text("\n".join(lines))

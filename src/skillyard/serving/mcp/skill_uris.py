@@ -1,0 +1,181 @@
+"""Which skills the extension serves, and under which URI (SEP-2640, "Resource Mapping").
+
+A skill's URI is ``skill://<path>/SKILL.md`` and its last segment is the skill's name. Skills whose
+name is theirs alone have no other segment. Of several with one name each gets the folders that
+tell it apart, so that no URI changes its meaning when another skill comes. A skill inside
+another's folder lies below that one's URI. The folders of a skill from a store are its tenant, its
+namespace, its source and what its place says beside its name; it lies in no other's folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from skillyard.serving.runtime.view import View
+from skillyard.skill import Origin, Skill
+from skillyard.store.node.records import key_at
+
+__all__ = ["SCHEME", "SKILL_FILE", "Published", "below", "published", "segment"]
+
+SCHEME = "skill://"
+SKILL_FILE = "SKILL.md"
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+NAME_CHARS = 64
+DESCRIPTION_CHARS = 1_024
+
+
+class Published(NamedTuple):
+    """The skills of one view by the URI of their folder, and why others have none."""
+
+    by_root: Mapping[str, Skill]
+    """Sorted by URI."""
+    roots: Mapping[str, str]
+    """The same, the other way round: by path of the skill's file."""
+    refused: Mapping[str, str]
+    """By path: why a skill is not served by the extension, though the tools serve it."""
+
+    def root_of(self, uri: str) -> str | None:
+        """Return the skill folder that a URI lies in, the innermost one; None for no such."""
+        if not uri.startswith(SCHEME):
+            return None
+        at = len(uri)
+        while at > len(SCHEME):
+            if uri[:at] in self.by_root:
+                return uri[:at]
+            at = uri.rfind("/", len(SCHEME), at)
+        return None
+
+
+def segment(text: str) -> str:
+    """Return a file or folder name as one segment of a URI."""
+    return quote(text, safe="!$&'()*+,;=@~")  # RFC 3986's pchar, but for the colon
+
+
+def below(root: str, uri: str) -> str | None:
+    """Return the path of a URI inside a skill's folder; None where it is not written canonically.
+
+    One file has one URI: what only decodes to its path is another URI, and names nothing.
+    """
+    if not uri.startswith(root + "/"):
+        return None
+    rest = uri[len(root) + 1 :]
+    try:
+        parts = [unquote(part, errors="strict") for part in rest.split("/")]
+    except UnicodeDecodeError:
+        return None
+    if any(part in ("", ".", "..") or "/" in part for part in parts):
+        return None
+    return "/".join(parts) if "/".join(map(segment, parts)) == rest else None
+
+
+def published(view: View, fits: Callable[[Skill], str]) -> Published:
+    """Return the skills of a view that the extension serves.
+
+    ``fits`` says why a skill that encloses others cannot be served, else gives an empty text.
+    """
+    refused: dict[str, str] = {}
+    candidates: list[Skill] = []
+    for skill in view.catalog.candidates:
+        why = _unfit(skill)
+        if why:
+            refused[skill.path] = why
+        elif skill.origin != Origin.CONVENTION:
+            candidates.append(skill)
+    folders = {folder: skill for skill in candidates if (folder := own_folder(skill))}
+    enclosed = {s.path: above for s in candidates if (above := _enclosing(s, folders, s.path))}
+    for path in sorted(set(enclosed.values())):
+        why = fits(folders[path])
+        if why:
+            refused[folders[path].path] = why
+    left = [skill for skill in candidates if skill.path not in refused]
+    return _placed(view, left, refused)
+
+
+def own_folder(skill: Skill) -> str:
+    """Return the folder that is a skill's own, as it stands in its path; empty for a document.
+
+    A stored skill has none on this machine, whatever its place looks like.
+    """
+    if skill.stored:
+        return ""
+    folder, _, name = skill.path.replace("\\", "/").rpartition("/")
+    return folder or "." if name.lower() == "skill.md" else ""
+
+
+def _unfit(skill: Skill) -> str:
+    if not skill.path:
+        return "it comes from no file"
+    if not _NAME.fullmatch(skill.name) or len(skill.name) > NAME_CHARS:
+        return "its name is not one that agentskills.io allows (a-z, 0-9 and single hyphens)"
+    if not skill.description.strip() or len(skill.description) > DESCRIPTION_CHARS:
+        return f"its description is empty or longer than {DESCRIPTION_CHARS:,} characters"
+    return ""
+
+
+def _enclosing(skill: Skill, folders: Mapping[str, Skill], path: str) -> str:
+    """Return the nearest folder above a skill's own that is a skill's, else an empty text."""
+    folder = own_folder(skill) or os.path.dirname(path.replace("\\", "/"))
+    if not own_folder(skill) and folder in folders:
+        return folder
+    while "/" in folder:
+        folder = folder.rpartition("/")[0]
+        if folder in folders:
+            return folder
+    return ""
+
+
+def _placed(view: View, skills: list[Skill], refused: dict[str, str]) -> Published:
+    folders = {folder: skill for skill in skills if (folder := own_folder(skill))}
+    above = {skill.path: _enclosing(skill, folders, skill.path) for skill in skills}
+    by_name: dict[str, list[Skill]] = {}
+    for skill in skills:
+        if not above[skill.path]:
+            by_name.setdefault(skill.name, []).append(skill)
+    roots: dict[str, str] = {}
+    for name, group in by_name.items():
+        roots |= {group[0].path: SCHEME + name} if len(group) == 1 else _told_apart(view, group)
+    inner = [skill for skill in skills if above[skill.path]]
+    for skill in sorted(inner, key=lambda each: each.path.count("/")):
+        outer = roots.get(folders[above[skill.path]].path)
+        rest = (own_folder(skill) or "")[len(above[skill.path]) + 1 :]
+        if outer is None or rest.rpartition("/")[2] != skill.name:
+            refused[skill.path] = "it lies in another skill's folder, in one not of its own name"
+            continue
+        roots[skill.path] = outer + "/" + "/".join(map(segment, rest.split("/")))
+    by_root = {roots[skill.path]: skill for skill in skills if skill.path in roots}
+    return Published(dict(sorted(by_root.items())), roots, refused)
+
+
+def _told_apart(view: View, group: list[Skill]) -> dict[str, str]:
+    """Return a URI for each of several skills of one name, by the folders above them."""
+    named: dict[str, str] = {}
+    taken: set[str] = set()
+    for skill in sorted(group, key=lambda each: each.path):
+        folders = _stored_in(skill) if skill.stored else _folders(view, skill)
+        root = SCHEME + "/".join([*map(segment, folders), skill.name])
+        number = 1
+        while root in taken:  # of two roots that hold the same folders
+            number += 1
+            root = SCHEME + "/".join([*map(segment, folders), str(number), skill.name])
+        taken.add(root)
+        named[skill.path] = root
+    return named
+
+
+def _folders(view: View, skill: Skill) -> list[str]:
+    shown = view.shown_path(skill.path).split("/")[:-1]
+    return shown[:-1] if own_folder(skill) else shown
+
+
+def _stored_in(skill: Skill) -> list[str]:
+    """Return what stands for the folders above a stored skill."""
+    key = key_at(skill.path)
+    place = key.place.split("/")
+    if place[-1] == skill.name:
+        place.pop()
+    parts = (key.tenant, *key.namespace.split("/"), *key.source.split("/"), *place)
+    return [part for part in parts if part not in ("", ".", "..")]

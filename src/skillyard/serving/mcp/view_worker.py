@@ -1,0 +1,111 @@
+"""Works out answers from the newest view of the library, again where a file has gone meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Generic, NamedTuple, TypeVar
+
+from skillyard.serving.runtime import freshness
+from skillyard.serving.runtime.app_context import AppContext
+from skillyard.serving.runtime.view import View, without_skills
+from skillyard.skill import Skill
+
+__all__ = ["Progress", "ViewWorker"]
+
+T = TypeVar("T")
+Work = Callable[[View], tuple[T, Iterable[Skill]]]
+"""Makes a result of a view, and says which skills the result shows."""
+Progress = Callable[[float, float, str], Awaitable[None]]
+"""Tells a client how far the work is: done, of how much, in words."""
+
+MAX_REPORTED_SHARE = 0.99
+"""The share of the work that is reported while it goes on; the answer reports the rest."""
+QUICK_S = 0.005
+"""A ranking that took less the last time is worked out on the loop: to wait for a thread, and to
+be woken by it, costs a small answer more than it keeps others waiting."""
+RETRIES = 3
+"""How often an answer is worked out again because a file that it shows had gone."""
+
+
+class ViewWorker:
+    """Belongs to one event loop, that of the context's follower."""
+
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
+        self._follower = context.follower
+        self._last_took: dict[str, float] = {}
+        """Seconds that each kind of ranking took the last time."""
+
+    async def prepare(self, report: Progress | None = None) -> None:
+        """Wait for the first view, and report meanwhile how far the index of a large library is.
+
+        Without ``report``, such an index is not waited for.
+        """
+        refresh = self._follower.refresh()
+        while not refresh.done():
+            await asyncio.wait({refresh}, timeout=freshness.PATIENCE_S)
+            index = self._follower.building
+            if index is not None and index.total:
+                if report is None:
+                    return
+                words = f"making the index: {index.done:,} of {index.total:,} files"
+                await report(min(index.done / index.total, MAX_REPORTED_SHARE), 1.0, words)
+
+    async def answer(self, work: Work[T], *, ranking: str = "") -> T:
+        """Return the result of ``work`` for a fresh view; in a thread, unless it is quick.
+
+        ``ranking`` names the kind of ranking it does, empty for none: those of one kind take about
+        as long. Where the file of a skill that the result shows is gone, the files are looked at
+        and the work is done again, at last on a view without the skills that are gone. Raises what
+        ``work`` raises, and Refused (503).
+        """
+        view = await self._follower.fresh()
+        for _ in range(RETRIES):
+            outcome = await self._work_out(work, view, ranking)
+            if not outcome.gone:
+                return outcome.result
+            view = await self._view_without(view, outcome.gone, ranking)
+        return (await self._work_out(work, view, ranking)).result
+
+    async def _view_without(self, view: View, gone: frozenset[str], ranking: str) -> View:
+        """Return the newest view once the files have been looked at, without what is gone."""
+        follower = self._follower
+        if len(view.files) > freshness.LARGE_LIBRARY and not ranking:
+            follower.refresh()  # it may end later
+            return await self._context.in_thread(without_skills, view, gone)
+        await asyncio.wait({follower.refresh()})
+        if ranking:  # by what the files say now
+            await follower.settled()
+        view = follower.view or view
+        if gone & {skill.path for skill in view.catalog}:  # its root has gone as a whole
+            view = await self._context.in_thread(without_skills, view, gone)
+        return view
+
+    async def _work_out(self, work: Work[T], view: View, ranking: str) -> _Outcome[T]:
+        quick = ranking and self._last_took.get(ranking, QUICK_S) < QUICK_S
+        # A thread that reads files gives way at each, and would wait long for a loop that works.
+        if quick and not self._context.working:
+            outcome = _work_out(work, view)
+        else:
+            outcome = await self._context.in_thread(_work_out, work, view)
+        if ranking:
+            self._last_took[ranking] = outcome.took_s
+        return outcome
+
+
+class _Outcome(NamedTuple, Generic[T]):
+    result: T
+    gone: frozenset[str]
+    """The paths of the skills that the result shows and whose files are gone."""
+    took_s: float
+
+
+def _work_out(work: Work[T], view: View) -> _Outcome[T]:
+    began = time.perf_counter()
+    result, shown = work(view)
+    paths = (skill.path for skill in shown if skill.path and not skill.stored)
+    gone = frozenset(path for path in paths if not os.path.lexists(path))
+    return _Outcome(result, gone, time.perf_counter() - began)

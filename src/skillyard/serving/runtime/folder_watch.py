@@ -1,0 +1,128 @@
+"""Word from the operating system that something in some folders changed, where it can be had.
+
+It comes through ``watchfiles`` (the extra ``watch``). Without it, and where the system refuses,
+as Linux does beyond a number of watches, nothing is told and files have to be looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from threading import Event, Thread
+from typing import Any
+
+__all__ = ["FolderWatch"]
+
+TOGETHER_MS = 200
+"""Changes that come within so long of each other are told together …"""
+QUIET_MS = 40
+"""… and earlier, when for so long no other came."""
+TURN_MS = 500
+"""After so long without a change the watch says that it stands."""
+PATIENCE_S = 5.0
+
+
+class FolderWatch:
+    """Watches folders, each without what lies below it. Belongs to one event loop."""
+
+    def __init__(self, on_change: Callable[[], None], on_failure: Callable[[str], None]) -> None:
+        """Both are called on the loop, ``on_failure`` with the reason why a watch ended."""
+        self._on_change = on_change
+        self._on_failure = on_failure
+        self._folders: dict[str, int] = {}
+        self._stop = Event()
+        self._thread: Thread | None = None
+        self.stands = False
+        """True while every change in the folders will be told."""
+
+    @property
+    def available(self) -> bool:
+        """True where watchfiles is installed."""
+        return _watching() is not None
+
+    def follow(self, folders: dict[str, int]) -> None:
+        """Watch these folders from now on; ``on_change`` is called once when the watch stands.
+
+        By path they have their inode: one that was made anew is another folder. Where watchfiles
+        is absent, or the system refused these very folders, nothing happens.
+        """
+        if folders == self._folders or not self.available:
+            return
+        self._end()
+        self._folders = folders
+        self._stop = Event()
+        arguments = (sorted(folders), self._stop, asyncio.get_running_loop())
+        self._thread = Thread(target=self._run, args=arguments, name="skillyard-watch", daemon=True)
+        self._thread.start()
+
+    def _run(self, folders: list[str], stop: Event, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            for _ in _changes(folders, stop):
+                loop.call_soon_threadsafe(self._tell, stop)
+        except RuntimeError:  # the loop has ended, or watchfiles within
+            self._say(loop, "watchfiles failed", stop)
+        except OSError as error:
+            self._say(loop, error.strerror or str(error), stop)
+
+    def _say(self, loop: asyncio.AbstractEventLoop, why: str, stop: Event) -> None:
+        try:
+            loop.call_soon_threadsafe(self._end_of, stop, why)
+        except RuntimeError:
+            return  # nobody is left to hear it
+
+    def _tell(self, stop: Event) -> None:
+        if stop is self._stop and not stop.is_set():
+            self.stands = True
+            self._on_change()
+
+    def _end_of(self, stop: Event, why: str) -> None:
+        if stop is self._stop and not stop.is_set():
+            self.stands = False
+            self._on_failure(why)
+
+    def _end(self) -> None:
+        self._stop.set()
+        self.stands = False
+
+    def close(self) -> None:
+        """Tell no more, and wait for the thread."""
+        self._end()
+        if self._thread is not None:
+            self._thread.join(PATIENCE_S)
+            self._thread = None
+
+
+def _changes(folders: list[str], stop: Event) -> Iterator[None]:
+    """Yield once when the watch stands, then after changes, until ``stop`` is set.
+
+    Raises OSError and RuntimeError where the folders cannot be watched.
+    """
+    watch = _watching()
+    assert watch is not None
+    stands = False
+    for changes in watch(
+        *folders,
+        watch_filter=None,
+        debounce=TOGETHER_MS,
+        step=QUIET_MS,
+        stop_event=stop,
+        rust_timeout=TURN_MS,
+        yield_on_timeout=True,
+        raise_interrupt=False,
+        recursive=False,
+        ignore_permission_denied=True,
+    ):
+        if changes or not stands:
+            stands = True
+            yield
+
+
+@lru_cache(maxsize=1)
+def _watching() -> Any:
+    """Return the function that watches, None without watchfiles."""
+    try:
+        return import_module("watchfiles").watch
+    except ImportError:
+        return None

@@ -1,0 +1,197 @@
+"""Searches run on an event loop in a thread of their own, which owns the connections to remotes.
+
+Ranking what a search found takes milliseconds of computing; here they hold up no other request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import Executor, Future
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+from skillyard.errors import InvalidInput
+from skillyard.extras import install_command
+from skillyard.remote.search import SearchService
+from skillyard.remote.search.search_cache import SearchCache
+from skillyard.remote.sources.dependencies import DependencyTracker
+from skillyard.remote.sources.protocol import Source
+from skillyard.remote.sources.registry import (
+    build_sources,
+    build_transport,
+    response_cache,
+    source_names,
+)
+from skillyard.remote.sources.responses import CacheStats
+from skillyard.remote.sources.settings import Settings
+from skillyard.serving.runtime.local import LOCAL, CatalogSource
+from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.serving.runtime.source_health import ObservedSource, SourceHealth
+
+__all__ = ["SearchRunner"]
+
+T = TypeVar("T")
+Search = Callable[[SearchService], Awaitable[T]]
+
+
+class SearchRunner:
+    """Runs searches over remotes and snapshots. Starts with the first search."""
+
+    def __init__(
+        self, settings: Settings, source_health: SourceHealth, pool: Executor, *, local_only: bool
+    ) -> None:
+        """Raises InvalidInput where remotes are to be asked and their client is not installed."""
+        from importlib.util import find_spec
+
+        if not local_only and find_spec("httpx2") is None:
+            raise InvalidInput(
+                f"searching remotes needs httpx2: {install_command('remote')}; or search this"
+                " library alone: --local-only, local_only=True"
+            )
+        self.settings = settings
+        self.source_health = source_health
+        self._pool = pool
+        self._local_only = local_only
+        self._cache = response_cache(settings)
+        self._transport = build_transport(settings, self._cache)
+        self.search_cache = SearchCache(DependencyTracker(self._transport))
+        """The candidates of the last searches, of whatever client."""
+        self._remotes: dict[str, list[Source]] = {}
+        self._lock = Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
+        self._closed = False
+        self._free: list[asyncio.Runner] = []
+        """Loops for searches of the catalog alone that no thread uses at the moment."""
+
+    @property
+    def default_names(self) -> tuple[str, ...]:
+        """What is asked where a request names no source: the catalog, then the enabled remotes."""
+        if self._local_only:
+            return (LOCAL,)
+        return tuple(dict.fromkeys((LOCAL, *self.settings.enabled)))
+
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """What a request may name: the catalog, and every source that is there to be asked."""
+        names = () if self._local_only else source_names()
+        return tuple(dict.fromkeys((LOCAL, *names)))
+
+    @property
+    def remote_requests(self) -> int:
+        """Requests that left this process."""
+        return self._transport.requests
+
+    def source_names(self) -> list[str]:
+        """Return the names under which the default sources report. Raises SkillyardError."""
+        names: list[str] = []
+        for name in self.default_names:
+            names += [LOCAL] if name == LOCAL else [each.name for each in self._remote(name)]
+        return names
+
+    def cache_stats(self) -> CacheStats:
+        """Return what is kept of remote answers; reads a file."""
+        return self._cache.stats()
+
+    def observed_sources(
+        self, names: Sequence[str], snapshot: Snapshot, raw: bool = False
+    ) -> list[ObservedSource]:
+        """Return the named sources over a snapshot. Raises UnknownName, SkillyardError.
+
+        ``raw`` where the text of each SKILL.md is wanted too.
+        """
+        sources: list[Source] = []
+        pool = self._pool if set(names) != {LOCAL} else None
+        for name in dict.fromkeys(names):
+            if name == LOCAL:
+                sources.append(CatalogSource(snapshot, pool, raw=raw))
+            elif self._local_only:
+                raise InvalidInput(f"source {name!r}: this service asks its own catalog only")
+            else:
+                sources += self._remote(name)
+        return [ObservedSource(source, self.source_health) for source in sources]
+
+    def _remote(self, name: str) -> list[Source]:
+        with self._lock:
+            if name not in self._remotes:
+                self._remotes[name] = build_sources(
+                    self.settings, self.search_cache.transport, [name]
+                )
+            return self._remotes[name]
+
+    async def run(
+        self, search: Search[T], sources: Sequence[ObservedSource], ranker: str | None
+    ) -> T:
+        """Return what ``search`` returns, run on the loop of the searches.
+
+        A search of the catalog alone waits for nobody: one thread of the pool does all of it.
+        """
+
+        async def searched() -> T:
+            service = SearchService(
+                sources,
+                ranker,
+                settings=self.settings,
+                transport=self._transport,
+                search_cache=self.search_cache,
+            )
+            return await search(service)
+
+        here = asyncio.get_running_loop()
+        if all(source.at_hand for source in sources):
+            return await here.run_in_executor(self._pool, self._in_this_thread, searched)
+        loop = await here.run_in_executor(self._pool, self._running)
+        running: Future[T] = asyncio.run_coroutine_threadsafe(searched(), loop)
+        return await asyncio.wrap_future(running)
+
+    def _in_this_thread(self, searched: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a search on a loop of its own, which is kept for the next one."""
+        with self._lock:
+            runner = self._free.pop() if self._free else asyncio.Runner()
+        try:
+            return runner.run(searched())
+        finally:
+            with self._lock:
+                if not self._closed:
+                    self._free.append(runner)
+            if self._closed:
+                runner.close()
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        """Return the loop, started where it is not."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = Thread(
+                    target=self._loop.run_forever, name="skillyard-search", daemon=True
+                )
+                self._thread.start()
+                if not self._local_only:
+                    opening = self._transport.__aenter__()
+                    asyncio.run_coroutine_threadsafe(opening, self._loop).result()
+            return self._loop
+
+    def close(self) -> None:
+        """End the searches that still run, the connections and the thread."""
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+            self._closed, free = True, self._free
+            self._free = []
+        for runner in free:
+            runner.close()
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(self._ended(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    async def _ended(self) -> None:
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        if not self._local_only:
+            await self._transport.__aexit__(None, None, None)

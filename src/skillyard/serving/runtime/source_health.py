@@ -1,0 +1,116 @@
+"""How each source has been answering: for health, for the figures, for the reasons of a 502."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+from skillyard.remote.sources.protocol import (
+    CacheKey,
+    Hit,
+    Hits,
+    Package,
+    RankingSource,
+    Source,
+    SourceFailed,
+    cache_key_of,
+)
+from skillyard.serving.runtime.errors import error_dict
+
+__all__ = ["ObservedSource", "SourceHealth"]
+
+
+class SourceHealth:
+    """How each source answered last, and how often it failed. Safe for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._latest: dict[str, tuple[float, dict[str, Any] | None]] = {}
+        self._failures: Counter[tuple[str, str]] = Counter()
+
+    def note(self, name: str, failure: dict[str, Any] | None) -> None:
+        """Note that a source answered, or how it failed."""
+        with self._lock:
+            self._latest[name] = (time.monotonic(), failure)
+            if failure is not None:
+                self._failures[name, failure["code"]] += 1
+
+    def failures(self) -> list[tuple[str, str, int]]:
+        """Return (source, kind of failure, how often), sorted."""
+        with self._lock:
+            return [(name, code, count) for (name, code), count in sorted(self._failures.items())]
+
+    def states(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return what is known of the named sources: ``ok``, ``failed``, or ``unasked`` so far."""
+        now = time.monotonic()
+        with self._lock:
+            last = dict(self._latest)
+        states = []
+        for name in names:
+            when, failure = last.get(name, (None, None))
+            state = "unasked" if when is None else "ok" if failure is None else "failed"
+            states.append(
+                {
+                    "name": name,
+                    "state": state,
+                    "age_s": None if when is None else round(now - when, 1),
+                    "code": None if failure is None else failure["code"],
+                    "message": "" if failure is None else failure["message"],
+                }
+            )
+        return states
+
+
+class ObservedSource:
+    """A source that records how it answers: for all requests, and for one in ``failure``."""
+
+    def __init__(self, source: Source, health: SourceHealth) -> None:
+        self._source = source
+        self._health = health
+        self.name = source.name
+        self.at_hand: bool = getattr(source, "at_hand", False)
+        """True for one that waits for nobody and may be asked in any thread."""
+        self.failure: dict[str, Any] | None = None
+        if isinstance(source, RankingSource):
+            self.matches = source.matches
+
+    @property
+    def cache_key(self) -> CacheKey | None:
+        """The cache key of the source; None where it has none."""
+        return cache_key_of(self._source)
+
+    async def search(self, query: str, limit: int) -> Sequence[Hit]:
+        """Search the source. Raises SourceFailed."""
+        try:
+            hits = await self._source.search(query, limit)
+        except SourceFailed as error:
+            self._failed(error)
+            raise
+        except BaseException:  # a timeout of the search arrives here as a cancellation
+            self._failed(SourceFailed("timeout", "no answer in time"))
+            raise
+        if isinstance(hits, Hits) and hits.failures:
+            self._failed(hits.failures[0])
+        else:
+            self._health.note(self.name, None)
+        return hits
+
+    async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
+        """Fetch from the source. Raises SourceFailed; a skill it does not have is no failure."""
+        try:
+            package = await self._source.fetch(hit, references=references, whole=whole)
+        except SourceFailed as error:
+            if error.code == "not_found":
+                self._health.note(self.name, None)
+            else:
+                self._failed(error)
+            raise
+        self._health.note(self.name, None)
+        return package
+
+    def _failed(self, error: SourceFailed) -> None:
+        self.failure = error_dict(self.name, error)
+        self._health.note(self.name, self.failure)
