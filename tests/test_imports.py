@@ -278,7 +278,7 @@ def test_reading_and_ranking_load_only_what_the_project_depends_on() -> None:
     assert not loaded & {"asyncio", "ssl", "http.client", "urllib.request", "multiprocessing"}
 
 
-HEAVY = {"rich", "asyncio", "numpy", "argparse", "ssl", "http.client", "email", "unittest"}
+HEAVY = {"rich", "asyncio", "numpy", "ssl", "http.client", "email", "unittest"}
 
 
 @pytest.mark.skipif(find_spec("skillyard.cli") is None, reason="there is no command line")
@@ -303,6 +303,5 @@ def test_a_command_into_a_pipe_loads_nothing_for_terminals_or_networks(
         "from skillyard.cli import main\nassert main() == 0, 'the command failed'",
         *arguments, cwd=root,
     )  # fmt: skip
-    heavy = HEAVY - ({"argparse"} if arguments[0] not in {"select", "rank"} else set())
-    assert not loaded & heavy
+    assert not loaded & HEAVY
     assert foreign(loaded) - {"_yaml"} <= CORE_DEPENDENCIES

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console, complain
-from skillyard.cli.quick import Values, read
+from skillyard.cli.exit_codes import INTERRUPTED, UNREACHED, WRONG_USE
+from skillyard.cli.grammar import parse
+from skillyard.cli.parser import UsageError
 from skillyard.errors import SkillError, SkillNotFound, SkillyardError
 
 if TYPE_CHECKING:
-    from skillyard.cli.grammar import Command
+    from skillyard.cli.parser import RunCommand
 
 __all__ = ["run"]
-
-BAD = 2
-INTERRUPTED = 3
-UNREACHED = 4
 
 
 def run(arguments: list[str]) -> int:
@@ -63,24 +61,15 @@ def _guarded(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     _write_anything()
     try:
-        command, values = _parse(arguments)
-    except SystemExit as end:  # help, version, or wrong use that is already explained
-        return end.code if isinstance(end.code, int) else BAD
-    from importlib import import_module
-
-    module, _, name = command.run.partition(":")
-    console = Console(json=values.json, color=values.color, quiet=values.quiet)
-    code: Any = getattr(import_module(f"skillyard.cli.{module}"), name)(values, console)
-    return int(code)
-
-
-def _parse(arguments: list[str]) -> tuple[Command, Values]:
-    plain = read(arguments)
-    if plain is not None:
-        return plain
-    from skillyard.cli.parsing import parse
-
-    return parse(arguments)
+        _, args = parse(arguments)
+    except SystemExit:  # a help page or the version is printed
+        return 0
+    except UsageError as error:
+        complain(str(error))
+        return WRONG_USE
+    console = Console(json=args.json, color=args.color, quiet=args.quiet)
+    run_command: RunCommand = args.run_command
+    return run_command(args, console)
 
 
 def _write_anything() -> None:
@@ -120,14 +109,14 @@ def _refused(error: SkillyardError) -> int:
     # Where the module is not loaded, no source was asked, so none failed.
     remote = sys.modules.get("skillyard.remote.sources.protocol")
     if remote is not None and isinstance(error, remote.SourceFailed):
-        return BAD if error.code == "not_found" else UNREACHED
-    return BAD
+        return WRONG_USE if error.code == "not_found" else UNREACHED
+    return WRONG_USE
 
 
 def _failed_write(error: OSError) -> int:
     _drop_output()
     complain(f"skillyard: {error.filename or 'output'}: {error.strerror or error}")
-    return BAD
+    return WRONG_USE
 
 
 def _bug(error: Exception) -> int:
@@ -137,4 +126,4 @@ def _bug(error: Exception) -> int:
         f"skillyard: internal error ({type(error).__name__}: {error}); please report it with what"
         " SKILLYARD_DEBUG=1 prints; skillyard doctor says what does not work here"
     )
-    return BAD
+    return WRONG_USE
