@@ -14,7 +14,7 @@ from skillyard.cli.progress import progress
 if TYPE_CHECKING:
     from skillyard.evals.layers.running import Step
 
-__all__ = ["eval_progress", "said"]
+__all__ = ["eval_progress", "remark"]
 
 
 @contextmanager
@@ -27,12 +27,12 @@ def eval_progress(
 
         def tell(now: Step) -> None:
             if step is not None:
-                step(now.done, now.total, said(now, clock() - began))
+                step(now.done, now.total, remark(now, clock() - began))
 
         yield tell
 
 
-def said(now: Step, elapsed_s: float) -> str:
+def remark(now: Step, elapsed_s: float) -> str:
     """Return what stands behind the bar: rate, money where any was spent, time left."""
     if elapsed_s <= 0 or not now.done:
         return ""

@@ -80,7 +80,7 @@ def note_unloaded(diagnostics: tuple[Diagnostic, ...], args: Namespace, console:
     """Say on standard error how many files did not load, and which command says why."""
     from skillyard.text import plural
 
-    paths = {found.path for found in diagnostics if found.severity == "error"}
+    paths = {each.path for each in diagnostics if each.severity == "error"}
     if paths and not args.json:
         from shlex import quote
 

@@ -17,13 +17,13 @@ def stopping(stop: threading.Event) -> Iterator[None]:
 
     A second one is an interrupt as everywhere else.
     """
-    asked: list[int] = []
+    received: list[int] = []
 
     def end(number: int, _: object) -> None:
         stop.set()
-        if asked:
+        if received:
             raise KeyboardInterrupt
-        asked.append(number)
+        received.append(number)
 
     before: dict[int, Any] = {}
     try:

@@ -139,15 +139,15 @@ def bench_score(args: Namespace, console: Console) -> int:
     """Print the measures of a run."""
     from skillyard.usecases import measuring
 
-    found = measuring.bench_score(
+    result = measuring.bench_score(
         args.run, args.queries, names=tuple(args.measure), qrels=args.qrels
     )
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.views import bench_table
 
-        console.print(bench_table(found))
+        console.print(bench_table(result))
     return 0
 
 
@@ -182,7 +182,7 @@ def bench_compare(args: Namespace, console: Console) -> int:
     """Print how two runs differ; 1 when the second one is worse."""
     from skillyard.usecases import measuring
 
-    found = measuring.bench_compare(
+    result = measuring.bench_compare(
         args.first,
         args.second,
         args.queries,
@@ -190,12 +190,12 @@ def bench_compare(args: Namespace, console: Console) -> int:
         tolerance=args.tolerance,
     )
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.views import compare_table
 
-        console.print(*compare_table(found))
-    return NEGATIVE if found.regressed else 0
+        console.print(*compare_table(result))
+    return NEGATIVE if result.regressed else 0
 
 
 def add_bench_report_command(commands: Commands) -> None:
@@ -255,15 +255,15 @@ def bench_replay(args: Namespace, console: Console) -> int:
     from skillyard.usecases import measuring
 
     catalog = load(args, console)
-    found = measuring.bench_replay(catalog, args.log)
+    result = measuring.bench_replay(catalog, args.log)
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.views import replay_table
 
-        console.print(*replay_table(found))
+        console.print(*replay_table(result))
         note_unloaded(catalog.diagnostics, args, console)
-    return NEGATIVE if found.moved else 0
+    return NEGATIVE if result.moved else 0
 
 
 def add_bench_group(commands: Commands) -> None:

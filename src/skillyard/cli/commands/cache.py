@@ -27,13 +27,13 @@ def cache_stats(args: Namespace, console: Console) -> int:
     """Print what the cache holds."""
     from skillyard.usecases import cache_stats as stats
 
-    found = stats()
+    result = stats()
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.remote_views import cache_line
 
-        console.print(cache_line(found))
+        console.print(cache_line(result))
     return 0
 
 

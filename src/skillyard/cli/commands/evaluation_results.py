@@ -52,16 +52,16 @@ def compare(args: Namespace, console: Console) -> int:
     """Print what changed against the baselines; 1 for a regression with ``--gate``."""
     from skillyard.usecases.eval_results import eval_compare, eval_report
 
-    found = eval_compare(
+    result = eval_compare(
         args.evals_dir,
         results=args.results_dir,
         baselines=args.baselines_dir,
         eval_type=args.eval_type,
     )
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     elif args.format != "text":
-        paths = [each.path for each in found.compared]
+        paths = [each.path for each in result.compared]
         text, _ = eval_report(
             args.evals_dir,
             paths,
@@ -77,8 +77,8 @@ def compare(args: Namespace, console: Console) -> int:
     else:
         from skillyard.cli.eval_views import compared_blocks
 
-        console.print(*compared_blocks(found))
-    return NEGATIVE if args.gate and found.regressed else 0
+        console.print(*compared_blocks(result))
+    return NEGATIVE if args.gate and result.regressed else 0
 
 
 def _to_github(summary: str, paths: list[str], args: Namespace, console: Console) -> None:
@@ -176,14 +176,14 @@ def validate_rubrics(args: Namespace, console: Console) -> int:
     """Print every fault of the rubrics; 1 when one is an error."""
     from skillyard.usecases.eval_results import check_rubrics
 
-    found = check_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
+    result = check_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.eval_views import rubric_blocks
 
-        console.print(*rubric_blocks(found))
-    return 0 if found.valid else NEGATIVE
+        console.print(*rubric_blocks(result))
+    return 0 if result.valid else NEGATIVE
 
 
 def add_eval_baseline_command(commands: Commands) -> None:
@@ -214,22 +214,22 @@ def baseline(args: Namespace, console: Console) -> int:
     from skillyard.usecases.eval_results import baselines_kept, baselines_saved
 
     if args.action == "save":
-        found = baselines_saved(
+        result = baselines_saved(
             args.evals_dir,
             results=args.results_dir,
             baselines=args.baselines_dir,
             eval_type=args.eval_type,
         )
     else:
-        found = baselines_kept(
+        result = baselines_kept(
             args.evals_dir, baselines=args.baselines_dir, eval_type=args.eval_type
         )
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.eval_views import baseline_blocks
 
-        console.print(*baseline_blocks(found))
+        console.print(*baseline_blocks(result))
     return 0
 
 
@@ -289,11 +289,11 @@ def suggest(args: Namespace, console: Console) -> int:
     """Print what would change when a skill is activated."""
     from skillyard.usecases.evaluating import eval_suggest
 
-    found = eval_suggest(load(args, console), args.name, args.evals_dir, tuple(args.path))
+    result = eval_suggest(load(args, console), args.name, args.evals_dir, tuple(args.path))
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.eval_views import suggestion_blocks
 
-        console.print(*suggestion_blocks(found))
+        console.print(*suggestion_blocks(result))
     return 0

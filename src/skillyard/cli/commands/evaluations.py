@@ -261,18 +261,18 @@ def _code(done: Evaluated, args: Namespace, console: Console) -> int:
 def _gate(args: Namespace, console: Console, eval_type: str | None) -> int:
     from skillyard.usecases.eval_results import eval_compare
 
-    found = eval_compare(
+    result = eval_compare(
         args.evals_dir,
         results=args.output_dir,
         baselines=args.baselines_dir,
         eval_type=eval_type,
     )
-    for each in found.compared:
+    for each in result.compared:
         if each.refused:
             console.note(f"{each.eval_type}: not compared: {each.refused}")
         for change in each.regressions:
             console.note(f"{each.eval_type}: {change.entity}: {change.message}")
-    return NEGATIVE if found.regressed else 0
+    return NEGATIVE if result.regressed else 0
 
 
 def add_eval_group(commands: Commands) -> None:

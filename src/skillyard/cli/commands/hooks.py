@@ -203,11 +203,11 @@ def _hosts(args: Namespace, *, there: bool) -> list[str]:
         return [args.host]
     if args.file is not None:
         raise InvalidInput("whose settings are these? name the host: claude-code or codex")
-    found = [host.name for host in HOSTS if not there or os.path.isdir(host.home())]
-    if not found:
+    result = [host.name for host in HOSTS if not there or os.path.isdir(host.home())]
+    if not result:
         homes = " or ".join(host.home() for host in HOSTS)
         raise InvalidInput(f"no host's settings folder is there ({homes}); name the host")
-    return found
+    return result
 
 
 def _options(args: Namespace) -> tuple[str, ...]:

@@ -106,14 +106,14 @@ def index_status(args: Namespace, console: Console) -> int:
     """Print the state of the index; 1 unless it is current."""
     from skillyard.usecases import indexing
 
-    found = indexing.index_status(_roots(args), args.scope)
+    result = indexing.index_status(_roots(args), args.scope)
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.views import index_state
 
-        console.print(*index_state(found))
-    return 0 if found.state == "current" else NEGATIVE
+        console.print(*index_state(result))
+    return 0 if result.state == "current" else NEGATIVE
 
 
 def add_index_verify_command(commands: Commands) -> None:
@@ -133,14 +133,14 @@ def index_verify(args: Namespace, console: Console) -> int:
     """Print what is wrong with the index; 1 when something is."""
     from skillyard.usecases import indexing
 
-    found = indexing.index_verify(_roots(args), args.scope)
+    result = indexing.index_verify(_roots(args), args.scope)
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.views import index_findings
 
-        console.print(*index_findings(found))
-    return 0 if found.sound else NEGATIVE
+        console.print(*index_findings(result))
+    return 0 if result.sound else NEGATIVE
 
 
 def add_index_group(commands: Commands) -> None:

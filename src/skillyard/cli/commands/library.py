@@ -53,17 +53,17 @@ def list_(args: Namespace, console: Console) -> int:
     from skillyard.usecases import list_skills
 
     catalog = load(args, console, args.place)
-    found = list_skills(catalog, tags=tuple(args.tag), layout=args.layout)
+    result = list_skills(catalog, tags=tuple(args.tag), layout=args.layout)
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
         return 0
     from skillyard.cli.cards import listing
 
-    if found.cards:
-        console.print(*listing(found))
+    if result.cards:
+        console.print(*listing(result))
     elif len(catalog):
         console.note("no skill has this tag and layout: skillyard list without them shows all")
-    note_unloaded(found.diagnostics, args, console)
+    note_unloaded(result.diagnostics, args, console)
     return 0
 
 
@@ -128,22 +128,22 @@ def check(args: Namespace, console: Console) -> int:
     paths = args.path or args.root or ["."]
     config = _config(args)
     run = fix_paths if args.fix else check_paths
-    found = run(paths, profile=args.profile, config=config, find_config=not args.no_config)
+    result = run(paths, profile=args.profile, config=config, find_config=not args.no_config)
     if args.diff:
-        return _diff(found, console)
+        return _diff(result, console)
     if console.json or args.format == "json":
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     elif args.format == "text":
         from skillyard.cli.findings import findings
 
-        console.print(*findings(found))
+        console.print(*findings(result))
     else:
-        for each in found.refused:
+        for each in result.refused:
             console.note(f"{each.path}: {each.message}; {each.hint}")
-        text = found.render(args.format)
+        text = result.render(args.format)
         if text:
             console.write(text)
-    return NEGATIVE if found.fails(strict=args.strict) else 0
+    return NEGATIVE if result.fails(strict=args.strict) else 0
 
 
 def _no_contradiction(args: Namespace, console: Console) -> None:
@@ -163,15 +163,15 @@ def _config(args: Namespace) -> CheckConfig | None:
     return read_check_config(args.config)
 
 
-def _diff(found: Checked, console: Console) -> int:
-    for plan in found.plans:
+def _diff(result: Checked, console: Console) -> int:
+    for plan in result.plans:
         console.write(plan.diff())
     console.note(
-        f"{found.fixable:,} fixable in {plural(len(found.plans), 'file')}: run with --fix instead"
-        if found.plans
+        f"{result.fixable:,} fixable in {plural(len(result.plans), 'file')}: run with --fix instead"
+        if result.plans
         else "nothing is fixable"
     )
-    return NEGATIVE if found.plans else 0
+    return NEGATIVE if result.plans else 0
 
 
 def add_show_command(commands: Commands) -> None:
@@ -199,13 +199,13 @@ def show(args: Namespace, console: Console) -> int:
     from skillyard.usecases import show_skill
 
     catalog = load(args, console)
-    found = show_skill(catalog, args.name, section=args.section, references=args.references)
+    result = show_skill(catalog, args.name, section=args.section, references=args.references)
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.cards import shown
 
-        console.print(*shown(found))
+        console.print(*shown(result))
     return 0
 
 

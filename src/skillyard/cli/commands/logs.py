@@ -63,16 +63,16 @@ def log_show(args: Namespace, console: Console) -> int:
             return 0
     else:
         path = _path(args)
-    found = read_log(path, args.limit)
+    result = read_log(path, args.limit)
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
         return 0
-    for entry in found.entries:
+    for entry in result.entries:
         console.print(_entry_line(entry))
-    if found.unreadable:
+    if result.unreadable:
         from skillyard.text import plural
 
-        console.note(f"passed over {plural(found.unreadable, 'line')} that cannot be read")
+        console.note(f"passed over {plural(result.unreadable, 'line')} that cannot be read")
     return 0
 
 
@@ -95,14 +95,14 @@ def _entry_line(entry: dict[str, Any]) -> Any:
     others = ", ".join(_named(match) for match in _list(entry.get("runners_up"))[:2])
     query = entry.get("query")
     query = query if isinstance(query, dict) else {}
-    asked = str(query.get("text") or str(query.get("digest", ""))[:19])
+    request = str(query.get("text") or str(query.get("digest", ""))[:19])
     behind = f"  before {others}" if others else ""
     return line(
         Span(when, "dim"),
         f"  {shorten(str(entry.get('use', '')), 10)}  ",
         Span(shorten(chosen, 200) if chosen else "abstained", "name" if chosen else "low"),
         shorten(behind, 200) and f"  {shorten(behind, 200)}",
-        Span(f"  {shorten(asked, 80)}", "dim"),
+        Span(f"  {shorten(request, 80)}", "dim"),
     )
 
 
@@ -141,18 +141,18 @@ def log_replay(args: Namespace, console: Console) -> int:
 
     path = _path(args)
     catalog = load(args, console)
-    found = bench_replay(catalog, path)
+    result = bench_replay(catalog, path)
     if console.json:
-        console.document({**found.to_dict(), "schema": "skillyard.log-replay/1"})
+        console.document({**result.to_dict(), "schema": "skillyard.log-replay/1"})
     else:
         from skillyard.cli.views import replay_table
 
-        console.print(*replay_table(found))
+        console.print(*replay_table(result))
         note_unloaded(catalog.diagnostics, args, console)
-    if found.skipped:
-        what = plural(found.skipped, "entry").replace("entrys", "entries")
+    if result.skipped:
+        what = plural(result.skipped, "entry").replace("entrys", "entries")
         console.note(f"passed over {what} without the text of the request")
-    return NEGATIVE if found.moved else 0
+    return NEGATIVE if result.moved else 0
 
 
 def add_log_group(commands: Commands) -> None:

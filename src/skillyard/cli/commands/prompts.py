@@ -95,7 +95,7 @@ def summary(args: Namespace, console: Console) -> int:
         if getattr(args, option.removeprefix("--")) not in (None, False):
             raise InvalidInput(f"{option} says more about --host: name the host")
     catalog = load(args, console)
-    found = summary_of(
+    result = summary_of(
         catalog,
         format=args.format,
         budget_tokens=args.budget_tokens,
@@ -103,12 +103,12 @@ def summary(args: Namespace, console: Console) -> int:
         scorer=scorer_of(args),
     )
     if console.json:
-        console.document(found.to_dict())
-    elif found.text:
-        console.write(found.text)
+        console.document(result.to_dict())
+    elif result.text:
+        console.write(result.text)
     else:
         console.note("no skill to list: skillyard list shows what was found")
-    note_unloaded(found.diagnostics, args, console)
+    note_unloaded(result.diagnostics, args, console)
     return 0
 
 
@@ -120,7 +120,7 @@ def _host_summary(args: Namespace, console: Console, query: Query | None) -> int
 
     if args.budget_tokens is not None:
         raise InvalidInput("--budget-tokens does not go with --host; --budget replaces its own")
-    found = host_summary_of(
+    result = host_summary_of(
         load(args, console),
         args.host,
         window=args.window,
@@ -131,15 +131,15 @@ def _host_summary(args: Namespace, console: Console, query: Query | None) -> int
         scorer=scorer_of(args),
     )
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     elif args.fit:
-        console.write(found.listing.text)
-        console.note(host_head(found))
+        console.write(result.listing.text)
+        console.note(host_head(result))
     else:
-        console.print(*host_table(found))
-    if found.unknown_uses:
-        console.note(f"{plural(found.unknown_uses, 'line')} of {args.use} names no skill here")
-    note_unloaded(found.diagnostics, args, console)
+        console.print(*host_table(result))
+    if result.unknown_uses:
+        console.note(f"{plural(result.unknown_uses, 'line')} of {args.use} names no skill here")
+    note_unloaded(result.diagnostics, args, console)
     return 0
 
 
@@ -198,7 +198,7 @@ def inject(args: Namespace, console: Console) -> int:
     other = None if words is None or args.file is None else Query(words)
     scorer = scorer_of(args)
     catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
-    found = inject_prompt(
+    result = inject_prompt(
         catalog,
         prompt,
         other,
@@ -208,17 +208,17 @@ def inject(args: Namespace, console: Console) -> int:
         fence=random_fence() if args.fence else None,
     )
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
-        console.write(found.prompt)
-    if found.match is None and not len(catalog):
+        console.write(result.prompt)
+    if result.match is None and not len(catalog):
         console.note("the prompt is unchanged")
-    elif found.match is None:
-        console.note(f"no skill fits ({found.scorer}); the prompt is unchanged")
+    elif result.match is None:
+        console.note(f"no skill fits ({result.scorer}); the prompt is unchanged")
     else:
-        match = found.match
-        console.note(f"injected {match.skill.name} ({found.scorer} {match.score:.2f})")
-    note_unloaded(found.diagnostics, args, console)
+        match = result.match
+        console.note(f"injected {match.skill.name} ({result.scorer} {match.score:.2f})")
+    note_unloaded(result.diagnostics, args, console)
     return 0
 
 

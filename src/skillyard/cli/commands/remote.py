@@ -54,7 +54,7 @@ def search(args: Namespace, console: Console) -> int:
     from skillyard.usecases import search_skills
 
     catalog = load(args, console, indexed=True) if "local" in args.source else None
-    found = search_skills(
+    result = search_skills(
         words_of(args.query) or "",
         sources=args.source or None,
         limit=args.limit,
@@ -63,20 +63,20 @@ def search(args: Namespace, console: Console) -> int:
         catalog=catalog,
     )
     if console.json:
-        console.document(found.to_dict(explain=args.explain))
+        console.document(result.to_dict(explain=args.explain))
     else:
         from skillyard.cli.remote_views import found_skills
 
-        empty = catalog is not None and not len(catalog) and len(found.sources) == 1
-        console.print(*found_skills(found, explain=args.explain, empty=empty))
-    for status in found.sources:
+        empty = catalog is not None and not len(catalog) and len(result.sources) == 1
+        console.print(*found_skills(result, explain=args.explain, empty=empty))
+    for status in result.sources:
         if status.state == "ok" or console.json:
             continue
-        say = complain if found.failed else console.note  # the reason of an exit code is said
+        say = complain if result.failed else console.note  # the reason of an exit code is said
         say(f"skillyard: {status.name}: {status.message}")
-    if found.failed:
+    if result.failed:
         return UNREACHED
-    return 0 if found.count else NEGATIVE
+    return 0 if result.count else NEGATIVE
 
 
 def add_add_command(commands: Commands) -> None:

@@ -64,17 +64,17 @@ def rank(args: Namespace, console: Console) -> int:
 
     query, scorer = query_of(args), scorer_of(args)
     catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
-    found: Ranked = rank_skills(
+    result: Ranked = rank_skills(
         catalog, query, scorer=scorer, limit=args.limit, explain=args.explain
     )
     if console.json:
-        console.answer(found)
+        console.answer(result)
     else:
         from skillyard.cli.views import ranking
 
-        console.print(*ranking(found))
-        note_unloaded(found.diagnostics, args, console)
-    return 0 if found.total else NEGATIVE
+        console.print(*ranking(result))
+        note_unloaded(result.diagnostics, args, console)
+    return 0 if result.total else NEGATIVE
 
 
 def add_select_command(commands: Commands) -> None:
@@ -116,17 +116,17 @@ def select(args: Namespace, console: Console) -> int:
 
     query, scorer, policy = query_of(args), scorer_of(args), policy_of(args)
     catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
-    found: Selected = select_skills(
+    result: Selected = select_skills(
         catalog, query, policy, scorer=scorer, limit=args.limit, explain=args.explain
     )
     if console.json:
-        console.answer(found)
+        console.answer(result)
     else:
         from skillyard.cli.views import selection
 
-        console.print(*selection(found))
-        note_unloaded(found.diagnostics, args, console)
-    return NEGATIVE if found.selection.abstained else 0
+        console.print(*selection(result))
+        note_unloaded(result.diagnostics, args, console)
+    return NEGATIVE if result.selection.abstained else 0
 
 
 def add_evaluate_command(commands: Commands) -> None:
@@ -163,7 +163,7 @@ def evaluate(args: Namespace, console: Console) -> int:
 
     catalog = load(args, console)
     chooser = load(args, console, indexed=True)
-    found: Evaluated = evaluate_skills(
+    result: Evaluated = evaluate_skills(
         catalog,
         None if args.text is None else words_of([args.text]),
         args.files,
@@ -174,11 +174,11 @@ def evaluate(args: Namespace, console: Console) -> int:
         chooser=chooser,
     )
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
-        console.write(found.message)
+        console.write(result.message)
     note_unloaded(catalog.diagnostics, args, console)
-    return 0 if found.results else NEGATIVE
+    return 0 if result.results else NEGATIVE
 
 
 def add_why_command(commands: Commands) -> None:
@@ -216,13 +216,13 @@ def why(args: Namespace, console: Console) -> int:
         error = SkillNotFound(args.name)
         error.hint = "there are no skills"
         raise error
-    found: Why = why_skill(catalog, args.name, query, scorer=scorer, limit=args.limit)
+    result: Why = why_skill(catalog, args.name, query, scorer=scorer, limit=args.limit)
     if console.json:
-        console.document(found.to_dict(explain=args.explain))
+        console.document(result.to_dict(explain=args.explain))
     else:
         from skillyard.cli.views import reasons
 
-        console.print(*reasons(found, trees=args.explain))
+        console.print(*reasons(result, trees=args.explain))
     return 0
 
 

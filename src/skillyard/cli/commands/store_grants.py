@@ -106,11 +106,11 @@ def grants(args: Namespace, console: Console) -> int:
     """Print who may see what."""
     from skillyard.usecases import storing
 
-    found = storing.store_grants(store_address(args), args.caller)
+    result = storing.store_grants(store_address(args), args.caller)
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.store_views import grants_blocks
 
-        console.print(*grants_blocks(found))
+        console.print(*grants_blocks(result))
     return 0

@@ -123,13 +123,13 @@ def log(args: Namespace, console: Console) -> int:
     """Print the last generations."""
     from skillyard.usecases import storing
 
-    found = storing.store_log(store_address(args), args.limit)
+    result = storing.store_log(store_address(args), args.limit)
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.store_views import log_blocks
 
-        console.print(*log_blocks(found))
+        console.print(*log_blocks(result))
     return 0
 
 
@@ -153,7 +153,7 @@ def history(args: Namespace, console: Console) -> int:
     """Print every version of a skill."""
     from skillyard.usecases import storing
 
-    found = storing.store_history(
+    result = storing.store_history(
         store_address(args),
         args.place,
         tenant=args.tenant,
@@ -161,9 +161,9 @@ def history(args: Namespace, console: Console) -> int:
         source=args.source or "",
     )
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.store_views import history_blocks
 
-        console.print(*history_blocks(found))
+        console.print(*history_blocks(result))
     return 0

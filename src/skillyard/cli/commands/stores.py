@@ -199,8 +199,8 @@ def publish(args: Namespace, console: Console) -> int:
             )
     except SkillyardError:
         if last and last[0].generation and not options.dry_run:
-            said = f"{last[0].published:,} skills stand, up to generation {last[0].generation}"
-            console.note(f"acknowledged before this: {said}; publish again to go on")
+            published = f"{last[0].published:,} skills stand, up to generation {last[0].generation}"
+            console.note(f"acknowledged before this: {published}; publish again to go on")
         raise
     if console.json:
         console.document(done.to_dict())
@@ -252,13 +252,13 @@ def status(args: Namespace, console: Console) -> int:
     """Print how the store is."""
     from skillyard.usecases import storing
 
-    found = storing.store_status(store_address(args))
+    result = storing.store_status(store_address(args))
     if console.json:
-        console.document(found.to_dict())
+        console.document(result.to_dict())
     else:
         from skillyard.cli.store_views import status_blocks
 
-        console.print(*status_blocks(found))
+        console.print(*status_blocks(result))
     return 0
 
 
@@ -306,8 +306,8 @@ def store_sync(args: Namespace, console: Console) -> int:
                     _show(step, console)
         except KeyboardInterrupt:
             return 0
-    with progress("taking over", console) as told:
-        done = syncing.store_sync(url, caller=caller, folder=folder, jobs=jobs, progress=told)
+    with progress("taking over", console) as report:
+        done = syncing.store_sync(url, caller=caller, folder=folder, jobs=jobs, progress=report)
     _show(done, console)
     return 0
 

@@ -51,13 +51,13 @@ def trust(args: Namespace, console: Console) -> int:
         return _listed(approving.approvals(), console)
     place = args.dir or "."
     if args.revoke:
-        found = approving.revoke_project(place)
+        result = approving.revoke_project(place)
         if console.json:
-            console.document(found.to_dict())
+            console.document(result.to_dict())
         else:
-            what = "revoked" if found.state == "revoked" else "was not approved"
-            console.write(f"{found.project}  {what}")
-        return 0 if found.state == "revoked" else NEGATIVE
+            what = "revoked" if result.state == "revoked" else "was not approved"
+            console.write(f"{result.project}  {what}")
+        return 0 if result.state == "revoked" else NEGATIVE
     from skillyard.cli.progress import progress
 
     with progress("reading", console) as step:
@@ -83,20 +83,20 @@ def _show(done: Approval, console: Console) -> None:
         console.note("no skill to approve: skillyard list shows what was found")
 
 
-def _listed(found: list[Approval], console: Console) -> int:
+def _listed(result: list[Approval], console: Console) -> int:
     if console.json:
         console.document(
-            {"schema": "skillyard.trust-list/1", "projects": [one.to_dict() for one in found]}
+            {"schema": "skillyard.trust-list/1", "projects": [one.to_dict() for one in result]}
         )
         return 0
     from skillyard.cli.blocks import Span, line
     from skillyard.text import plural
 
-    for one in found:
+    for one in result:
         gone = "" if one.there else "  (the folder is gone)"
         count = plural(len(one.skills), "skill file")
         console.print(line(Span(one.project, "name"), f"  {count}, since {one.since}{gone}"))
-    if not found:
+    if not result:
         console.note("no project is approved: skillyard trust DIR approves one")
     return 0
 
