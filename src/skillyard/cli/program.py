@@ -1,7 +1,6 @@
-"""One run of the command line: parse, load, run, and turn every end into an exit code.
+"""One run of the command line: parse, run, and turn every end into an exit code.
 
-0 done; 1 the command's own negative answer; 2 wrong use or unreadable input; 3 interrupted; 4 no
-remote could be asked. A reader that goes away (``| head``) is a clean end.
+A reader that goes away (``| head``) is a clean end.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ def run(arguments: list[str]) -> int:
         from contextlib import redirect_stdout
 
         with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
-            return _guarded(arguments)
-    code = _guarded(arguments)
+            return _run_guarded(arguments)
+    code = _run_guarded(arguments)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()
         return 0
     except (OSError, ValueError) as error:
-        return _failed_write(error) if isinstance(error, OSError) else code
+        return _report_failed_write(error) if isinstance(error, OSError) else code
     return code
 
 
-def _guarded(arguments: list[str]) -> int:
+def _run_guarded(arguments: list[str]) -> int:
     """Run one command; every error becomes a line on standard error and an exit code."""
     try:
         return _run(arguments)
@@ -51,15 +50,15 @@ def _guarded(arguments: list[str]) -> int:
         complain("skillyard: interrupted")
         return INTERRUPTED
     except SkillyardError as error:
-        return _refused(error)
+        return _report_refusal(error)
     except OSError as error:
-        return _failed_write(error)
+        return _report_failed_write(error)
     except Exception as error:  # noqa: BLE001 - the one place where a bug must not end in a trace
-        return _bug(error)
+        return _report_bug(error)
 
 
 def _run(arguments: list[str]) -> int:
-    _write_anything()
+    _prepare_output()
     try:
         _, args = parse(arguments)
     except SystemExit:  # a help page or the version is printed
@@ -72,7 +71,7 @@ def _run(arguments: list[str]) -> int:
     return run_command(args, console)
 
 
-def _write_anything() -> None:
+def _prepare_output() -> None:
     """Make characters that an output encoding lacks come out as escapes instead of as an error.
 
     Pipes and files get UTF-8 and line feeds on Windows too, as the programs behind them expect.
@@ -95,8 +94,8 @@ def _drop_output() -> None:
         pass
 
 
-def _refused(error: SkillyardError) -> int:
-    """Say what was wrong and what to do next."""
+def _report_refusal(error: SkillyardError) -> int:
+    """Print what is wrong and what to do next."""
     if isinstance(error, SkillError):
         where = error.path + (f":{error.line}" if error.line is not None else "")
         message = f"{where}: {error.message}" if where else error.message
@@ -106,20 +105,20 @@ def _refused(error: SkillyardError) -> int:
         complain(f"skillyard: {message}" + (f"; {hint}" if hint else ""))
     else:
         complain(f"skillyard: {error}")
-    # Where the module is not loaded, no source was asked, so none failed.
+    # If the module is not loaded, no source has failed.
     remote = sys.modules.get("skillyard.remote.sources.protocol")
     if remote is not None and isinstance(error, remote.SourceFailed):
         return WRONG_USE if error.code == "not_found" else UNREACHED
     return WRONG_USE
 
 
-def _failed_write(error: OSError) -> int:
+def _report_failed_write(error: OSError) -> int:
     _drop_output()
     complain(f"skillyard: {error.filename or 'output'}: {error.strerror or error}")
     return WRONG_USE
 
 
-def _bug(error: Exception) -> int:
+def _report_bug(error: Exception) -> int:
     if os.environ.get("SKILLYARD_DEBUG"):
         raise error
     complain(

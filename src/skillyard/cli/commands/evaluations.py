@@ -176,15 +176,12 @@ def _layer(eval_type: str, args: Namespace, console: Console) -> int:
 def _run(
     eval_type: str, args: Namespace, console: Console, catalog: Any, options: EvalOptions
 ) -> Evaluated:
-    import threading
-
     from skillyard import __version__
     from skillyard.cli.eval_progress import eval_progress
-    from skillyard.cli.stopping import stopping
+    from skillyard.cli.interrupts import stop_on_interrupt
     from skillyard.usecases.evaluating import eval_run
 
-    stop = threading.Event()
-    with stopping(stop), eval_progress(console) as step:
+    with stop_on_interrupt() as stop, eval_progress(console) as step:
         return eval_run(
             catalog,
             eval_type,

@@ -50,6 +50,7 @@ def fake_llm(args: Namespace, console: Console) -> int:
     """Serve until interrupted or terminated."""
     import sys
 
+    from skillyard.cli.interrupts import stop_on_interrupt
     from skillyard.standin.fake_llm.__main__ import serve
 
     arguments = ["--behaviour", args.behaviour]
@@ -57,12 +58,7 @@ def fake_llm(args: Namespace, console: Console) -> int:
         arguments += ["--latency-ms", str(args.latency_ms)]
     for fault in args.fault:
         arguments += ["--fault", fault]
-    import threading
-
-    from skillyard.cli.stopping import stopping
-
-    stop = threading.Event()
-    with stopping(stop):
+    with stop_on_interrupt() as stop:
         try:
             return serve(arguments, sys.stdout, sys.stderr, stop, prog="skillyard fake-llm")
         except KeyboardInterrupt:

@@ -72,7 +72,7 @@ def add_hook_claude_code_command(commands: Commands) -> None:
 
 def hook_claude_code(args: Namespace, console: Console) -> int:
     """Answer one prompt of Claude Code; always 0."""
-    return _answered("claude-code", args)
+    return _answer("claude-code", args)
 
 
 def add_hook_codex_command(commands: Commands) -> None:
@@ -90,10 +90,10 @@ def add_hook_codex_command(commands: Commands) -> None:
 
 def hook_codex(args: Namespace, console: Console) -> int:
     """Answer one prompt of Codex; always 0."""
-    return _answered("codex", args)
+    return _answer("codex", args)
 
 
-def _answered(host: str, args: Namespace) -> int:
+def _answer(host: str, args: Namespace) -> int:
     from skillyard.hook.running import Wishes, run
 
     wishes = Wishes(
@@ -155,7 +155,7 @@ def hook_install(args: Namespace, console: Console) -> int:
         settings = [one.to_dict() for one in done]
         console.document({"schema": "skillyard.hook-install/1", "settings": settings})
     else:
-        _show(done, console)
+        _print_settings(done, console)
     return 0
 
 
@@ -190,7 +190,7 @@ def hook_uninstall(args: Namespace, console: Console) -> int:
         settings = [one.to_dict() for one in done]
         console.document({"schema": "skillyard.hook-uninstall/1", "settings": settings})
     else:
-        _show(done, console)
+        _print_settings(done, console)
     return 0 if any(one.state == "removed" for one in done) else NEGATIVE
 
 
@@ -236,7 +236,7 @@ def _options(args: Namespace) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _show(done: list[Installed], console: Console) -> None:
+def _print_settings(done: list[Installed], console: Console) -> None:
     from skillyard.cli.blocks import Span, line
 
     for one in done:

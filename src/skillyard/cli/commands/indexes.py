@@ -65,7 +65,7 @@ def index_build(args: Namespace, console: Console) -> int:
     roots = _roots(args)
     with progress("indexing", console) as step:
         built = indexing.index_build(roots, args.scope, adapt=args.adapt, progress=step)
-    _show(built, console)
+    _print_index(built, console)
     note_unloaded(built.diagnostics, args, console)
     if built.hook_problem:
         console.note(f"prompt hooks over this library are not prepared: {built.hook_problem}")
@@ -73,13 +73,13 @@ def index_build(args: Namespace, console: Console) -> int:
         console.note("following the files; interrupt to stop")
         try:
             for changed in indexing.index_follow(roots, args.scope):
-                _show(changed, console)
+                _print_index(changed, console)
         except KeyboardInterrupt:
             return 0
     return 0
 
 
-def _show(built: indexing.IndexBuilt, console: Console) -> None:
+def _print_index(built: indexing.IndexBuilt, console: Console) -> None:
     if console.json:
         console.document(built.to_dict())
     else:

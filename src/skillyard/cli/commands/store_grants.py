@@ -50,7 +50,7 @@ def grant(args: Namespace, console: Console) -> int:
     """Let a caller see more."""
     from skillyard.usecases import storing
 
-    return _granted(storing.store_grant(store_address(args), _grant(args)), console)
+    return _print_grant(storing.store_grant(store_address(args), _grant(args)), console)
 
 
 def add_store_revoke_command(commands: Commands) -> None:
@@ -74,7 +74,7 @@ def revoke(args: Namespace, console: Console) -> int:
     """Let a caller see less."""
     from skillyard.usecases import storing
 
-    return _granted(storing.store_revoke(store_address(args), _grant(args)), console)
+    return _print_grant(storing.store_revoke(store_address(args), _grant(args)), console)
 
 
 def _grant(args: Namespace) -> Grant:
@@ -83,7 +83,7 @@ def _grant(args: Namespace) -> Grant:
     return Grant(args.caller, args.tenant, args.namespace or "", tuple(args.place))
 
 
-def _granted(done: storing.StoreGranted, console: Console) -> int:
+def _print_grant(done: storing.StoreGranted, console: Console) -> int:
     if console.json:
         console.document(done.to_dict())
     else:

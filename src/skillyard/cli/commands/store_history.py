@@ -56,7 +56,7 @@ def withdraw(args: Namespace, console: Console) -> int:
         source=args.source or "",
         durability=args.durability,
     )
-    _changed(done, console)
+    _print_change(done, console)
     return NEGATIVE if done.done.unchanged else 0
 
 
@@ -93,11 +93,11 @@ def rollback(args: Namespace, console: Console) -> int:
         publisher=publisher_of(args),
         durability=args.durability,
     )
-    _changed(done, console)
+    _print_change(done, console)
     return 0
 
 
-def _changed(done: storing.StoreChanged, console: Console) -> None:
+def _print_change(done: storing.StoreChanged, console: Console) -> None:
     if console.json:
         console.document(done.to_dict())
     else:

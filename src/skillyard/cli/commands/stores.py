@@ -64,7 +64,7 @@ def init(args: Namespace, console: Console) -> int:
     """Make the tables, and say what to do next."""
     from skillyard.usecases import storing
 
-    return _migrated(storing.store_init(store_address(args)), console)
+    return _print_schema(storing.store_init(store_address(args)), console)
 
 
 def add_store_migrate_command(commands: Commands) -> None:
@@ -84,10 +84,10 @@ def migrate(args: Namespace, console: Console) -> int:
     """Bring the tables up to date."""
     from skillyard.usecases import storing
 
-    return _migrated(storing.store_migrate(store_address(args)), console)
+    return _print_schema(storing.store_migrate(store_address(args)), console)
 
 
-def _migrated(done: storing.StoreMigrated, console: Console) -> int:
+def _print_schema(done: storing.StoreMigrated, console: Console) -> int:
     if console.json:
         console.document(done.to_dict())
     else:
@@ -168,53 +168,53 @@ def add_store_publish_command(commands: Commands) -> None:
 
 def publish(args: Namespace, console: Console) -> int:
     """Publish; 1 when something could not be, 3 when it was stopped."""
+    options = _options(args)
+    report = _publish(args, options, console)
+    if console.json:
+        console.document(report.to_dict())
+    else:
+        from skillyard.cli.store_views import published_blocks
+
+        console.print(*published_blocks(report))
+    result = report.done
+    if not result.complete:
+        console.note("interrupted: what is counted stands; publish again to go on")
+        return INTERRUPTED
+    unpruned = options.prune and not result.pruned
+    if unpruned:
+        console.note("nothing was pruned: not everything could be read")
+    return NEGATIVE if result.diagnostics or result.left_out or unpruned else 0
+
+
+def _publish(args: Namespace, options: Options, console: Console) -> storing.StorePublished:
+    """Publish until all is done or an interrupt; an error says first what is acknowledged."""
+    from skillyard.cli.interrupts import stop_on_interrupt
     from skillyard.cli.store_progress import store_progress
     from skillyard.usecases import storing
 
-    url, options = store_address(args), _options(args)
-    roots = [*args.folder, *args.root]
-    if not roots and not args.jsonl:
-        roots = ["."]
-    import threading
-
-    from skillyard.cli.stopping import stopping
-
-    stop = threading.Event()
+    roots = [*args.folder, *args.root] or ([] if args.jsonl else ["."])
     last: list[Step] = []
     try:
-        with stopping(stop), store_progress(console) as step:
+        with stop_on_interrupt() as stop, store_progress(console) as show:
 
-            def tell(now: Step) -> None:
-                last[:] = [now]
-                if step is not None:
-                    step(now)
+            def note_step(step: Step) -> None:
+                last[:] = [step]
+                if show is not None:
+                    show(step)
 
-            done = storing.store_publish(
-                url,
+            return storing.store_publish(
+                store_address(args),
                 options,
                 roots=roots,
                 lines=args.jsonl,
                 stop=stop,
-                tell=tell if step is not None else None,
+                tell=note_step if show is not None else None,
             )
     except SkillyardError:
         if last and last[0].generation and not options.dry_run:
             published = f"{last[0].published:,} skills stand, up to generation {last[0].generation}"
             console.note(f"acknowledged before this: {published}; publish again to go on")
         raise
-    if console.json:
-        console.document(done.to_dict())
-    else:
-        from skillyard.cli.store_views import published_blocks
-
-        console.print(*published_blocks(done))
-    if not done.done.complete:
-        console.note("interrupted: what is counted stands; publish again to go on")
-        return INTERRUPTED
-    if options.prune and not done.done.pruned:
-        console.note("nothing was pruned: not everything could be read")
-    unread = done.done.diagnostics or done.done.left_out or (options.prune and not done.done.pruned)
-    return NEGATIVE if unread else 0
 
 
 def _options(args: Namespace) -> Options:
@@ -303,16 +303,16 @@ def store_sync(args: Namespace, console: Console) -> int:
                 if isinstance(step, str):
                     console.note(step)
                 else:
-                    _show(step, console)
+                    _print_sync(step, console)
         except KeyboardInterrupt:
             return 0
     with progress("taking over", console) as report:
         done = syncing.store_sync(url, caller=caller, folder=folder, jobs=jobs, progress=report)
-    _show(done, console)
+    _print_sync(done, console)
     return 0
 
 
-def _show(done: syncing.StoreSynced, console: Console) -> None:
+def _print_sync(done: syncing.StoreSynced, console: Console) -> None:
     if console.json:
         console.document(done.to_dict())
     else:

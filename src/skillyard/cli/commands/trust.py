@@ -48,7 +48,7 @@ def trust(args: Namespace, console: Console) -> int:
     if args.list and (args.revoke or args.dir is not None):
         raise InvalidInput("--list takes neither a folder nor --revoke")
     if args.list:
-        return _listed(approving.approvals(), console)
+        return _print_approvals(approving.approvals(), console)
     place = args.dir or "."
     if args.revoke:
         result = approving.revoke_project(place)
@@ -65,11 +65,11 @@ def trust(args: Namespace, console: Console) -> int:
     if console.json:
         console.document(done.to_dict())
     else:
-        _show(done, console)
+        _print_approval(done, console)
     return 0
 
 
-def _show(done: Approval, console: Console) -> None:
+def _print_approval(done: Approval, console: Console) -> None:
     from skillyard.cli.blocks import Span, line
     from skillyard.text import plural
 
@@ -83,7 +83,7 @@ def _show(done: Approval, console: Console) -> None:
         console.note("no skill to approve: skillyard list shows what was found")
 
 
-def _listed(result: list[Approval], console: Console) -> int:
+def _print_approvals(result: list[Approval], console: Console) -> int:
     if console.json:
         console.document(
             {"schema": "skillyard.trust-list/1", "projects": [one.to_dict() for one in result]}

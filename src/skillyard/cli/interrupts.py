@@ -8,15 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["stopping"]
+__all__ = ["stop_on_interrupt"]
 
 
 @contextmanager
-def stopping(stop: threading.Event) -> Iterator[None]:
-    """Let an interrupt or a termination set ``stop``: what was done is kept, and written down.
+def stop_on_interrupt() -> Iterator[threading.Event]:
+    """Yield an event that an interrupt or a termination sets: the job ends by itself and writes.
 
     A second one is an interrupt as everywhere else.
     """
+    stop = threading.Event()
     received: list[int] = []
 
     def end(number: int, _: object) -> None:
@@ -29,11 +30,11 @@ def stopping(stop: threading.Event) -> Iterator[None]:
     try:
         for number in (signal.SIGTERM, signal.SIGINT):
             before[number] = signal.signal(number, end)
-    except ValueError:  # not the main thread: whoever started us stops us
-        yield
+    except ValueError:  # not the main thread: its owner stops it
+        yield stop
         return
     try:
-        yield
+        yield stop
     finally:
         for ended, handler in before.items():
             signal.signal(ended, handler)
