@@ -203,6 +203,7 @@ def add_query(parser: CommandParser) -> None:
         "query",
         metavar="QUERY",
         nargs="*",
+        default=[],
         help="what is to be done, in words; - reads it from standard input",
     )
 

@@ -28,6 +28,7 @@ def add_cases(parser: CommandParser) -> None:
         "path",
         metavar="PATH",
         nargs="*",
+        default=[],
         type=file_path,
         help="case files or folders, instead of those in config.yaml",
     )

@@ -109,6 +109,7 @@ def add_eval_report_command(commands: Commands) -> None:
         "results",
         metavar="RESULTS",
         nargs="*",
+        default=[],
         type=file_path,
         help="results files (default: the latest of each type)",
     )

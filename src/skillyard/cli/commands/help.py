@@ -26,6 +26,7 @@ def add_help_command(commands: Commands) -> None:
         "command",
         metavar="COMMAND",
         nargs="*",
+        default=[],
         help="a command or a group of commands (default: all)",
     )
 

@@ -89,6 +89,7 @@ def add_check_command(commands: Commands) -> None:
         "path",
         metavar="PATH",
         nargs="*",
+        default=[],
         type=file_path,
         help="skill files, skill folders or roots (default: .)",
     )

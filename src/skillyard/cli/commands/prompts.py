@@ -157,6 +157,7 @@ def add_inject_command(commands: Commands) -> None:
         "query",
         metavar="QUERY",
         nargs="*",
+        default=[],
         help="the prompt; with --file, what to choose the skill by (default: the prompt)",
     )
     parser.add_argument(

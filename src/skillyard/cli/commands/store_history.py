@@ -34,7 +34,7 @@ def add_store_withdraw_command(commands: Commands) -> None:
         about="Exits with 1 when a place held nothing.",
         examples=("skillyard store withdraw tools/old-one --tenant acme",),
     )
-    parser.add_argument("place", metavar="PLACE", nargs="*", help="where they stand")
+    parser.add_argument("place", metavar="PLACE", nargs="*", default=[], help="where they stand")
     add_store(parser)
     add_tenant(parser)
     add_namespace(parser)

@@ -120,6 +120,7 @@ def add_store_publish_command(commands: Commands) -> None:
         "folder",
         metavar="ROOT",
         nargs="*",
+        default=[],
         type=folder,
         help="roots with skill folders, before --root (default: ., unless --jsonl is given)",
     )
