@@ -51,7 +51,7 @@ LEVELS = {
 SURFACE, SERVING = 11, 10
 OF_SEVERAL = {"serving"}
 """Folders that hold several rooms."""
-CORE_DEPENDENCIES = {"yaml", "Stemmer", "filelock", "platformdirs"}
+CORE_DEPENDENCIES = {"yaml", "Stemmer", "filelock", "platformdirs", "shtab"}
 CROSSINGS = {
     ("cli", "serving.http"), ("cli", "serving.mcp"),  # ``serve`` starts them
     ("cli", "standin"),  # ``fake-llm``

@@ -21,7 +21,7 @@ import re
 import shlex
 import sys
 import tempfile
-from argparse import Action
+from argparse import Action, _AppendAction
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir, redirect_stdout
 from itertools import pairwise
@@ -34,12 +34,8 @@ from skillyard.cli.grammar import PROGRAM, command_parsers, shared_options
 from skillyard.cli.options import (
     file_path,
     folder,
-    help_text,
-    label,
     number,
-    repeats,
     suggestions,
-    takes_value,
     whole_number,
 )
 from skillyard.cli.parser import CommandParser
@@ -173,15 +169,15 @@ def _usage(command: CommandParser) -> str:
             many = {"*": f"[{name} ...]", "?": f"[{name}]"}
             words.append(many.get(str(action.nargs), name))
         elif action.required:
-            words.append(f"{label(action)} {name}")
+            words.append(f"{_label(action)} {name}")
     return " ".join([*words, "[options]"])
 
 
 def _options(actions: Iterable[Action]) -> Iterator[str]:
     yield from ("| option | value | default | what |", "|---|---|---|---|")
     for action in actions:
-        what = re.sub(r" \(default: [^()]*\)", "", help_text(action))
-        yield f"| `{label(action)}` | {_value(action)} | {_default(action)} | {_cell(what)} |"
+        what = re.sub(r" \(default: [^()]*\)", "", _help_text(action))
+        yield f"| `{_label(action)}` | {_value(action)} | {_default(action)} | {_cell(what)} |"
 
 
 _TYPES: dict[Any, str] = {whole_number: "whole number", number: "number"}
@@ -191,11 +187,11 @@ _WORDS = {"query", "command"}
 
 
 def _value(action: Action) -> str:
-    if not takes_value(action):
+    if not _takes_value(action):
         return "none"
     words = [f"`{word}`" for word in suggestions(action)]
     value = ", ".join(words) or _TYPES.get(action.type, "text")
-    if repeats(action):
+    if _repeats(action):
         value += "; words" if action.dest in _WORDS else "; may repeat"
     value += "; optional" if action.nargs == "?" else ""
     return f"{value}; required" if action.required and action.option_strings else value
@@ -203,11 +199,31 @@ def _value(action: Action) -> str:
 
 def _default(action: Action) -> str:
     """Return the default as the help says it, else as the parser has it."""
-    shown = re.search(r"\(default: ([^()]*)\)", help_text(action))
+    shown = re.search(r"\(default: ([^()]*)\)", _help_text(action))
     if shown:
         text = shown.group(1)
         return text if " " in text else f"`{text}`"
     return f"`{action.default}`" if action.default else ""
+
+
+def _takes_value(action: Action) -> bool:
+    """True for an option that is followed by a value, and for a positional argument."""
+    return action.nargs != 0
+
+
+def _repeats(action: Action) -> bool:
+    """True where several values may be given."""
+    return action.nargs == "*" or isinstance(action, _AppendAction)
+
+
+def _help_text(action: Action) -> str:
+    """Return the help of an argument, its default filled in."""
+    return (action.help or "") % vars(action)
+
+
+def _label(action: Action) -> str:
+    """Return what the reader types or replaces: ``--limit``, ``QUERY``."""
+    return action.option_strings[-1] if action.option_strings else str(action.metavar)
 
 
 def _cell(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from argparse import Action
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,19 @@ import pytest
 from skillyard.cli.commands import MODULES
 from skillyard.cli.completion import script
 from skillyard.cli.grammar import build_parser, command_parsers, parse, read_command, shared_options
-from skillyard.cli.options import LAYOUTS, SCORERS, help_text, label, suggestions
+from skillyard.cli.options import LAYOUTS, SCORERS, suggestions
 from skillyard.cli.parser import CommandParser
 from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
 from skillyard.skill import Origin
 from tests.cli.conftest import Run
 from tests.requirements import requirement
 from tests.tables import for_each
+
+
+def label(option: Action) -> str:
+    """Return the flag of an option, the name of a positional argument."""
+    return option.option_strings[-1] if option.option_strings else str(option.metavar)
+
 
 SHELLS = ("bash", "zsh", "fish")
 COMMANDS = command_parsers()
@@ -35,7 +42,7 @@ def test_every_command_and_every_option_has_help(command: CommandParser, run: Ru
     assert command.examples
     for option in (*command.arguments, *shared_options()):
         assert label(option) in page.out
-        assert help_text(option).split()[0] in text
+        assert str(option.help).split()[0] in text
     for example in command.examples:
         assert example in page.out
     assert run("help", *command.words) == page
@@ -136,7 +143,7 @@ def test_wrong_use_says_what_to_type_instead(typed: str, message: str, run: Run)
 
 def test_the_help_names_the_default_scorer_and_the_known_words() -> None:
     options = {label(option): option for command in COMMANDS for option in command.arguments}
-    assert f"(default: {DEFAULT_SCORER})" in help_text(options["--scorer"])
+    assert f"(default: {DEFAULT_SCORER})" in str(options["--scorer"].help)
     assert set(SCORERS) <= set(scorer_names())
     words = {value for name, value in vars(Origin).items() if name.isupper()}
     assert set(LAYOUTS) == words
@@ -251,7 +258,7 @@ def test_bash_completes_what_is_typed(typed: list[str], offered: set[str], tmp_p
     path = tmp_path / "script"
     path.write_text(
         f'{script("bash")}COMP_WORDS=(skillyard "$@"); COMP_CWORD=$#\n'
-        "_skillyard; printf '%s\\n' \"${COMPREPLY[@]}\"\n",
+        "_shtab_skillyard; printf '%s\\n' \"${COMPREPLY[@]}\"\n",
         encoding="utf-8",
     )
     done = subprocess.run(

@@ -27,14 +27,10 @@ __all__ = [
     "add_wrong_cost",
     "file_path",
     "folder",
-    "help_text",
-    "label",
     "number",
-    "repeats",
     "scorer_name",
     "source_name",
     "suggestions",
-    "takes_value",
     "whole_number",
 ]
 
@@ -89,26 +85,6 @@ def suggestions(action: argparse.Action) -> tuple[str, ...]:
     if action.choices is not None:
         return tuple(action.choices)
     return next((names for type_, names in _SUGGESTIONS.items() if type_ is action.type), ())
-
-
-def takes_value(action: argparse.Action) -> bool:
-    """True for an option that is followed by a value, and for a positional argument."""
-    return action.nargs != 0
-
-
-def repeats(action: argparse.Action) -> bool:
-    """True where several values may be given."""
-    return action.nargs == "*" or isinstance(action, argparse._AppendAction)
-
-
-def help_text(action: argparse.Action) -> str:
-    """Return the help of an argument, its default filled in."""
-    return (action.help or "") % vars(action)
-
-
-def label(action: argparse.Action) -> str:
-    """Return what the reader types or replaces: ``--limit``, ``QUERY``."""
-    return action.option_strings[-1] if action.option_strings else str(action.metavar)
 
 
 def add_shared_options(parser: CommandParser) -> None:

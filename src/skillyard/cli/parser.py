@@ -98,7 +98,9 @@ def add_command(
 
     ``summary`` stands in lists of commands, ``about`` says more on the command's own page.
     """
-    parser = commands.add_parser(name, summary=summary, about=about, examples=examples)
+    parser = commands.add_parser(
+        name, help=summary, summary=summary, about=about, examples=examples
+    )
     parser.set_defaults(run_command=run)
     return parser
 
@@ -106,7 +108,7 @@ def add_command(
 def add_group(commands: Commands, name: str, summary: str) -> Commands:
     """Add a word that needs another one after it, and return where its commands are added."""
     usage = "%(prog)s COMMAND [options]"
-    return commands.add_parser(name, summary=summary, usage=usage).add_commands()
+    return commands.add_parser(name, help=summary, summary=summary, usage=usage).add_commands()
 
 
 def near(word: str, known: Iterable[str]) -> str:
