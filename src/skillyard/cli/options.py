@@ -124,19 +124,21 @@ def add_shared_options(parser: CommandParser) -> None:
 def add_caller(parser: CommandParser) -> None:
     """Add ``--caller``."""
     parser.add_argument(
-        "--caller", metavar="NAME", help="as this caller of the store sees it (default: all)"
+        "--caller",
+        metavar="NAME",
+        help="serve what this caller of the store may see (default: all)",
     )
 
 
 def add_explain(parser: CommandParser) -> None:
     """Add ``--explain``."""
-    parser.add_argument("--explain", action="store_true", help="show the tree behind each score")
+    parser.add_argument("--explain", action="store_true", help="show how each score is computed")
 
 
 def add_fallback(parser: CommandParser) -> None:
     """Add ``--fallback``."""
     parser.add_argument(
-        "--fallback", metavar="TAG", help="when nothing passes, take a skill with this tag"
+        "--fallback", metavar="TAG", help="when no skill passes, select one with this tag"
     )
 
 
@@ -148,7 +150,10 @@ def add_files(parser: CommandParser) -> None:
         default=[],
         metavar="PATH",
         type=file_path,
-        help="a path in play, matched with file patterns, never opened; may repeat",
+        help=(
+            "path of a file that the task is about: matched with file patterns, never "
+            "opened; may repeat"
+        ),
     )
 
 
@@ -158,7 +163,7 @@ def add_min_score(parser: CommandParser) -> None:
         "--min-score",
         metavar="X",
         type=number,
-        help="the floor below which nothing is chosen (default: the scorer's own)",
+        help="lowest score that is selected (default: the scorer's own)",
     )
 
 
@@ -180,7 +185,7 @@ def add_query(parser: CommandParser) -> None:
         metavar="QUERY",
         nargs="*",
         default=[],
-        help="what is to be done, in words; - reads it from standard input",
+        help="the task in words; - reads it from standard input",
     )
 
 
@@ -191,7 +196,7 @@ def add_recent(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="WHAT",
-        help="something that was done recently; may repeat",
+        help="a recent activity; may repeat",
     )
 
 
@@ -215,7 +220,9 @@ def add_state_dir(parser: CommandParser) -> None:
         "--state-dir",
         metavar="DIR",
         type=folder,
-        help="where a node keeps the store's skills, each one its own (default: in the cache)",
+        help=(
+            "folder of this node's copy of the store; one node, one folder (default: in the cache)"
+        ),
     )
 
 
@@ -248,7 +255,10 @@ def add_wrong_cost(parser: CommandParser) -> None:
         "--wrong-cost",
         metavar="X",
         type=number,
-        help="what a wrong skill costs where a missed one costs 1; sets the floor (default: 2)",
+        help=(
+            "cost of a wrong skill, relative to 1 for a missed one; sets the minimum score "
+            "(default: 2)"
+        ),
     )
 
 

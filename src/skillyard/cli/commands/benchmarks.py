@@ -45,7 +45,7 @@ def add_bench_run_command(commands: Commands) -> None:
         "rank skills for the queries of a file",
         run=bench_run,
         about=(
-            "Ignores every policy. Up to 50 skills with a score above zero for each "
+            "Ignores every selection policy. Writes up to 50 skills with a score above zero for each "
             'query. A query is {"id", "query", "files"?, "relevant"?: {skill id: grade}, '
             '"kind"?}; "request" may stand for "query", and "expect": [skill id, ...] '
             'for "relevant".'
@@ -116,8 +116,8 @@ def add_bench_score_command(commands: Commands) -> None:
         "measure a run against judged queries",
         run=bench_score,
         about=(
-            "A run is ours (JSON) or TREC's. Means over all queries with 95 % intervals, "
-            "and by kind."
+            "Reads JSON runs and TREC runs. Prints means over all queries with 95 % "
+            "intervals, and by kind."
         ),
         examples=(
             "skillyard bench score --run run.json --queries q.jsonl",
@@ -130,7 +130,7 @@ def add_bench_score_command(commands: Commands) -> None:
         "--qrels",
         metavar="FILE",
         type=file_path,
-        help="TREC judgements, instead of those of the queries",
+        help="TREC relevance judgements, instead of those of the queries",
     )
     _add_measure(parser)
 
@@ -156,12 +156,11 @@ def add_bench_compare_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "compare",
-        "say whether a second run is better or worse than a first",
+        "compare two runs",
         run=bench_compare,
         about=(
-            "Paired over queries: the difference, its 95 % bootstrap interval, and the "
-            "p-value of a sign-flip test. The exit code is 1 when the second run is "
-            "worse."
+            "Prints the paired difference over queries, its 95 % bootstrap interval, and the "
+            "p-value of a sign-flip test. The exit code is 1 when the second run is worse."
         ),
         examples=("skillyard bench compare before.json after.json --queries q.jsonl",),
     )
@@ -174,7 +173,7 @@ def add_bench_compare_command(commands: Commands) -> None:
         metavar="X",
         type=number,
         default=1.0,
-        help="the largest drop of a mean that is fine, whatever chance says (default: 1)",
+        help="largest acceptable drop of a mean, whatever the test says (default: 1)",
     )
 
 
@@ -236,9 +235,9 @@ def add_bench_replay_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "replay",
-        "ask logged queries again, and list what moved",
+        "run logged queries again, and list the changes",
         run=bench_replay,
-        about="The exit code is 1 when anything is different.",
+        about="The exit code is 1 when a result differs.",
         examples=(
             'skillyard select "clean this csv" --json >> log.jsonl',
             "skillyard bench replay log.jsonl",

@@ -17,7 +17,7 @@ def add_cache_stats_command(commands: Commands) -> None:
     add_command(
         commands,
         "stats",
-        "what is kept of remote answers",
+        "show the size of the cache of remote answers",
         run=cache_stats,
         examples=("skillyard cache stats",),
     )
@@ -42,7 +42,7 @@ def add_cache_clear_command(commands: Commands) -> None:
     add_command(
         commands,
         "clear",
-        "forget every remote answer",
+        "delete the cache of remote answers",
         run=cache_clear,
         examples=("skillyard cache clear",),
     )

@@ -19,14 +19,13 @@ def add_doctor_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "doctor",
-        "say what works here, what does not, and what to do about it",
+        "check the installation, and say what to do about each problem",
         run=doctor,
         about=(
-            "Looks at the installation and its extras, the library and its index, the "
-            "folders that skillyard writes, prompt hooks and approved projects, MCP "
-            "registrations, settings and environment variables. It only reads: it starts "
-            "no program and uses no network. The exit code is 1 when a finding is an "
-            "error."
+            "Checks the installation and its extras, the library and its index, the folders "
+            "that skillyard writes, prompt hooks and approved projects, MCP registrations, "
+            "settings and environment variables. It only reads: it starts no program and "
+            "uses no network. The exit code is 1 when a finding is an error."
         ),
         examples=(
             "skillyard doctor",

@@ -64,7 +64,7 @@ def _add_output_dir(parser: CommandParser) -> None:
         "--output-dir",
         metavar="DIR",
         type=folder,
-        help="where results and kept answers lie (default: results below the evals folder)",
+        help="folder of results and cached answers (default: results below the evals folder)",
     )
 
 
@@ -74,7 +74,7 @@ def add_results_dir(parser: CommandParser) -> None:
         "--results-dir",
         metavar="DIR",
         type=folder,
-        help="where results lie (default: results below the evals folder)",
+        help="folder of results (default: results below the evals folder)",
     )
 
 
@@ -84,7 +84,7 @@ def add_baselines_dir(parser: CommandParser) -> None:
         "--baselines-dir",
         metavar="DIR",
         type=folder,
-        help="where baselines lie (default: baselines below the evals folder)",
+        help="folder of baselines (default: baselines below the evals folder)",
     )
 
 
@@ -94,7 +94,7 @@ def add_eval_type(parser: CommandParser) -> None:
         "--eval-type",
         metavar="NAME",
         choices=("activation", "confusion", "effectiveness", "size_impact"),
-        help="only this one",
+        help="only this type",
     )
 
 
@@ -103,7 +103,7 @@ def add_gate(parser: CommandParser) -> None:
     parser.add_argument(
         "--gate",
         action="store_true",
-        help="exit with 1 when something became worse than its baseline",
+        help="exit with 1 when a result is worse than its baseline",
     )
 
 
@@ -113,7 +113,7 @@ def add_router_options(parser: CommandParser) -> None:
         "--router",
         metavar="NAME",
         choices=(*SCORERS, "model"),
-        help="who picks: a scorer, or `model` (default: hybrid, which asks no model)",
+        help="what picks the skill: a scorer, or `model` (default: hybrid, which needs no model)",
     )
     parser.add_argument(
         "--top-k",
@@ -122,18 +122,21 @@ def add_router_options(parser: CommandParser) -> None:
         help="a scorer picks at most K skills (default: 1)",
     )
     parser.add_argument(
-        "--min-score", metavar="X", type=number, help="a scorer's floor (default: its own)"
+        "--min-score",
+        metavar="X",
+        type=number,
+        help="lowest score that a scorer selects (default: its own)",
     )
 
 
 def add_judge_options(parser: CommandParser) -> None:
     """Add what says how answers are judged."""
-    parser.add_argument("--rejudge", action="store_true", help="judge every pair anew")
+    parser.add_argument("--rejudge", action="store_true", help="judge every pair again")
     parser.add_argument(
         "--orders",
         metavar="NAME",
         choices=("both", "single"),
-        help="judge each pair in both orders, or in a single drawn one (default: both)",
+        help="judge each pair in both orders, or in one chosen at random (default: both)",
     )
     parser.add_argument(
         "--labels",
@@ -142,7 +145,7 @@ def add_judge_options(parser: CommandParser) -> None:
         metavar="FILE",
         type=file_path,
         help=(
-            "pairs judged by people ({id, winner} a line), to hold the judge against; may repeat"
+            "pairs judged by people ({id, winner} a line), to compare the judge with; may repeat"
         ),
     )
 
@@ -153,7 +156,7 @@ def add_run_options(parser: CommandParser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="print the plan, what is kept, and the price; ask nobody",
+        help="print the plan, what is cached, and the price; send no request",
     )
     parser.add_argument("--model", metavar="ID", help="the model that answers")
     parser.add_argument(
@@ -166,7 +169,7 @@ def add_run_options(parser: CommandParser) -> None:
         help="anthropic, or openai for every server of that protocol",
     )
     parser.add_argument(
-        "--base-url", metavar="URL", help="ask this server instead of the provider's own"
+        "--base-url", metavar="URL", help="use this server instead of the provider's own"
     )
     parser.add_argument(
         "--runs", metavar="N", type=whole_number, help="repeat every case N times (default: 1)"
@@ -175,11 +178,11 @@ def add_run_options(parser: CommandParser) -> None:
         "--seed",
         metavar="N",
         type=whole_number,
-        help="of samples, slots and intervals (default: 42)",
+        help="seed of samples, slots and intervals (default: 42)",
     )
     _add_output_dir(parser)
     parser.add_argument(
-        "--limit", metavar="N", type=whole_number, help="only N cases, drawn by seed"
+        "--limit", metavar="N", type=whole_number, help="run only N cases, sampled by seed"
     )
     parser.add_argument(
         "--max-cost", metavar="USD", type=number, help="stop before spending more (US dollars)"
@@ -190,11 +193,9 @@ def add_run_options(parser: CommandParser) -> None:
     parser.add_argument(
         "--concurrency", metavar="N", type=whole_number, help="requests in flight at a time"
     )
-    parser.add_argument("--regenerate", action="store_true", help="make every answer anew")
-    parser.add_argument(
-        "--replay", action="store_true", help="answer from what is kept, without a network"
-    )
-    parser.add_argument("--resume", metavar="RUN", help="go on with this run, with its settings")
+    parser.add_argument("--regenerate", action="store_true", help="request every answer again")
+    parser.add_argument("--replay", action="store_true", help="use only cached answers, no network")
+    parser.add_argument("--resume", metavar="RUN", help="continue this run, with its settings")
     parser.add_argument(
         "--format",
         action="append",

@@ -31,7 +31,7 @@ def add_eval_compare_command(commands: Commands) -> None:
         "compare",
         "compare the latest results with their baselines",
         run=compare,
-        about="Informational: the exit code is 0 whatever became worse, unless --gate is given.",
+        about="The exit code is 0 even when results are worse, unless --gate is given.",
         examples=("skillyard eval compare", "skillyard eval compare --gate --format github"),
     )
     add_evals_dir(parser)
@@ -101,7 +101,7 @@ def add_eval_report_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "report",
-        "write the report of results: one HTML file, or Markdown, JUnit, GitHub",
+        "write a report of results: one HTML file, or Markdown, JUnit, GitHub",
         run=report,
         examples=("skillyard eval report", "skillyard eval report --format md --out -"),
     )
@@ -159,9 +159,9 @@ def add_eval_validate_rubrics_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "validate-rubrics",
-        "look for faults in rubrics",
+        "check rubrics for errors",
         run=validate_rubrics,
-        about="Tells every error with file, line and fix. The exit code is 1 when there is one.",
+        about="Prints every error with file, line and fix. The exit code is 1 when there is one.",
         examples=("skillyard eval validate-rubrics --root skills",),
     )
     add_evals_dir(parser)
@@ -192,7 +192,7 @@ def add_eval_baseline_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "baseline",
-        "keep the latest results as baselines, or show what is kept",
+        "save the latest results as baselines, or show the baselines",
         run=baseline,
         about="Refuses results of runs that were stopped, limited, or answered by a stand-in.",
         examples=("skillyard eval baseline save",),
@@ -239,11 +239,11 @@ def add_eval_init_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "init",
-        "write the first cases for a skill, to be edited",
+        "write first cases for a skill, to be edited",
         run=init,
         about=(
-            "Writes a rubric, requests that should and should not activate it, and a "
-            "candidate; never over a file that is there."
+            "Writes a rubric, requests that should and should not activate the skill, and a "
+            "candidate. Never overwrites a file."
         ),
         examples=("skillyard eval init git-bisect --root skills",),
     )
@@ -277,7 +277,7 @@ def add_eval_suggest_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "suggest",
-        "what would make a skill fire where it should, and not where it should not",
+        "suggest changes that make a skill activate when it should, and only then",
         run=suggest,
         examples=("skillyard eval suggest git-bisect --root skills",),
     )

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from skillyard.usecases.evaluating import EvalOptions
 
 _ABOUT_RUNS = (
-    "Everything that is paid for is kept, so running it again, or after an "
-    "interrupt, asks only for what is missing. The exit code is 3 when a budget "
-    "or an interrupt stopped it, 4 when no case had a result."
+    "Model answers are cached, so a second run, or a run after an interrupt, "
+    "requests only what is missing. The exit code is 3 when a budget or an interrupt "
+    "stopped the run, 4 when no case has a result."
 )
 _LISTED = 20
 """Most missing entries that are named outside of JSON."""

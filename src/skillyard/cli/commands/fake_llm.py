@@ -18,12 +18,12 @@ def add_fake_llm_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "fake-llm",
-        "a server that speaks both APIs and thinks nothing: for tries without a key",
+        "run a stand-in for a model server, to try evaluations without a key",
         run=fake_llm,
         about=(
-            "Listens on this machine alone and prints the variables to set; any text "
-            "will do as a key. What it answers says nothing about any model or skill, "
-            "and every result made with it says so."
+            "Serves both APIs on this machine only, and prints the variables to set; any "
+            "text is a valid key. Its answers say nothing about any model or skill, and "
+            "every result made with it says so."
         ),
         examples=("skillyard fake-llm", "skillyard fake-llm --latency-ms 50 --fault 529=3"),
     )
@@ -35,14 +35,17 @@ def add_fake_llm_command(commands: Commands) -> None:
         help="how it judges (default: honest)",
     )
     parser.add_argument(
-        "--latency-ms", metavar="N", type=whole_number, help="wait so long before every answer"
+        "--latency-ms", metavar="N", type=whole_number, help="delay before every answer"
     )
     parser.add_argument(
         "--fault",
         action="append",
         default=[],
         metavar="NAME",
-        help="fail the next request so, or the next N (NAME=N), or all (NAME=always); may repeat",
+        help=(
+            "fail the next request this way, or the next N (NAME=N), or all (NAME=always); "
+            "may repeat"
+        ),
     )
 
 

@@ -17,7 +17,7 @@ def add_help_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "help",
-        "explain a command",
+        "show the help of a command",
         run=print_help,
         about="Prints the same page as --help after the command.",
         examples=("skillyard help select", "skillyard help index build"),

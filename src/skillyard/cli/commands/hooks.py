@@ -22,24 +22,26 @@ def _add_hook_options(parser: CommandParser) -> None:
         metavar="N",
         type=whole_number,
         default=0,
-        help="put at most N characters of the instructions into the answer (default: 0)",
+        help="include at most N characters of the instructions (default: 0)",
     )
     add_min_score(parser)
     add_wrong_cost(parser)
     parser.add_argument(
-        "--no-perhaps", action="store_true", help="say nothing where a skill only perhaps fits"
+        "--no-perhaps",
+        action="store_true",
+        help="print nothing when a skill is only a possible fit",
     )
     parser.add_argument(
         "--budget-ms",
         metavar="N",
         type=whole_number,
         default=500,
-        help="answer nothing rather than later than this (default: 500)",
+        help="print nothing after this time (default: 500)",
     )
     parser.add_argument(
         "--no-refresh",
         action="store_true",
-        help="never bring the index up to date in the background",
+        help="do not update the index in the background",
     )
 
 
@@ -61,9 +63,9 @@ def add_hook_claude_code_command(commands: Commands) -> None:
         "answer a prompt hook of Claude Code from standard input",
         run=hook_claude_code,
         about=(
-            "Reads the host's JSON, prints the skill that fits and why, or nothing. "
-            "Looks at the user's agent folders, at --root, and at a project that "
-            "`skillyard trust` has approved. Exits with 0 whatever comes."
+            "Reads the host's JSON and prints the skill that fits and why, or nothing. Reads "
+            "the user's agent folders, --root, and a project that `skillyard trust` has "
+            "approved. The exit code is always 0."
         ),
         examples=("skillyard hook claude-code < payload.json",),
     )
@@ -82,7 +84,7 @@ def add_hook_codex_command(commands: Commands) -> None:
         "codex",
         "answer a prompt hook of Codex from standard input",
         run=hook_codex,
-        about="As `skillyard hook claude-code`, which says more.",
+        about="Works like `skillyard hook claude-code`; see its help.",
         examples=("skillyard hook codex < payload.json",),
     )
     _add_hook_options(parser)
@@ -112,12 +114,12 @@ def add_hook_install_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "install",
-        "put the prompt hook into a host's settings",
+        "install the prompt hook in a host's settings",
         run=hook_install,
         about=(
-            "Without HOST: every host whose settings folder is there. The hook gets the "
-            "options named here, and --root. Doing it again changes nothing; all else in "
-            "the file stays as it is."
+            "Without HOST, installs it for every host that has a settings folder. The hook "
+            "runs with the options given here, and --root. Installing again changes nothing; "
+            "other settings stay unchanged."
         ),
         examples=("skillyard hook install", "skillyard hook install codex --max-chars 2000"),
     )
@@ -126,7 +128,7 @@ def add_hook_install_command(commands: Commands) -> None:
         "--file",
         metavar="SETTINGS",
         type=file_path,
-        help="this settings file instead of the user's own",
+        help="use this settings file instead of the user's",
     )
     _add_hook_options(parser)
 
@@ -164,11 +166,11 @@ def add_hook_uninstall_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "uninstall",
-        "take the prompt hook out of a host's settings",
+        "remove the prompt hook from a host's settings",
         run=hook_uninstall,
         about=(
-            "Takes out what `skillyard hook install` put there, and nothing else. The "
-            "exit code is 1 when there was nothing to take out."
+            "Removes what `skillyard hook install` added, and nothing else. The exit code is "
+            "1 when there was nothing to remove."
         ),
         examples=("skillyard hook uninstall claude-code",),
     )
@@ -177,7 +179,7 @@ def add_hook_uninstall_command(commands: Commands) -> None:
         "--file",
         metavar="SETTINGS",
         type=file_path,
-        help="this settings file instead of the user's own",
+        help="use this settings file instead of the user's",
     )
 
 

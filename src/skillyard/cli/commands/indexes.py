@@ -36,12 +36,12 @@ def add_index_build_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "build",
-        "make the index of a library anew",
+        "build the index of a library",
         run=index_build,
         about=(
-            "The index lies in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, "
-            "else ~/.cache; on Windows %LOCALAPPDATA%) and keeps itself up to date: "
-            "rank, select and why use it without being told."
+            "The index is stored in the cache folder (SKILLYARD_CACHE, else XDG_CACHE_HOME, "
+            "else ~/.cache; on Windows %LOCALAPPDATA%). It is updated automatically; rank, "
+            "select and why always use it."
         ),
         examples=("skillyard index build", "skillyard index build skills --adapt"),
     )
@@ -49,10 +49,10 @@ def add_index_build_command(commands: Commands) -> None:
     parser.add_argument(
         "--adapt",
         action="store_true",
-        help="learn the meaning of the library's own words, without labels",
+        help="adapt the embedding to the words of the library, without labels",
     )
     parser.add_argument(
-        "--watch", action="store_true", help="stay, and follow the files until interrupted"
+        "--watch", action="store_true", help="keep running and update the index when files change"
     )
 
 
@@ -94,7 +94,7 @@ def add_index_status_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "status",
-        "say whether a library has an index, and in which state",
+        "show the state of the index of a library",
         run=index_status,
         about="The exit code is 1 unless the index is current.",
         examples=("skillyard index status",),

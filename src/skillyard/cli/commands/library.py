@@ -24,10 +24,10 @@ def add_list_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "list",
-        "every skill found",
+        "list every skill",
         run=list_,
         about=(
-            "Lists name, layout, estimated tokens and tags of every skill, and the files "
+            "Prints name, layout, estimated tokens and tags of every skill, and the files "
             "that did not load."
         ),
         examples=("skillyard list", "skillyard list ~/skills --tag git", "skillyard list --json"),
@@ -72,7 +72,7 @@ def add_check_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "check",
-        "look for faults in skill files",
+        "check skill files for errors",
         run=check,
         about=(
             "Exits with 1 when a finding is an error, with --strict also when one is a "
@@ -180,7 +180,7 @@ def add_show_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "show",
-        "one skill: card, outline, instructions, files",
+        "show one skill: card, outline, instructions, files",
         run=show,
         examples=("skillyard show git-bisect", "skillyard show git-bisect --section Steps"),
     )

@@ -34,8 +34,8 @@ def add_log_show_command(commands: Commands) -> None:
         "print the last entries of a decision log",
         run=log_show,
         about=(
-            "SKILLYARD_LOG=FILE logs every selection as one line of JSON, with digests "
-            "of what was asked; SKILLYARD_LOG_TEXT=1 keeps the text."
+            "SKILLYARD_LOG=FILE logs every selection as one line of JSON, with a digest of "
+            "the request; SKILLYARD_LOG_TEXT=1 also logs its text."
         ),
         examples=("skillyard log show decisions.jsonl", "skillyard log show --hook --limit 5"),
     )
@@ -43,7 +43,9 @@ def add_log_show_command(commands: Commands) -> None:
         "log", metavar="LOG", nargs="?", type=file_path, help="the log (default: SKILLYARD_LOG)"
     )
     parser.add_argument(
-        "--hook", action="store_true", help="the prompt hook's own log: why answers were empty"
+        "--hook",
+        action="store_true",
+        help="read the prompt hook's own log, which says why answers were empty",
     )
     add_limit(parser, "show the last K entries", 20)
 
@@ -123,9 +125,9 @@ def add_log_replay_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "replay",
-        "ask logged queries again, and list what moved",
+        "run logged queries again, and list the changes",
         run=log_replay,
-        about="For logs with text. The exit code is 1 when anything is different.",
+        about="Needs a log with text. The exit code is 1 when a result differs.",
         examples=("skillyard log replay decisions.jsonl --root skills",),
     )
     parser.add_argument(

@@ -30,7 +30,7 @@ def add_summary_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "summary",
-        "the catalogue of skills for a system prompt",
+        "print the catalogue of skills for a system prompt",
         run=summary,
         examples=(
             "skillyard summary --format xml --budget-tokens 800",
@@ -49,7 +49,7 @@ def add_summary_command(commands: Commands) -> None:
         "--budget-tokens", metavar="N", type=whole_number, help="fit into N estimated tokens"
     )
     parser.add_argument(
-        "--query", metavar="Q", help="when not all fit, keep those that rank first for Q"
+        "--query", metavar="Q", help="when not all fit, keep those that rank highest for Q"
     )
     add_scorer(parser)
     parser.add_argument(
@@ -68,7 +68,7 @@ def add_summary_command(commands: Commands) -> None:
         "--budget",
         metavar="N",
         type=whole_number,
-        help="with --host: another budget than its own, in its unit",
+        help="with --host: use this budget instead of the host's, in its unit",
     )
     parser.add_argument(
         "--fit",
@@ -79,7 +79,7 @@ def add_summary_command(commands: Commands) -> None:
         "--use",
         metavar="FILE",
         type=file_path,
-        help="with --host: a decision log, or JSON lines with ids, that says what was used",
+        help="with --host: a decision log, or JSON lines with ids, of the skills that were used",
     )
 
 
@@ -148,9 +148,9 @@ def add_inject_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "inject",
-        "the prompt with the best skill's instructions before it",
+        "print a prompt with the instructions of the best skill before it",
         run=inject,
-        about="When no skill fits, the prompt is printed as it is, and the exit code is 0.",
+        about="When no skill fits, the prompt is printed unchanged, and the exit code is 0.",
         examples=('skillyard inject "clean this csv file"', "skillyard inject --file prompt.txt"),
     )
     parser.add_argument(
@@ -176,7 +176,9 @@ def add_inject_command(commands: Commands) -> None:
     parser.add_argument(
         "--fence",
         action="store_true",
-        help="put a new random word into both lines of the frame, which no skill can know",
+        help=(
+            "put a new random word into both lines of the frame, so that no skill can imitate it"
+        ),
     )
     add_scorer(parser)
     add_min_score(parser)

@@ -19,12 +19,12 @@ def add_search_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "search",
-        "search marketplaces, repositories and sites for skills that are not here",
+        "search marketplaces, repositories and sites for skills",
         run=search,
         about=(
-            "Asks every source at once, fetches what they found, and ranks it. A source "
-            "that fails is named. Exits with 1 when nothing was found, with 4 when every "
-            "source failed."
+            "Queries all sources at once, fetches the skills they return, and ranks them. "
+            "Reports every source that fails. Exits with 1 when no skill was found, with 4 "
+            "when every source failed."
         ),
         examples=(
             'skillyard search "fill in pdf forms"',
@@ -38,11 +38,11 @@ def add_search_command(commands: Commands) -> None:
         default=[],
         metavar="NAME",
         type=source_name,
-        help="ask this source; may repeat (default: those that the settings enable)",
+        help="query this source; may repeat (default: those that the settings enable)",
     )
     add_limit(parser, "show at most K skills", 10)
     parser.add_argument(
-        "--references", action="store_true", help="fetch the documents beside each skill too"
+        "--references", action="store_true", help="also fetch the reference documents of each skill"
     )
     add_scorer(parser)
     add_explain(parser)
@@ -84,13 +84,12 @@ def add_add_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "add",
-        "fetch one skill by name or address, and print it or keep it",
+        "fetch one skill by name or address, and print or install it",
         run=add,
         about=(
-            "Without --into the SKILL.md is printed. With it every file is checked, "
-            "written beside the place and renamed; skills-lock.json notes commit and "
-            "digest. Nothing that was edited is replaced. Exits with 4 when no source "
-            "could be asked."
+            "Without --into, prints the SKILL.md. With it, checks every file, installs the "
+            "folder in one step, and pins its commit and digest in skills-lock.json. Local "
+            "changes are never overwritten. Exits with 4 when no source could be reached."
         ),
         examples=(
             "skillyard add pdf",
@@ -102,10 +101,12 @@ def add_add_command(commands: Commands) -> None:
         "name", metavar="NAME", help="a name, owner/repo, owner/repo/id, or an address"
     )
     parser.add_argument(
-        "--into", metavar="DIR", type=folder, help="write it to a folder of its name in DIR"
+        "--into", metavar="DIR", type=folder, help="install it in DIR, in a folder of its name"
     )
     parser.add_argument(
-        "--yes", action="store_true", help="also where its name looks like one that is there"
+        "--yes",
+        action="store_true",
+        help="install even if its name looks like that of an installed skill",
     )
 
 

@@ -40,7 +40,8 @@ def add_rank_command(commands: Commands) -> None:
         "rank the skills for a request",
         run=rank,
         about=(
-            "Shows the ranking as it is, without a floor. Exits with 1 when no skill has a score."
+            "Prints the full ranking, without a minimum score. Exits with 1 when no skill "
+            "has a score."
         ),
         examples=(
             'skillyard rank "review a terraform plan"',
@@ -82,7 +83,7 @@ def add_select_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "select",
-        "choose skills for a request, or abstain",
+        "select skills for a request, or abstain",
         run=select,
         about="Exits with 1 when it abstains.",
         examples=(
@@ -100,10 +101,10 @@ def add_select_command(commands: Commands) -> None:
         "--top-k",
         metavar="K",
         type=whole_number,
-        help="choose at most K (default: the scorer's own)",
+        help="select at most K skills (default: the scorer's own)",
     )
     add_fallback(parser)
-    add_limit(parser, "name at most K of the others", None)
+    add_limit(parser, "list at most K of the rejected skills", None)
     add_tag(parser)
     add_not_tag(parser)
     add_references(parser)
@@ -134,7 +135,7 @@ def add_evaluate_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "evaluate",
-        "confidence by file patterns and keywords (skill_evaluate)",
+        "rate skills by file patterns and keywords (skill_evaluate)",
         run=evaluate,
         about="Exits with 1 when no skill reaches the threshold.",
         examples=('skillyard evaluate --text "test the login form" --files tests/login.spec.ts',),
@@ -149,7 +150,7 @@ def add_evaluate_command(commands: Commands) -> None:
         metavar="X",
         type=number,
         default=0.3,
-        help="least confidence, 0 to 1 (default: 0.3)",
+        help="minimum confidence, 0 to 1 (default: 0.3)",
     )
     add_limit(parser, "at most K results", 10)
     parser.add_argument(
@@ -186,7 +187,7 @@ def add_why_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "why",
-        "why a skill stands where it stands, and what beats it",
+        "explain the rank of one skill, and which skills rank higher",
         run=why,
         examples=('skillyard why git-bisect "find the commit that broke the build"',),
     )
@@ -202,7 +203,7 @@ def add_why_command(commands: Commands) -> None:
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="show how the score is computed, and those of the skills above it",
+        help="show how the score is computed, also of the skills that rank higher",
     )
 
 

@@ -22,16 +22,13 @@ def add_serve_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "serve",
-        (
-            "answer over HTTP and MCP: search, rank, select, evaluate, why, and the "
-            "skills themselves"
-        ),
+        ("serve search, rank, select, evaluate, why and the skills over HTTP and MCP"),
         run=serve,
         about=(
-            "Another address than this machine's, and a name that others use "
-            "(--allow-host), need a bearer token: in SKILLYARD_HTTP_TOKEN, or in a file "
-            "that SKILLYARD_HTTP_TOKEN_FILE names. Stops on SIGINT and SIGTERM, after "
-            "the requests that are running."
+            "Listening beyond this machine, or under a public name (--allow-host), requires "
+            "a bearer token in SKILLYARD_HTTP_TOKEN, or in the file that "
+            "SKILLYARD_HTTP_TOKEN_FILE names. On SIGINT and SIGTERM the server completes the "
+            "running requests and stops."
         ),
         examples=(
             "skillyard serve",
@@ -51,10 +48,12 @@ def add_serve_command(commands: Commands) -> None:
         "--mcp",
         metavar="HOW",
         choices=("stdio", "http"),
-        help="serve MCP alone: stdio for one client, http at /mcp for many",
+        help="serve only MCP: stdio for one client, http at /mcp for many",
     )
     parser.add_argument(
-        "--http", action="store_true", help="serve HTTP with a page, and MCP at /mcp (the default)"
+        "--http",
+        action="store_true",
+        help="serve HTTP with a web page, and MCP at /mcp (the default)",
     )
     parser.add_argument(
         "--host",
@@ -81,7 +80,7 @@ def add_serve_command(commands: Commands) -> None:
         metavar="SECONDS",
         type=number,
         default=0.0,
-        help="not ready (/readyz) when last up to date longer ago than this (default: never)",
+        help="report not ready (/readyz) when the data is older than this (default: never)",
     )
     parser.add_argument(
         "--log-format",
@@ -90,28 +89,28 @@ def add_serve_command(commands: Commands) -> None:
         help="log lines for people (text) or as JSON (default: text on a terminal, else json)",
     )
     parser.add_argument(
-        "--local-only", action="store_true", help="search the library alone, never a remote"
+        "--local-only", action="store_true", help="search only the library, no remote source"
     )
     parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="a name by which clients call the service, through a proxy say; may repeat",
+        help="host name that clients use, for example through a proxy; may repeat",
     )
     parser.add_argument(
         "--allow-origin",
         action="append",
         default=[],
         metavar="ORIGIN",
-        help="a web origin whose pages may ask (https://NAME); may repeat",
+        help="web origin whose pages may call the service (https://NAME); may repeat",
     )
     parser.add_argument(
         "--trust-proxy",
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="an address or network whose X-Forwarded-For names the client; may repeat",
+        help="proxy address or network whose X-Forwarded-For header is trusted; may repeat",
     )
 
 

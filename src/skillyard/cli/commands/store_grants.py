@@ -33,13 +33,13 @@ def add_store_grant_command(commands: Commands) -> None:
         "grant",
         "let a caller see a tenant's skills, or some of them",
         run=grant,
-        about="A grant of a namespace holds for all below it. Grants add up.",
+        about="A grant of a namespace includes all below it. Grants add up.",
         examples=(
             "skillyard store grant team-a --tenant acme",
             "skillyard store grant team-b --tenant acme --namespace web --place csv-cleaning",
         ),
     )
-    parser.add_argument("caller", metavar="CALLER", help="who is to see them")
+    parser.add_argument("caller", metavar="CALLER", help="caller who gets access")
     add_store(parser)
     add_tenant(parser)
     add_namespace(parser)
@@ -58,12 +58,14 @@ def add_store_revoke_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "revoke",
-        "take back what was granted, or some places of it",
+        "revoke a grant, or some places of it",
         run=revoke,
-        about="Without --place everything of that namespace, lists of places too.",
+        about=(
+            "Without --place, revokes all grants of that namespace, also those of single places."
+        ),
         examples=("skillyard store revoke team-a --tenant acme",),
     )
-    parser.add_argument("caller", metavar="CALLER", help="who is to see them no longer")
+    parser.add_argument("caller", metavar="CALLER", help="caller who loses access")
     add_store(parser)
     add_tenant(parser)
     add_namespace(parser)
@@ -96,9 +98,9 @@ def _print_grant(done: storing.StoreGranted, console: Console) -> int:
 def add_store_grants_command(commands: Commands) -> None:
     """Declare ``store grants``."""
     parser = add_command(
-        commands, "grants", "who may see what", run=grants, examples=("skillyard store grants",)
+        commands, "grants", "list the grants", run=grants, examples=("skillyard store grants",)
     )
-    parser.add_argument("caller", metavar="CALLER", nargs="?", help="only what this caller may see")
+    parser.add_argument("caller", metavar="CALLER", nargs="?", help="only grants of this caller")
     add_store(parser)
 
 

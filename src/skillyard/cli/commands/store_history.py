@@ -29,12 +29,14 @@ def add_store_withdraw_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "withdraw",
-        "take skills out of the catalog; their past stays",
+        "withdraw skills from the catalog; their history stays",
         run=withdraw,
-        about="Exits with 1 when a place held nothing.",
+        about="Exits with 1 when there was no skill at a place.",
         examples=("skillyard store withdraw tools/old-one --tenant acme",),
     )
-    parser.add_argument("place", metavar="PLACE", nargs="*", default=[], help="where they stand")
+    parser.add_argument(
+        "place", metavar="PLACE", nargs="*", default=[], help="place of a skill in the catalog"
+    )
     add_store(parser)
     add_tenant(parser)
     add_namespace(parser)
@@ -65,16 +67,16 @@ def add_store_rollback_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "rollback",
-        "make a tenant's skills what they were at a generation",
+        "restore a tenant's skills to an earlier generation",
         run=rollback,
-        about="That is a new generation too, so it can be taken back the same way.",
+        about="This makes a new generation, so it can be undone in the same way.",
         examples=("skillyard store rollback 41 --tenant acme",),
     )
     parser.add_argument(
         "generation",
         metavar="GENERATION",
         type=whole_number,
-        help="its number, as the log tells it",
+        help="number of the generation, as in the log",
     )
     add_store(parser)
     add_tenant(parser)
@@ -111,7 +113,7 @@ def add_store_log_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "log",
-        "what made the last generations, newest first",
+        "list the last generations, newest first",
         run=log,
         examples=("skillyard store log --limit 5",),
     )
@@ -138,11 +140,11 @@ def add_store_history_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "history",
-        "every version of a skill, oldest first",
+        "list every version of a skill, oldest first",
         run=history,
         examples=("skillyard store history csv-cleaning --tenant acme",),
     )
-    parser.add_argument("place", metavar="PLACE", help="where it stands or stood")
+    parser.add_argument("place", metavar="PLACE", help="place of the skill, now or in the past")
     add_store(parser)
     add_tenant(parser)
     add_namespace(parser)

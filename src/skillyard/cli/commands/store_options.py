@@ -24,7 +24,9 @@ PUBLISHER = "SKILLYARD_PUBLISHER"
 
 def add_tenant(parser: CommandParser) -> None:
     """Add ``--tenant``."""
-    parser.add_argument("--tenant", metavar="TENANT", required=True, help="whose skills")
+    parser.add_argument(
+        "--tenant", metavar="TENANT", required=True, help="tenant that owns the skills"
+    )
 
 
 def add_namespace(parser: CommandParser) -> None:
@@ -32,7 +34,7 @@ def add_namespace(parser: CommandParser) -> None:
     parser.add_argument(
         "--namespace",
         metavar="NAME",
-        help="the part of the tenant, words joined by / (default: its top)",
+        help="part of the tenant, words joined by / (default: its top)",
     )
 
 
@@ -48,7 +50,7 @@ def add_publisher(parser: CommandParser) -> None:
     parser.add_argument(
         "--publisher",
         metavar="NAME",
-        help="who does it, for the log (default: SKILLYARD_PUBLISHER, else the login's name)",
+        help="name in the log (default: SKILLYARD_PUBLISHER, else the login name)",
     )
 
 
@@ -59,7 +61,9 @@ def add_durability(parser: CommandParser) -> None:
         metavar="WHEN",
         choices=("local", "synchronous"),
         default="local",
-        help="acknowledged when it is on the disk here, or on a standby too (default: local)",
+        help=(
+            "acknowledge when the data is on the local disk, or also on a standby (default: local)"
+        ),
     )
 
 

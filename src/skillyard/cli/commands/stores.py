@@ -49,11 +49,11 @@ def add_store_init_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "init",
-        "make the tables of a catalog store",
+        "create the tables of a catalog store",
         run=init,
         about=(
-            "A store that is there stays as it is. In PostgreSQL this makes the role "
-            "skillyard_reader too, which needs CREATEROLE."
+            "An existing store is left unchanged. In PostgreSQL this also creates the role "
+            "skillyard_reader, which needs CREATEROLE."
         ),
         examples=("skillyard store init --store sqlite:///catalog.db",),
     )
@@ -72,9 +72,9 @@ def add_store_migrate_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "migrate",
-        "bring the tables of a catalog store up to date",
+        "migrate the tables of a catalog store to this version",
         run=migrate,
-        about="Steps lead forward only: an older skillyard refuses the store from then on.",
+        about="There is no way back: older versions of skillyard refuse a migrated store.",
         examples=("skillyard store migrate",),
     )
     add_store(parser)
@@ -105,10 +105,10 @@ def add_store_publish_command(commands: Commands) -> None:
         "publish skill folders and JSON lines to a catalog store",
         run=publish,
         about=(
-            "What stands already is neither parsed nor sent, so publishing again, or "
-            "after an interrupt, does only what is left. Bad files and lines are told "
-            "and stop no other; the exit code is then 1. Interrupted, it ends with 3 "
-            "after the batch under way."
+            "Skills that are published already are neither parsed nor sent, so a second run, "
+            "or a run after an interrupt, does only what is left. Bad files and lines are "
+            "reported and skipped; the exit code is then 1. On an interrupt it completes the "
+            "current batch and exits with 3."
         ),
         examples=(
             "skillyard store publish skills --tenant acme",
@@ -143,14 +143,17 @@ def add_store_publish_command(commands: Commands) -> None:
     )
     add_durability(parser)
     parser.add_argument(
-        "--jobs", metavar="N", type=whole_number, help="worker processes (default: one a processor)"
+        "--jobs",
+        metavar="N",
+        type=whole_number,
+        help="worker processes (default: one per processor)",
     )
     parser.add_argument(
         "--batch",
         metavar="N",
         type=whole_number,
         default=2000,
-        help="skills of one generation (default: 2000)",
+        help="skills in one generation (default: 2000)",
     )
     parser.add_argument(
         "--partition",
@@ -160,10 +163,10 @@ def add_store_publish_command(commands: Commands) -> None:
     parser.add_argument(
         "--prune",
         action="store_true",
-        help="withdraw what stands under namespace and source and is gone",
+        help="withdraw skills of the namespace and source that no longer exist",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="read and compare, and publish nothing"
+        "--dry-run", action="store_true", help="read and compare, but publish nothing"
     )
 
 
@@ -242,7 +245,7 @@ def add_store_status_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "status",
-        "how a catalog store is: schema, generation, skills, standbys",
+        "show the state of a catalog store: schema, generation, skills, standbys",
         run=status,
         examples=("skillyard store status --store postgresql://owner@db/skills",),
     )
@@ -268,11 +271,11 @@ def add_store_sync_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "sync",
-        "bring a node's folder to the store's last generation",
+        "update a node's folder to the store's last generation",
         run=store_sync,
         about=(
-            "Interrupted, it goes on where it was the next time. A node that serves the "
-            "folder follows by itself and wants it for itself."
+            "After an interrupt the next run continues where this one stopped. A node that "
+            "serves the folder updates it by itself and must be its only user."
         ),
         examples=(
             "skillyard store sync --store sqlite:///catalog.db --state-dir node",
@@ -283,11 +286,12 @@ def add_store_sync_command(commands: Commands) -> None:
     add_caller(parser)
     add_state_dir(parser)
     parser.add_argument(
-        "--jobs", metavar="N", type=whole_number, help="worker processes (default: one a processor)"
+        "--jobs",
+        metavar="N",
+        type=whole_number,
+        help="worker processes (default: one per processor)",
     )
-    parser.add_argument(
-        "--watch", action="store_true", help="stay, and follow the store until interrupted"
-    )
+    parser.add_argument("--watch", action="store_true", help="keep running and follow the store")
 
 
 def store_sync(args: Namespace, console: Console) -> int:

@@ -23,9 +23,9 @@ def add_trust_command(commands: Commands) -> None:
         "approve the skills of a project for the prompt hook",
         run=trust,
         about=(
-            "Approves every skill of the project as it is now, with the files beside it. "
-            "What is edited, added or moved later is not used until this is done again. "
-            "The exit code of --revoke is 1 when there was no approval."
+            "Approves every skill of the project in its current state, with the files beside "
+            "it. Skills that are edited, added or moved later are not used until they are "
+            "approved again. The exit code of --revoke is 1 when there was no approval."
         ),
         examples=(
             "skillyard trust",
@@ -36,8 +36,8 @@ def add_trust_command(commands: Commands) -> None:
     parser.add_argument(
         "dir", metavar="DIR", nargs="?", type=folder, help="the project (default: .)"
     )
-    parser.add_argument("--revoke", action="store_true", help="take the approval back")
-    parser.add_argument("--list", action="store_true", help="list the projects that are approved")
+    parser.add_argument("--revoke", action="store_true", help="revoke the approval")
+    parser.add_argument("--list", action="store_true", help="list the approved projects")
 
 
 def trust(args: Namespace, console: Console) -> int:
