@@ -45,8 +45,8 @@ def add_bench_run_command(commands: Commands) -> None:
         "rank skills for the queries of a file",
         run=bench_run,
         about=(
-            "Ignores every selection policy. Writes up to 50 skills with a score above zero for each "
-            'query. A query is {"id", "query", "files"?, "relevant"?: {skill id: grade}, '
+            "Ignores every selection policy. Writes up to 50 skills with a score above zero "
+            'for each query. A query is {"id", "query", "files"?, "relevant"?: {skill id: grade}, '
             '"kind"?}; "request" may stand for "query", and "expect": [skill id, ...] '
             'for "relevant".'
         ),

@@ -88,7 +88,7 @@ def add_add_command(commands: Commands) -> None:
         run=add,
         about=(
             "Without --into, prints the SKILL.md. With it, checks every file, installs the "
-            "folder in one step, and pins its commit and digest in skills-lock.json. Local "
+            "folder atomically, and pins its commit and digest in skills-lock.json. Local "
             "changes are never overwritten. Exits with 4 when no source could be reached."
         ),
         examples=(
