@@ -1,7 +1,10 @@
 """The grammar of the command line: the tree of its parsers, and what they make of the arguments.
 
 Only the module of the command that is typed is loaded. Options that every command has are
-understood before and after the command; the words of a request may stand between options.
+understood before and after the command; the words of a request may stand between options. argparse
+does neither when it goes from a parser to a subparser: it starts with new values, and it reads a
+subparser's arguments in order. So the words are followed here, and the parser of the command adds
+to the values that stand before it.
 """
 
 from __future__ import annotations
