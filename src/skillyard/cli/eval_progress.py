@@ -1,4 +1,4 @@
-"""How far an evaluation is: cases, requests, rate, money and the time that is left."""
+"""Progress of an evaluation: cases, requests, rate, money and the time that is left."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["eval_progress", "remark"]
 def eval_progress(
     console: Console, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[Step], None]]:
-    """Yield a function that keeps the line up to date; it does nothing where nobody watches."""
+    """Yield a function that keeps the line up to date; it does nothing without a terminal."""
     began = clock()
     with progress("evaluating", console, clock) as step:
 
@@ -33,7 +33,7 @@ def eval_progress(
 
 
 def remark(now: Step, elapsed_s: float) -> str:
-    """Return what stands behind the bar: rate, money where any was spent, time left."""
+    """Return the text after the bar: rate, money if any was spent, time left."""
     if elapsed_s <= 0 or not now.done:
         return ""
     rate = now.done / elapsed_s

@@ -16,7 +16,7 @@ _HANG = 4
 
 
 def findings(result: Checked) -> Iterator[Block]:
-    """Draw what was fixed, the findings, how often each rule speaks, and the counts."""
+    """Draw the fixes, the findings, the counts by rule, and the totals."""
     yield from _fixes(result)
     for _, of_file in groupby(result.diagnostics, key=lambda item: item.path):
         for item in of_file:

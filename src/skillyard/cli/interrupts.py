@@ -1,4 +1,4 @@
-"""An interrupt that lets a long job end well."""
+"""Interrupts that let a long job complete its current step."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ class ReportProgress(Protocol):
     """Takes how much is done, of how much, and a remark if there is one."""
 
     def __call__(self, done: int, total: int | None, remark: str = "") -> None:
-        """Bring the line up to date; a total of None is not known."""
+        """Update the line; None stands for an unknown total."""
 
 
 @contextmanager
 def progress(
     what: str, console: Console, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[ReportProgress | None]:
-    """Yield a function that keeps the line up to date; None when nobody watches."""
+    """Yield a function that updates the line; None without a terminal."""
     if console.quiet or sys.stderr is None or not is_terminal(sys.stderr):
         yield None
         return
@@ -55,7 +55,7 @@ class _Bar:
         self._rate: Rate | None = None
 
     def step(self, done: int, total: int | None, remark: str = "") -> None:
-        """Bring the line up to date; a job without a remark of its own gets its rate."""
+        """Update the line; without a remark it shows the rate."""
         now = self._clock()
         if now < self._next or total == 0:
             return
@@ -87,4 +87,4 @@ class _Bar:
             sys.stderr.write(text)
             sys.stderr.flush()
         except (OSError, ValueError):
-            self._next = float("inf")  # nobody watches any more
+            self._next = float("inf")  # the terminal is gone

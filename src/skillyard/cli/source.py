@@ -66,8 +66,8 @@ def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed
         part = getattr(catalog, "building", None)
         if part is not None:
             console.note(
-                f"another process is still making the index: this answers from {part.done:,} of "
-                f"{part.total:,} files; ask again when it has finished"
+                f"another process is still building the index: this answer covers {part.done:,} of "
+                f"{part.total:,} files; run it again when that has finished"
             )
         return catalog
     from skillyard.catalog import read_catalog

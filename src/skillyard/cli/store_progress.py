@@ -1,4 +1,4 @@
-"""How far a publish is: skills, rate and the time that is left.
+"""Progress of a publish: skills, rate and the time that is left.
 
 On a terminal that is one line that changes; elsewhere a line now and then, or with ``--json`` a
 JSON document. All of it goes to standard error.
@@ -30,7 +30,7 @@ EVERY_S = 10.0
 def store_progress(
     console: Console, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[Step], None] | None]:
-    """Yield a function that tells how far a publish is; None where nobody is to be told."""
+    """Yield a function that shows the progress of a publish; None with --quiet."""
     if console.quiet or sys.stderr is None:
         yield None
         return
