@@ -12,9 +12,9 @@ import pytest
 from skillyard.cli.commands import MODULES
 from skillyard.cli.completion import script
 from skillyard.cli.grammar import build_parser, command_parsers, parse, read_command, shared_options
-from skillyard.cli.options import LAYOUTS, SCORERS, suggestions
+from skillyard.cli.options import LAYOUTS, suggestions
 from skillyard.cli.parser import CommandParser
-from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
+from skillyard.ranking.registry import DEFAULT_SCORER, built_in_names
 from skillyard.skill import Origin
 from tests.cli.conftest import Run
 from tests.requirements import requirement
@@ -144,7 +144,6 @@ def test_wrong_use_says_what_to_type_instead(typed: str, message: str, run: Run)
 def test_the_help_names_the_default_scorer_and_the_known_words() -> None:
     options = {label(option): option for command in COMMANDS for option in command.arguments}
     assert f"(default: {DEFAULT_SCORER})" in str(options["--scorer"].help)
-    assert set(SCORERS) <= set(scorer_names())
     words = {value for name, value in vars(Origin).items() if name.isupper()}
     assert set(LAYOUTS) == words
 
@@ -246,7 +245,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
         (["--root", "x", "ra"], {"rank"}),
         (["bench", ""], {"compare", "replay", "report", "run", "score"}),
         (["bench", "run", "--q"], {"--queries", "--quiet"}),
-        (["rank", "--scorer", ""], set(SCORERS)),
+        (["rank", "--scorer", ""], set(built_in_names())),
         (["rank", "words", "--color", "a"], {"auto", "always"}),
         (["completion", "f"], {"fish"}),
     ],

@@ -8,7 +8,6 @@ from skillyard.cli.parser import CommandParser
 
 __all__ = [
     "LAYOUTS",
-    "SCORERS",
     "add_caller",
     "add_explain",
     "add_fallback",
@@ -34,7 +33,6 @@ __all__ = [
     "whole_number",
 ]
 
-SCORERS = ("confidence", "hybrid", "overlap", "relevance", "triggers")
 SOURCES = ("registry", "skills.sh", "github", "well-known", "servers", "local")
 LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
 
@@ -77,14 +75,15 @@ def source_name(text: str) -> str:
     return text
 
 
-_SUGGESTIONS = {scorer_name: SCORERS, source_name: SOURCES}
-
-
 def suggestions(action: argparse.Action) -> tuple[str, ...]:
     """Return what completion offers for a value; installed scorers and sources may bring more."""
     if action.choices is not None:
         return tuple(action.choices)
-    return next((names for type_, names in _SUGGESTIONS.items() if type_ is action.type), ())
+    if action.type is scorer_name:
+        from skillyard.ranking.registry import built_in_names
+
+        return built_in_names()
+    return SOURCES if action.type is source_name else ()
 
 
 def add_shared_options(parser: CommandParser) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.cli.options import SCORERS, file_path, folder, number, whole_number
+from skillyard.cli.options import file_path, folder, number, whole_number
 from skillyard.cli.parser import CommandParser
 
 __all__ = [
@@ -109,10 +109,12 @@ def add_gate(parser: CommandParser) -> None:
 
 def add_router_options(parser: CommandParser) -> None:
     """Add what says how a skill is picked."""
+    from skillyard.ranking.registry import built_in_names
+
     parser.add_argument(
         "--router",
         metavar="NAME",
-        choices=(*SCORERS, "model"),
+        choices=(*built_in_names(), "model"),
         help="what picks the skill: a scorer, or `model` (default: hybrid, which needs no model)",
     )
     parser.add_argument(
