@@ -12,6 +12,7 @@ __all__ = [
     "add_explain",
     "add_fallback",
     "add_files",
+    "add_library",
     "add_limit",
     "add_min_score",
     "add_not_tag",
@@ -258,6 +259,17 @@ def add_wrong_cost(parser: CommandParser) -> None:
             "cost of a wrong skill, relative to 1 for a missed one; sets the minimum score "
             "(default: 2)"
         ),
+    )
+
+
+def add_library(parser: CommandParser) -> None:
+    """Add ``ROOT``, a root that goes before those of ``--root``."""
+    parser.add_argument(
+        "place",
+        metavar="ROOT",
+        nargs="?",
+        type=folder,
+        help="the library, before --root (default: .)",
     )
 
 

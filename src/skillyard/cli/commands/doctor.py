@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import folder
+from skillyard.cli.options import add_library
 from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
@@ -33,13 +33,7 @@ def add_doctor_command(commands: Commands) -> None:
             "skillyard doctor --json",
         ),
     )
-    parser.add_argument(
-        "place",
-        metavar="ROOT",
-        nargs="?",
-        type=folder,
-        help="the library, before --root (default: .)",
-    )
+    add_library(parser)
 
 
 def doctor(args: Namespace, console: Console) -> int:

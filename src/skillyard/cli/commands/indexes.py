@@ -8,22 +8,12 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import folder
-from skillyard.cli.parser import CommandParser, add_command, add_group
+from skillyard.cli.options import add_library
+from skillyard.cli.parser import add_command, add_group
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
     from skillyard.usecases import indexing
-
-
-def _add_index_root(parser: CommandParser) -> None:
-    parser.add_argument(
-        "place",
-        metavar="ROOT",
-        nargs="?",
-        type=folder,
-        help="the library, before --root (default: .)",
-    )
 
 
 def _roots(args: Namespace) -> list[str]:
@@ -45,7 +35,7 @@ def add_index_build_command(commands: Commands) -> None:
         ),
         examples=("skillyard index build", "skillyard index build skills --adapt"),
     )
-    _add_index_root(parser)
+    add_library(parser)
     parser.add_argument(
         "--adapt",
         action="store_true",
@@ -99,7 +89,7 @@ def add_index_status_command(commands: Commands) -> None:
         about="The exit code is 1 unless the index is current.",
         examples=("skillyard index status",),
     )
-    _add_index_root(parser)
+    add_library(parser)
 
 
 def index_status(args: Namespace, console: Console) -> int:
@@ -126,7 +116,7 @@ def add_index_verify_command(commands: Commands) -> None:
         about="The exit code is 1 when something is wrong.",
         examples=("skillyard index verify",),
     )
-    _add_index_root(parser)
+    add_library(parser)
 
 
 def index_verify(args: Namespace, console: Console) -> int:

@@ -8,7 +8,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console, is_terminal
-from skillyard.cli.options import add_caller, add_state_dir, folder, number, whole_number
+from skillyard.cli.options import (
+    add_caller,
+    add_library,
+    add_state_dir,
+    number,
+    whole_number,
+)
 from skillyard.cli.parser import add_command
 from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
@@ -37,13 +43,7 @@ def add_serve_command(commands: Commands) -> None:
             "skillyard serve --store postgresql://reader@db/skills --state-dir node",
         ),
     )
-    parser.add_argument(
-        "place",
-        metavar="ROOT",
-        nargs="?",
-        type=folder,
-        help="the library, before --root (default: .)",
-    )
+    add_library(parser)
     parser.add_argument(
         "--mcp",
         metavar="HOW",
