@@ -26,8 +26,8 @@ DOCS = REPOSITORY / "docs"
 COMMANDS = command_parsers()
 OPTIONS = [*shared_options(), *(option for command in COMMANDS for option in command.arguments)]
 FLAGS = {flag for option in OPTIONS for flag in option.option_strings}
-OTHERS_FLAGS = {"--help", "--version", "--check"}
-"""Of the parser, and of ``tools/reference.py``."""
+OTHERS_FLAGS = {"--help", "--version", "--check", "--library"}
+"""Of the parser, of ``tools/reference.py`` and of ``python -m skillyard_testkit``."""
 
 
 def _text(*names: str) -> str:
