@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from argparse import Action
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,14 +17,22 @@ from typing import NamedTuple
 import pytest
 
 import skillyard as sy
-from skillyard.cli.grammar import COMMANDS, GLOBAL, find
+from skillyard.cli.grammar import command_parsers, shared_options
+from skillyard.cli.parser import CommandParser
 from skillyard.remote.sources.settings import _KEYS
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
 
 SOURCE = REPOSITORY / "src" / "skillyard"
-FLAGS = {option.flag for command in COMMANDS for option in (*command.options, *GLOBAL)}
-FLAGS |= {"--help", "--version"}
+COMMANDS = command_parsers()
+
+
+def flags_of(options: Iterable[Action]) -> set[str]:
+    return {flag for option in options for flag in option.option_strings}
+
+
+SHARED = flags_of(shared_options()) | {"--help"}
+FLAGS = SHARED | {"--version"} | {flag for each in COMMANDS for flag in flags_of(each.arguments)}
 FIRST_WORDS = {command.words[: n + 1] for command in COMMANDS for n in range(len(command.words))}
 
 pytestmark = requirement("log:hints")
@@ -68,16 +77,20 @@ def named(pattern: str, below: str = "") -> Iterator[tuple[str, str]]:
             yield from ((where, match[1]) for match in re.finditer(pattern, text))
 
 
+def command_of(words: list[str]) -> CommandParser | None:
+    """Return the command that the words begin with."""
+    return next((each for each in COMMANDS if tuple(words[: len(each.words)]) == each.words), None)
+
+
 def test_every_command_of_a_hint_is_in_the_grammar() -> None:
     found = list(named(r"(?:`|: )skillyard ([a-z][^`;]*)"))
     assert len(found) > 15
     for where, said in found:
         words = said.split()
-        command = find(words)
+        command = command_of(words)
         # `skillyard eval` stands for all of its commands.
         assert command is not None or tuple(words) in FIRST_WORDS, f"{where}: {said}"
-        options = GLOBAL if command is None else (*command.options, *GLOBAL)
-        known = {option.flag for option in options} | {"--help"}
+        known = SHARED | (flags_of(command.arguments) if command else set())
         assert {word for word in words if word.startswith("--")} <= known, f"{where}: {said}"
 
 

@@ -51,7 +51,7 @@ LEVELS = {
 SURFACE, SERVING = 11, 10
 OF_SEVERAL = {"serving"}
 """Folders that hold several rooms."""
-CORE_DEPENDENCIES = {"yaml", "Stemmer", "filelock", "platformdirs"}
+CORE_DEPENDENCIES = {"yaml", "Stemmer", "filelock", "platformdirs", "shtab"}
 CROSSINGS = {
     ("cli", "serving.http"), ("cli", "serving.mcp"),  # ``serve`` starts them
     ("serving.http", "serving.mcp"),  # MCP at one path of the service
@@ -213,7 +213,7 @@ def test_the_core_uses_only_what_the_project_depends_on() -> None:
 
 def test_only_fake_llm_uses_the_testkit_and_that_uses_only_errors_of_ours() -> None:
     users = {use.module for use in third_party() if use.target.startswith(TESTKIT)}
-    assert users == {"skillyard.cli.evaluating"}
+    assert users == {"skillyard.cli.commands.fake_llm"}
     sources = (REPOSITORY / "testkit" / "src").rglob("*.py")
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sources]
     imported = {name for tree in trees for node, _ in visited(tree.body, True)
@@ -288,7 +288,7 @@ def test_reading_and_ranking_load_only_what_the_project_depends_on() -> None:
     assert not loaded & {"asyncio", "ssl", "http.client", "urllib.request", "multiprocessing"}
 
 
-HEAVY = {"rich", "asyncio", "numpy", "argparse", "ssl", "http.client", "email", "unittest"}
+HEAVY = {"rich", "asyncio", "numpy", "ssl", "http.client", "email", "unittest"}
 
 
 @pytest.mark.skipif(find_spec("skillyard.cli") is None, reason="there is no command line")
@@ -313,6 +313,5 @@ def test_a_command_into_a_pipe_loads_nothing_for_terminals_or_networks(
         "from skillyard.cli import main\nassert main() == 0, 'the command failed'",
         *arguments, cwd=root,
     )  # fmt: skip
-    heavy = HEAVY - ({"argparse"} if arguments[0] not in {"select", "rank"} else set())
-    assert not loaded & heavy
+    assert not loaded & HEAVY
     assert foreign(loaded) - {"_yaml"} <= CORE_DEPENDENCIES

@@ -21,6 +21,7 @@ import re
 import shlex
 import sys
 import tempfile
+from argparse import Action, _AppendAction
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir, redirect_stdout
 from itertools import pairwise
@@ -29,7 +30,15 @@ from types import FunctionType
 from typing import Any
 
 import skillyard
-from skillyard.cli.grammar import COMMANDS, GLOBAL, PROGRAM, Command, Option
+from skillyard.cli.grammar import PROGRAM, command_parsers, shared_options
+from skillyard.cli.options import (
+    file_path,
+    folder,
+    number,
+    suggestions,
+    whole_number,
+)
+from skillyard.cli.parser import CommandParser
 from skillyard.validation.catalogue import RULES
 from skillyard.validation.fixes import FIXABLE
 from skillyard.validation.profiles import PROFILES, RENAMED
@@ -125,76 +134,96 @@ _SCHEMAS = {
 
 def _cli() -> Iterator[str]:
     yield _CLI_HEAD
-    for command in COMMANDS:
+    commands = command_parsers()
+    for command in commands:
         anchor = f"{PROGRAM}-{command.name}".replace(" ", "-")
         name = _SCHEMAS.get(command.name, command.name)
         schema = f"{PROGRAM}.{name}/1".replace(" ", "-")
         shape = f"[`{schema}`](json.md#{re.sub('[./]', '', schema)})"
         if command.name == "serve":
             shape = "one line for each request; the answers are described at `/docs`"
-        elif command.run.startswith("hooking:hook_c"):
+        elif command.name in ("hook claude-code", "hook codex"):
             shape = "the host's own format"
         elif command.name == "fake-llm":
             shape = "two lines `NAME=VALUE`"
-        yield f"| [`{command.name}`](#{anchor}) | {command.help} | {shape} |"
+        yield f"| [`{command.name}`](#{anchor}) | {command.summary} | {shape} |"
     yield _SHARED
-    yield from _options(GLOBAL)
-    for command in COMMANDS:
+    yield from _options(shared_options())
+    for command in commands:
         yield from _command(command)
 
 
-def _command(command: Command) -> Iterator[str]:
-    yield from ("", f"## {PROGRAM} {command.name}", "")
-    yield f"{command.help[0].upper()}{command.help[1:]}. {command.about}".strip()
+def _command(command: CommandParser) -> Iterator[str]:
+    yield from ("", f"## {PROGRAM} {command.name}", "", str(command.description))
     yield from ("", "```sh", _usage(command), "```", "")
-    yield from _options(command.options)
+    yield from _options(command.arguments)
     if command.examples:
         yield from ("", "For example:", "", "```sh", *command.examples, "```")
 
 
-def _usage(command: Command) -> str:
+def _usage(command: CommandParser) -> str:
     words = [PROGRAM, command.name]
-    for option in command.options:
-        if option.positional:
-            name = option.metavar or option.flag
-            many = {"words": f"[{name} ...]", "repeat": f"[{name} ...]", "maybe": f"[{name}]"}
-            words.append(many.get(option.kind, name))
-        elif option.required:
-            words.append(f"{option.flag} {option.metavar}")
+    for action in command.arguments:
+        name = str(action.metavar)
+        if not action.option_strings:
+            many = {"*": f"[{name} ...]", "?": f"[{name}]"}
+            words.append(many.get(str(action.nargs), name))
+        elif action.required:
+            words.append(f"{_label(action)} {name}")
     return " ".join([*words, "[options]"])
 
 
-def _options(options: Iterable[Option]) -> Iterator[str]:
+def _options(actions: Iterable[Action]) -> Iterator[str]:
     yield from ("| option | value | default | what |", "|---|---|---|---|")
-    for option in options:
-        name = option.metavar or option.flag if option.positional else option.flag
-        what = re.sub(r" \(default: [^()]*\)", "", option.help)
-        yield f"| `{name}` | {_value(option)} | {_default(option)} | {_cell(what)} |"
+    for action in actions:
+        what = re.sub(r" \(default: [^()]*\)", "", _help_text(action))
+        yield f"| `{_label(action)}` | {_value(action)} | {_default(action)} | {_cell(what)} |"
 
 
-_TYPES = {"text": "text", "count": "whole number", "number": "number"}
-_TYPES |= {"path": "path", "folder": "folder"}
+_TYPES: dict[Any, str] = {whole_number: "whole number", number: "number"}
+_TYPES |= {file_path: "path", folder: "folder"}
+_WORDS = {"query", "command"}
+"""Arguments whose values are read as one text."""
 
 
-def _value(option: Option) -> str:
-    if option.kind == "flag":
+def _value(action: Action) -> str:
+    if not _takes_value(action):
         return "none"
-    if option.choices:
-        value = ", ".join(f"`{choice}`" for choice in option.choices)
-    else:
-        value = _TYPES[option.type]
-    many = {"repeat": "; may repeat", "words": "; words", "maybe": "; optional"}
-    value += many.get(option.kind, "")
-    return f"{value}; required" if option.required else value
+    words = [f"`{word}`" for word in suggestions(action)]
+    value = ", ".join(words) or _TYPES.get(action.type, "text")
+    if _repeats(action):
+        value += "; words" if action.dest in _WORDS else "; may repeat"
+    value += "; optional" if action.nargs == "?" else ""
+    return f"{value}; required" if action.required and action.option_strings else value
 
 
-def _default(option: Option) -> str:
-    """Return the default as the help says it, else as the grammar has it."""
-    said = re.search(r"\(default: ([^()]*)\)", option.help)
-    if said:
-        text = said.group(1)
+def _default(action: Action) -> str:
+    """Return the default as the help says it, else as the parser has it."""
+    shown = re.search(r"\(default: ([^()]*)\)", _help_text(action))
+    if shown:
+        text = shown.group(1)
         return text if " " in text else f"`{text}`"
-    return "" if option.default is None else f"`{option.default}`"
+    return f"`{action.default}`" if action.default else ""
+
+
+def _takes_value(action: Action) -> bool:
+    """True for an option that is followed by a value, and for a positional argument."""
+    return action.nargs != 0
+
+
+def _repeats(action: Action) -> bool:
+    """True where several values may be given."""
+    return action.nargs == "*" or isinstance(action, _AppendAction)
+
+
+def _help_text(action: Action) -> str:
+    """Return the help of an argument, its default filled in."""
+    return (action.help or "") % vars(action)
+
+
+def _label(action: Action) -> str:
+    """Return what the reader types or replaces: ``--limit``, ``QUERY``."""
+    return action.option_strings[-1] if action.option_strings else str(action.metavar)
 
 
 def _cell(text: str) -> str:

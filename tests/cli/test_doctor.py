@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillyard import __version__
-from skillyard.cli.quick import read
+from skillyard.cli.grammar import read_command
 from tests.cli.conftest import Run
 from tests.cli.making import write
 from tests.cli.test_process import command, environment
@@ -62,7 +62,7 @@ def test_the_report_is_plain_in_a_pipe_and_ends_with_remedies_and_counts(
     commands = [line.strip()[2:] for line in lines if line.startswith("  $ skillyard")]
     assert commands
     for text in commands:
-        assert read(shlex.split(text)[1:]) is not None, text
+        assert read_command(shlex.split(text)[1:]) is not None, text
     assert answer.out == run("doctor", "skills").out
 
 

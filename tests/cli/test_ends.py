@@ -8,7 +8,8 @@ from typing import NoReturn
 
 import pytest
 
-from skillyard.cli import choosing, main
+from skillyard.cli import main
+from skillyard.cli.commands import selection
 from tests.cli.conftest import Run
 from tests.cli.making import write
 
@@ -22,7 +23,7 @@ def faulty(*_: object) -> NoReturn:
 
 
 def test_an_interrupt_is_three_and_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "rank", interrupted)
+    monkeypatch.setattr(selection, "rank", interrupted)
     answer = run("rank", "x")
     assert (answer.code, answer.out) == (3, "")
     assert answer.err == "skillyard: interrupted\n"
@@ -31,7 +32,7 @@ def test_an_interrupt_is_three_and_one_line(run: Run, monkeypatch: pytest.Monkey
 def test_a_bug_is_one_line_that_asks_for_a_report(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choosing, "rank", faulty)
+    monkeypatch.setattr(selection, "rank", faulty)
     monkeypatch.delenv("SKILLYARD_DEBUG")
     answer = run("rank", "x")
     assert answer.code == 2
@@ -41,7 +42,7 @@ def test_a_bug_is_one_line_that_asks_for_a_report(
 
 
 def test_a_bug_raises_under_debug(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "rank", faulty)
+    monkeypatch.setattr(selection, "rank", faulty)
     with pytest.raises(ZeroDivisionError):
         main(["rank", "x"])
 

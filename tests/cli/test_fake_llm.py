@@ -10,7 +10,7 @@ from skillyard.cli import main
 def test_without_the_testkit_it_names_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("skillyard.cli.evaluating.find_spec", lambda name: None)
+    monkeypatch.setattr("skillyard.cli.commands.fake_llm.find_spec", lambda name: None)
     assert main(["fake-llm"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("which is not installed: pip install skillyard-testkit")

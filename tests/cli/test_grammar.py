@@ -4,61 +4,69 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from importlib import import_module
+from argparse import Action
 from pathlib import Path
 
 import pytest
 
+from skillyard.cli.commands import MODULES
 from skillyard.cli.completion import script
-from skillyard.cli.grammar import COMMANDS, GLOBAL, GROUPS, LAYOUTS, SCORERS, Command
-from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
+from skillyard.cli.grammar import build_parser, command_parsers, parse, read_command, shared_options
+from skillyard.cli.options import LAYOUTS, suggestions
+from skillyard.cli.parser import CommandParser
+from skillyard.ranking.registry import DEFAULT_SCORER, built_in_names
 from skillyard.skill import Origin
 from tests.cli.conftest import Run
 from tests.requirements import requirement
 from tests.tables import for_each
 
+
+def label(option: Action) -> str:
+    """Return the flag of an option, the name of a positional argument."""
+    return option.option_strings[-1] if option.option_strings else str(option.metavar)
+
+
 SHELLS = ("bash", "zsh", "fish")
+COMMANDS = command_parsers()
 NAMES = [command.name for command in COMMANDS]
+GROUPS = [parser for parser in build_parser().children().values() if parser.children()]
 
 
 @requirement("cli:help")
 @pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
-def test_every_command_and_every_option_has_help(command: Command, run: Run) -> None:
+def test_every_command_and_every_option_has_help(command: CommandParser, run: Run) -> None:
     page = run(*command.words, "--help")
     assert (page.code, page.err) == (0, "")
-    said = " ".join(page.out.split())
-    assert command.help
+    text = " ".join(page.out.split())
+    assert command.summary
     assert command.examples
-    for option in (*command.options, *GLOBAL):
-        assert option.help
-        assert (option.metavar or option.flag if option.positional else option.flag) in page.out
-        assert option.help.split()[0] in said
+    for option in (*command.arguments, *shared_options()):
+        assert label(option) in page.out
+        assert str(option.help).split()[0] in text
     for example in command.examples:
         assert example in page.out
     assert run("help", *command.words) == page
 
 
 @requirement("cli:help")
-@pytest.mark.parametrize("group", GROUPS)
-def test_a_group_of_commands_explains_itself_and_asks_for_one(group: str, run: Run) -> None:
-    page = run(group, "--help")
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
+def test_a_group_of_commands_explains_itself_and_asks_for_one(
+    group: CommandParser, run: Run
+) -> None:
+    page = run(group.name, "--help")
     assert (page.code, page.err) == (0, "")
-    assert run("help", group) == run("--help", group) == page
-    for command in COMMANDS:
-        if command.words[0] == group:
-            assert f"\n  {command.words[1]} " in page.out
-    alone = run(group)
+    assert run("help", group.name) == run("--help", group.name) == page
+    for name in group.children():
+        assert f"\n  {name} " in page.out
+    alone = run(group.name)
     assert (alone.code, alone.out) == (2, "")
     assert alone.err.startswith(page.out)
-    assert f"name one of its commands: {command_names(group)}; as in: " in alone.err
+    assert f"name one of its commands: {', '.join(group.children())}; as in: " in alone.err
 
 
-def command_names(group: str) -> str:
-    return ", ".join(command.words[1] for command in COMMANDS if command.words[0] == group)
-
-
-def test_the_groups_are_the_first_words_of_commands_with_two() -> None:
-    assert {command.words[0] for command in COMMANDS if len(command.words) > 1} == set(GROUPS)
+def test_only_the_command_that_is_typed_is_built() -> None:
+    assert list(build_parser("rank").children()) == ["rank"]
+    assert len(build_parser("rnak").children()) > len(MODULES)
 
 
 def test_without_a_command_the_help_goes_to_standard_error_and_names_a_first_step(
@@ -133,16 +141,9 @@ def test_wrong_use_says_what_to_type_instead(typed: str, message: str, run: Run)
     assert (answer.code, answer.out, answer.err) == (2, "", f"{message}\n")
 
 
-@for_each("command", COMMANDS, ids=NAMES)
-def test_every_command_runs_a_function_that_exists(command: Command) -> None:
-    module, _, name = command.run.partition(":")
-    assert callable(getattr(import_module(f"skillyard.cli.{module}"), name))
-
-
 def test_the_help_names_the_default_scorer_and_the_known_words() -> None:
-    options = {option.flag: option for command in COMMANDS for option in command.options}
-    assert f"(default: {DEFAULT_SCORER})" in options["--scorer"].help
-    assert set(SCORERS) <= set(scorer_names())
+    options = {label(option): option for command in COMMANDS for option in command.arguments}
+    assert f"(default: {DEFAULT_SCORER})" in str(options["--scorer"].help)
     words = {value for name, value in vars(Origin).items() if name.isupper()}
     assert set(LAYOUTS) == words
 
@@ -154,6 +155,29 @@ def test_shared_options_are_understood_before_and_after_the_command(run: Run, sk
     assert before.out == run("--root=skills", "list", "--json").out
     both = run("--root", "skills/csv-cleaning", "list", "--root", "skills/git-bisect", "--json")
     assert sorted(card["name"] for card in both.json["skills"]) == ["csv-cleaning", "git-bisect"]
+
+
+def test_words_and_options_may_be_mixed() -> None:
+    before, after = ["--root", "a", "rank", "fix", "the"], ["test", "-", "--root", "b", "-1"]
+    _, args = parse([*before, "--limit", "3", "--files", "a", "--files=b", *after])
+    assert args.query == ["fix", "the", "test", "-", "-1"]
+    assert (args.limit, args.files, args.root) == (3, ["a", "b"], ["a", "b"])
+
+
+@for_each(
+    "given",
+    [
+        "", "nosuch", "bench", "rank --help", "--version", "rank x --limit", "rank x --limit y",
+        "rank x --limit -3", "rank x --nosuch", "show", "show a b", "list --json=yes",
+        "list --color sometimes", "--color sometimes list", "bench run --skills s",
+        "evaluate --threshold nan", "--root",
+    ],
+)  # fmt: skip
+def test_what_runs_no_command_is_read_as_none(
+    given: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert read_command(given.split()) is None
+    assert capsys.readouterr() == ("", "")
 
 
 def test_an_option_of_a_command_before_it_is_explained(run: Run) -> None:
@@ -191,10 +215,10 @@ def test_completion_knows_every_command_and_every_option(shell: str, run: Run) -
     assert text == script(shell)
     for command in COMMANDS:
         assert all(word in text for word in command.words)
-        for option in command.options:
-            if not option.positional:
-                assert option.flag.removeprefix("--") in text
-            assert all(choice in text for choice in option.choices)
+        for option in command.arguments:
+            if option.option_strings:
+                assert label(option).removeprefix("--") in text
+            assert all(word in text for word in suggestions(option))
 
 
 def test_completion_of_another_shell_is_wrong_use(run: Run) -> None:
@@ -221,7 +245,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
         (["--root", "x", "ra"], {"rank"}),
         (["bench", ""], {"compare", "replay", "report", "run", "score"}),
         (["bench", "run", "--q"], {"--queries", "--quiet"}),
-        (["rank", "--scorer", ""], set(SCORERS)),
+        (["rank", "--scorer", ""], set(built_in_names())),
         (["rank", "words", "--color", "a"], {"auto", "always"}),
         (["completion", "f"], {"fish"}),
     ],
@@ -233,7 +257,7 @@ def test_bash_completes_what_is_typed(typed: list[str], offered: set[str], tmp_p
     path = tmp_path / "script"
     path.write_text(
         f'{script("bash")}COMP_WORDS=(skillyard "$@"); COMP_CWORD=$#\n'
-        "_skillyard; printf '%s\\n' \"${COMPREPLY[@]}\"\n",
+        "_shtab_skillyard; printf '%s\\n' \"${COMPREPLY[@]}\"\n",
         encoding="utf-8",
     )
     done = subprocess.run(

@@ -116,7 +116,6 @@ def test_an_output_encoding_without_the_characters_gets_escapes(tmp_path: Path) 
 
 
 UNWANTED = (
-    "argparse",
     *("asyncio", "difflib", "email", "importlib.metadata", "rich", "shutil", "subprocess"),
     *("tempfile", "unittest", "urllib.request"),
     *("skillyard.cli.blocks", "skillyard.cli.cards", "skillyard.cli.completion"),

@@ -169,7 +169,7 @@ def test_a_host_that_is_not_here_is_one_line_that_says_what_to_do(
 def test_a_missing_extra_is_one_line_with_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("skillyard.cli.serving.find_spec", lambda name: None)
+    monkeypatch.setattr("skillyard.cli.commands.service.find_spec", lambda name: None)
     assert main(["serve"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert re.fullmatch(

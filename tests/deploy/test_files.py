@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from skillyard import __version__
-from skillyard.cli.parsing import parse
+from skillyard.cli.grammar import parse
+from skillyard.cli.parser import UsageError
 from skillyard.serving.runtime.probes import PATHS
 from tests.deploy.files import (
     CONTAINERFILE,
@@ -56,10 +57,10 @@ def test_every_command_line_is_one_that_the_program_takes(command: Command) -> N
     if command.arguments in (["--help"], ["--version"]):
         return
     try:
-        found, _ = parse(command.arguments)
-    except SystemExit:
+        parser, _ = parse(command.arguments)
+    except UsageError:
         pytest.fail(f"{command.where}: skillyard {shlex.join(command.arguments)}")
-    assert command.arguments[: len(found.words)] == list(found.words)
+    assert command.arguments[: len(parser.words)] == list(parser.words)
 
 
 def test_the_commands_that_start_things_are_all_found() -> None:

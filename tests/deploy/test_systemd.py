@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.cli.parsing import parse
+from skillyard.cli.grammar import parse
 from skillyard.errors import InvalidInput
 from skillyard.serving.runtime.options import TOKEN as SECRET
 from skillyard.serving.runtime.options import TOKEN_FILE, ServiceOptions

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import skillyard
-from skillyard.cli.grammar import COMMANDS, GLOBAL, Command
+from skillyard.cli.grammar import command_parsers, shared_options
+from skillyard.cli.parser import CommandParser
 from skillyard.context.catalogue import FORMATS
 from skillyard.discovery import AGENT_FOLDERS, BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
 from skillyard.formats.file_names import CONVENTION_NAMES
@@ -22,8 +23,9 @@ from tests.shared_data import REPOSITORY
 from tests.tables import for_each
 
 DOCS = REPOSITORY / "docs"
-FLAGS = {option.flag for command in COMMANDS for option in (*command.options, *GLOBAL)}
-FLAGS = {flag for flag in FLAGS if flag.startswith("--")}
+COMMANDS = command_parsers()
+OPTIONS = [*shared_options(), *(option for command in COMMANDS for option in command.arguments)]
+FLAGS = {flag for option in OPTIONS for flag in option.option_strings}
 OTHERS_FLAGS = {"--help", "--version", "--check", "--library"}
 """Of the parser, of ``tools/reference.py`` and of ``python -m skillyard_testkit``."""
 
@@ -44,7 +46,7 @@ def test_the_generated_pages_say_what_the_code_says() -> None:
 
 
 @for_each("command", COMMANDS, ids=lambda command: command.name)
-def test_a_page_written_by_hand_shows_every_command(command: Command) -> None:
+def test_a_page_written_by_hand_shows_every_command(command: CommandParser) -> None:
     assert f"skillyard {command.name}" in _by_hand()
 
 

@@ -105,7 +105,7 @@ def test_the_client_of_the_guide_runs(
 
 
 def test_the_unit_starts_what_there_is() -> None:
-    from skillyard.cli.parsing import parse
+    from skillyard.cli.grammar import parse
 
     text = (REPOSITORY / "deploy/systemd/skillyard.service").read_text(encoding="utf-8")
     (line,) = [line for line in text.split("\n") if line.startswith("ExecStart=")]

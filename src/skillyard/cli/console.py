@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Console", "columns", "complain", "is_terminal"]
 
 _FILE_COLUMNS = 100
-"""Width of drawn tables where there is no terminal to ask."""
+"""Width of drawn tables without a terminal."""
 
 
 def is_terminal(stream: IO[str]) -> bool:
@@ -87,7 +87,7 @@ class Console:
             sys.stdout.write(value.to_json() + "\n")
 
     def note(self, text: str) -> None:
-        """Print one remark on standard error, unless it was asked to be quiet."""
+        """Print one remark on standard error, unless --quiet is given."""
         if not self.quiet:
             complain(text)
 
@@ -100,7 +100,7 @@ class Console:
             from skillyard.cli.fancy import Screen
 
             self._screen = Screen(sys.stdout, None if terminal else _FILE_COLUMNS)
-        except ImportError:  # without rich the plain text serves as well
+        except ImportError:  # without rich, plain text
             self._screen = None
 
 
@@ -125,5 +125,5 @@ def complain(text: str) -> None:
     """Print one line on standard error, cleaned and without passwords and tokens."""
     try:
         print(clean(without_secrets(text)), file=sys.stderr)
-    except (OSError, ValueError, AttributeError):  # standard error is closed: nobody listens
+    except (OSError, ValueError, AttributeError):  # standard error is closed
         pass

@@ -1,4 +1,4 @@
-"""How far an evaluation is: cases, requests, rate, money and the time that is left."""
+"""Progress of an evaluation: cases, requests, rate, money and the time that is left."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from skillyard.cli.progress import progress
 if TYPE_CHECKING:
     from skillyard.evals.layers.running import Step
 
-__all__ = ["eval_progress", "said"]
+__all__ = ["eval_progress", "remark"]
 
 
 @contextmanager
 def eval_progress(
     console: Console, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[Step], None]]:
-    """Yield a function that keeps the line up to date; it does nothing where nobody watches."""
+    """Yield a function that keeps the line up to date; it does nothing without a terminal."""
     began = clock()
     with progress("evaluating", console, clock) as step:
 
         def tell(now: Step) -> None:
             if step is not None:
-                step(now.done, now.total, said(now, clock() - began))
+                step(now.done, now.total, remark(now, clock() - began))
 
         yield tell
 
 
-def said(now: Step, elapsed_s: float) -> str:
-    """Return what stands behind the bar: rate, money where any was spent, time left."""
+def remark(now: Step, elapsed_s: float) -> str:
+    """Return the text after the bar: rate, money if any was spent, time left."""
     if elapsed_s <= 0 or not now.done:
         return ""
     rate = now.done / elapsed_s

@@ -79,8 +79,8 @@ def _warnings(skills: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
 
 
 def _calls(noun: str, counted: Mapping[str, int]) -> str:
-    kept = f", {counted['kept']:,} of them kept" if counted["kept"] else ""
-    return f"{plural(counted['planned'], noun)}{kept}"
+    cached = f", {counted['kept']:,} of them kept" if counted["kept"] else ""
+    return f"{plural(counted['planned'], noun)}{cached}"
 
 
 def _money(planned: Plan) -> str:
@@ -108,8 +108,8 @@ def result_blocks(done: Evaluated, written: Sequence[str]) -> Iterator[Block]:
         )
     yield from _LAYERS[meta["eval_type"]](envelope)
     paid = f", ${meta['total_cost']:.2f}" if meta["total_cost"] else ""
-    asked = f"{plural(meta['calls'], 'request')}, {meta['cache_hits']:,} kept{paid}"
-    yield line(plural(len(envelope["cases"]), "case"), f", {asked}" if meta["model"] else "")
+    requests = f"{plural(meta['calls'], 'request')}, {meta['cache_hits']:,} kept{paid}"
+    yield line(plural(len(envelope["cases"]), "case"), f", {requests}" if meta["model"] else "")
     yield line(Span(done.path, "name"))
     for path in written:
         yield line(Span(path, "name"))
@@ -118,15 +118,15 @@ def result_blocks(done: Evaluated, written: Sequence[str]) -> Iterator[Block]:
 def _pairs(envelope: Mapping[str, Any]) -> Iterator[Block]:
     rows = []
     for skill, entry in envelope["summary"].items():
-        for name, found in entry["comparisons"].items():
+        for name, result in entry["comparisons"].items():
             rows.append(
                 [
                     "all" if skill == "_overall" else skill,
                     name,
-                    f"{found['wins']}–{found['losses']}–{found['ties']}",
-                    _signed(found["mean"]),
-                    _interval(found["ci_low"], found["ci_high"]),
-                    found["word"],
+                    f"{result['wins']}–{result['losses']}–{result['ties']}",
+                    _signed(result["mean"]),
+                    _interval(result["ci_low"], result["ci_high"]),
+                    result["word"],
                 ]
             )
     columns = (
@@ -202,9 +202,9 @@ _LAYERS = {
 }
 
 
-def compared_blocks(found: EvalCompared) -> Iterator[Block]:
+def compared_blocks(result: EvalCompared) -> Iterator[Block]:
     """Draw a comparison with baselines: what moved past its threshold, and how much did not."""
-    for each in found.compared:
+    for each in result.compared:
         yield line(Span(each.eval_type, "name"), f"  {each.path}")
         if each.refused:
             yield line(f"not compared: {each.refused}", indent=2)
@@ -221,18 +221,18 @@ def compared_blocks(found: EvalCompared) -> Iterator[Block]:
             yield line(Span(f"{plural(quiet, 'figure')} within the thresholds", "dim"), indent=2)
 
 
-def baseline_blocks(found: EvalBaselines) -> Iterator[Block]:
+def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
     """Draw the baselines of a folder."""
-    if not found.baselines:
-        yield line(f"no baselines in {found.folder}; `skillyard eval baseline save` keeps one")
-    for each in found.baselines:
+    if not result.baselines:
+        yield line(f"no baselines in {result.folder}; `skillyard eval baseline save` keeps one")
+    for each in result.baselines:
         who = each["model"] or each["router"] or ""
         yield line(Span(each["path"], "name"), f"  {each['timestamp']}  {who}  {each['run_id']}")
 
 
-def rubric_blocks(found: RubricsChecked) -> Iterator[Block]:
+def rubric_blocks(result: RubricsChecked) -> Iterator[Block]:
     """Draw every fault of some rubrics, and how many are good."""
-    for each in found.diagnostics:
+    for each in result.diagnostics:
         where = each.path + (f":{each.line}" if each.line is not None else "")
         style = "error" if each.severity == "error" else "medium"
         yield line(
@@ -241,7 +241,7 @@ def rubric_blocks(found: RubricsChecked) -> Iterator[Block]:
             Span(each.severity, style),
             f": {each.message}; {each.hint}",
         )
-    yield line(plural(found.rubrics, "valid rubric"))
+    yield line(plural(result.rubrics, "valid rubric"))
 
 
 def scaffold_blocks(done: Scaffolded) -> Iterator[Block]:
@@ -253,13 +253,13 @@ def scaffold_blocks(done: Scaffolded) -> Iterator[Block]:
     yield line("Edit the cases, then: skillyard eval activation")
 
 
-def suggestion_blocks(found: Suggestions) -> Iterator[Block]:
+def suggestion_blocks(result: Suggestions) -> Iterator[Block]:
     """Draw which words to add, which to leave out, and the requests behind them."""
-    head = f"{found.in_order} of {plural(found.looked_at, 'request')} in order"
-    yield line(Span(found.skill, "name"), f": {head} ({found.scorer})")
-    yield from _words("words to say in the description", found.missing)
-    yield from _words("words that bring requests of others", found.shared)
-    for case in found.cases:
+    head = f"{result.in_order} of {plural(result.looked_at, 'request')} in order"
+    yield line(Span(result.skill, "name"), f": {head} ({result.scorer})")
+    yield from _words("words to say in the description", result.missing)
+    yield from _words("words that bring requests of others", result.shared)
+    for case in result.cases:
         what = "should fire" if case.wanted else "should not fire"
         place = f"rank {case.rank}" if case.rank is not None else "no score"
         rival = f", behind {case.competitor}" if case.competitor and case.wanted else ""
@@ -276,8 +276,8 @@ def suggestion_blocks(found: Suggestions) -> Iterator[Block]:
 
 def _words(title: str, words: Sequence[WordAdvice]) -> Iterator[Block]:
     if words:
-        told = ", ".join(f"{word.term} ({word.requests}x)" for word in words[:_WORDS])
-        yield line(f"{title}: {told}")
+        terms = ", ".join(f"{word.term} ({word.requests}x)" for word in words[:_WORDS])
+        yield line(f"{title}: {terms}")
 
 
 def _share(value: float | None) -> str:

@@ -15,26 +15,26 @@ __all__ = ["findings"]
 _HANG = 4
 
 
-def findings(found: Checked) -> Iterator[Block]:
-    """Draw what was fixed, the findings, how often each rule speaks, and the counts."""
-    yield from _fixes(found)
-    for _, of_file in groupby(found.diagnostics, key=lambda item: item.path):
+def findings(result: Checked) -> Iterator[Block]:
+    """Draw the fixes, the findings, the counts by rule, and the totals."""
+    yield from _fixes(result)
+    for _, of_file in groupby(result.diagnostics, key=lambda item: item.path):
         for item in of_file:
             yield from _finding(item)
         yield line()
-    if len(found.diagnostics) > 1:
-        yield _rules(found)
+    if len(result.diagnostics) > 1:
+        yield _rules(result)
         yield line()
-    yield _counts(found)
-    if found.fixable:
+    yield _counts(result)
+    if result.fixable:
         yield line(
-            Span(f"{found.fixable:,}", "head"),
+            Span(f"{result.fixable:,}", "head"),
             " fixable: run again with --fix, or with --diff to see the changes first",
         )
 
 
-def _fixes(found: Checked) -> Iterator[Line]:
-    for fix in found.fixes:
+def _fixes(result: Checked) -> Iterator[Line]:
+    for fix in result.fixes:
         yield line(
             Span(f"{clean_line(fix.path)}:{fix.line}:", "head"),
             Span(" fixed", "good"),
@@ -42,14 +42,14 @@ def _fixes(found: Checked) -> Iterator[Line]:
             f" {clean_line(fix.message)}",
             hang=_HANG,
         )
-    for item in found.refused:
+    for item in result.refused:
         yield line(
             Span(f"{clean_line(item.path)}:", "head"),
             Span(" not fixed", "error"),
             f" {clean_line(item.message)}; {clean_line(item.hint)}",
             hang=_HANG,
         )
-    if found.fixes or found.refused:
+    if result.fixes or result.refused:
         yield line()
 
 
@@ -76,7 +76,7 @@ def _place(item: Diagnostic) -> str:
     return ":".join([clean_line(item.path) or ".", *map(str, numbers)])
 
 
-def _rules(found: Checked) -> Table:
+def _rules(result: Checked) -> Table:
     from skillyard.validation import RULES
 
     columns = (
@@ -87,22 +87,22 @@ def _rules(found: Checked) -> Table:
         Column("meaning", "dim", cut="end", wide=True, drop=1, least=48),
     )
     rows: list[list[Span | str]] = []
-    for each in found.rules:
+    for each in result.rules:
         title = RULES[each.code].title if each.code in RULES else ""
         severity = Span(each.severity, each.severity)
         rows.append([f"{each.findings:,}", f"{each.files:,}", severity, each.code, title])
     return Table(columns, rows)
 
 
-def _counts(found: Checked) -> Line:
-    counts = found.counts
-    about = [f"profile {found.profile}", *(clean_line(path) for path in found.configs)]
+def _counts(result: Checked) -> Line:
+    counts = result.counts
+    about = [f"profile {result.profile}", *(clean_line(path) for path in result.configs)]
     profile = Span(f"  ({', '.join(about)})", "dim")
-    if not found.diagnostics:
+    if not result.diagnostics:
         return line(Span("no findings", "good"), profile)
-    said = [
+    parts = [
         plural(counts["error"], "error"),
         plural(counts["warning"], "warning"),
         plural(counts["info"], "remark"),
     ]
-    return line(", ".join(said), profile)
+    return line(", ".join(parts), profile)

@@ -19,9 +19,9 @@ _STYLES = {WHOLE: "high", CUT: "medium"}
 _WORDS = ((WHOLE, "whole"), (CUT, "cut"), (NAME_ONLY, "by name only"), (LEFT_OUT, "left out"))
 
 
-def host_head(found: HostSummary) -> str:
+def host_head(result: HostSummary) -> str:
     """Return one line: what the host allows, what is needed, what comes of it."""
-    listing = found.listing
+    listing = result.listing
     counted = [f"{listing.count(state):,} {word}" for state, word in _WORDS if listing.count(state)]
     return f"{listing.rule.title}: {_room(listing)}; {', '.join(counted) or 'no skill is listed'}"
 
@@ -34,10 +34,10 @@ def _room(listing: HostListing) -> str:
     return f"{listing.needed:,} {unit} needed, {listing.budget:,} allowed{own}"
 
 
-def host_table(found: HostSummary) -> Iterator[Block]:
+def host_table(result: HostSummary) -> Iterator[Block]:
     """Draw the listing: each skill with its state and how much of its description is shown."""
-    listing = found.listing
-    yield line(host_head(found))
+    listing = result.listing
+    yield line(host_head(result))
     if not listing.entries:
         return
     yield Table(
@@ -49,7 +49,7 @@ def host_table(found: HostSummary) -> Iterator[Block]:
         ),
         [_row(entry) for entry in listing.entries],
     )
-    yield from _remarks(found)
+    yield from _remarks(result)
 
 
 def _row(entry: Listed) -> list[Span | str]:
@@ -58,11 +58,11 @@ def _row(entry: Listed) -> list[Span | str]:
     return [entry.skill.name, state, shown, entry.text or entry.why]
 
 
-def _remarks(found: HostSummary) -> Iterator[Block]:
-    listing = found.listing
+def _remarks(result: HostSummary) -> Iterator[Block]:
+    listing = result.listing
     rule = listing.rule
     dropped = listing.count(CUT) + listing.count(NAME_ONLY) + listing.count(LEFT_OUT)
-    if dropped and found.by == "order" and not found.fit and rule.by_use:
+    if dropped and result.by == "order" and not result.fit and rule.by_use:
         yield line(Span("Which descriptions stay depends on use; --use says what was used.", "dim"))
     if dropped:
         shown = plural(dropped, "skill")

@@ -1,4 +1,4 @@
-"""How fast a long job goes, and how long the rest of it takes."""
+"""The rate of a long job and the time that is left."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import deque
 __all__ = ["Rate", "duration"]
 
 WINDOW_S = 30.0
-"""The rate is that of the last half minute: what was skipped at the start says nothing of it."""
+"""The rate is that of the last half minute: items skipped at the start do not count."""
 _SAMPLES = 120
 
 
 class Rate:
-    """How much is done in a second of late."""
+    """Items per second, over the last half minute."""
 
     def __init__(self, began: float, done: int = 0) -> None:
         self._samples: deque[tuple[float, int]] = deque([(began, done)], _SAMPLES)

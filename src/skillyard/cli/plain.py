@@ -131,16 +131,16 @@ def cut(text: str, room: int, side: str = "end") -> str:
     """Return the text in ``room`` columns, with an ellipsis where something was left out."""
     if width_of(text) <= room:
         return text
-    kept = text
-    while kept and width_of(kept) > room - 1:
+    remaining = text
+    while remaining and width_of(remaining) > room - 1:
         # One character is at most two columns wide: drop what must go, then look again.
-        drop = max(1, (width_of(kept) - room + 1) // 2)
-        kept = kept[drop:] if side == "start" else kept[:-drop]
+        drop = max(1, (width_of(remaining) - room + 1) // 2)
+        remaining = remaining[drop:] if side == "start" else remaining[:-drop]
     if side != "start":
-        return kept.rstrip() + "…"
-    while kept and width_of(kept[0]) == 0:  # a mark whose letter is gone
-        kept = kept[1:]
-    return "…" + kept.lstrip()
+        return remaining.rstrip() + "…"
+    while remaining and width_of(remaining[0]) == 0:  # a mark whose letter is gone
+        remaining = remaining[1:]
+    return "…" + remaining.lstrip()
 
 
 def _aligned(text: str, room: int, right: bool) -> str:

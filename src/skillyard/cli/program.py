@@ -1,27 +1,24 @@
-"""One run of the command line: parse, load, run, and turn every end into an exit code.
+"""One run of the command line: parse, run, and turn every end into an exit code.
 
-0 done; 1 the command's own negative answer; 2 wrong use or unreadable input; 3 interrupted; 4 no
-remote could be asked. A reader that goes away (``| head``) is a clean end.
+A reader that goes away (``| head``) is a clean end.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console, complain
-from skillyard.cli.quick import Values, read
+from skillyard.cli.exit_codes import INTERRUPTED, UNREACHED, WRONG_USE
+from skillyard.cli.grammar import parse
+from skillyard.cli.parser import UsageError
 from skillyard.errors import SkillError, SkillNotFound, SkillyardError
 
 if TYPE_CHECKING:
-    from skillyard.cli.grammar import Command
+    from skillyard.cli.parser import RunCommand
 
 __all__ = ["run"]
-
-BAD = 2
-INTERRUPTED = 3
-UNREACHED = 4
 
 
 def run(arguments: list[str]) -> int:
@@ -30,19 +27,19 @@ def run(arguments: list[str]) -> int:
         from contextlib import redirect_stdout
 
         with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
-            return _guarded(arguments)
-    code = _guarded(arguments)
+            return _run_guarded(arguments)
+    code = _run_guarded(arguments)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_output()
         return 0
     except (OSError, ValueError) as error:
-        return _failed_write(error) if isinstance(error, OSError) else code
+        return _report_failed_write(error) if isinstance(error, OSError) else code
     return code
 
 
-def _guarded(arguments: list[str]) -> int:
+def _run_guarded(arguments: list[str]) -> int:
     """Run one command; every error becomes a line on standard error and an exit code."""
     try:
         return _run(arguments)
@@ -53,37 +50,28 @@ def _guarded(arguments: list[str]) -> int:
         complain("skillyard: interrupted")
         return INTERRUPTED
     except SkillyardError as error:
-        return _refused(error)
+        return _report_refusal(error)
     except OSError as error:
-        return _failed_write(error)
+        return _report_failed_write(error)
     except Exception as error:  # noqa: BLE001 - the one place where a bug must not end in a trace
-        return _bug(error)
+        return _report_bug(error)
 
 
 def _run(arguments: list[str]) -> int:
-    _write_anything()
+    _prepare_output()
     try:
-        command, values = _parse(arguments)
-    except SystemExit as end:  # help, version, or wrong use that is already explained
-        return end.code if isinstance(end.code, int) else BAD
-    from importlib import import_module
-
-    module, _, name = command.run.partition(":")
-    console = Console(json=values.json, color=values.color, quiet=values.quiet)
-    code: Any = getattr(import_module(f"skillyard.cli.{module}"), name)(values, console)
-    return int(code)
-
-
-def _parse(arguments: list[str]) -> tuple[Command, Values]:
-    plain = read(arguments)
-    if plain is not None:
-        return plain
-    from skillyard.cli.parsing import parse
-
-    return parse(arguments)
+        _, args = parse(arguments)
+    except SystemExit:  # a help page or the version is printed
+        return 0
+    except UsageError as error:
+        complain(str(error))
+        return WRONG_USE
+    console = Console(json=args.json, color=args.color, quiet=args.quiet)
+    run_command: RunCommand = args.run_command
+    return run_command(args, console)
 
 
-def _write_anything() -> None:
+def _prepare_output() -> None:
     """Make characters that an output encoding lacks come out as escapes instead of as an error.
 
     Pipes and files get UTF-8 and line feeds on Windows too, as the programs behind them expect.
@@ -106,8 +94,8 @@ def _drop_output() -> None:
         pass
 
 
-def _refused(error: SkillyardError) -> int:
-    """Say what was wrong and what to do next."""
+def _report_refusal(error: SkillyardError) -> int:
+    """Print what is wrong and what to do next."""
     if isinstance(error, SkillError):
         where = error.path + (f":{error.line}" if error.line is not None else "")
         message = f"{where}: {error.message}" if where else error.message
@@ -117,24 +105,24 @@ def _refused(error: SkillyardError) -> int:
         complain(f"skillyard: {message}" + (f"; {hint}" if hint else ""))
     else:
         complain(f"skillyard: {error}")
-    # Where the module is not loaded, no source was asked, so none failed.
+    # If the module is not loaded, no source has failed.
     remote = sys.modules.get("skillyard.remote.sources.protocol")
     if remote is not None and isinstance(error, remote.SourceFailed):
-        return BAD if error.code == "not_found" else UNREACHED
-    return BAD
+        return WRONG_USE if error.code == "not_found" else UNREACHED
+    return WRONG_USE
 
 
-def _failed_write(error: OSError) -> int:
+def _report_failed_write(error: OSError) -> int:
     _drop_output()
     complain(f"skillyard: {error.filename or 'output'}: {error.strerror or error}")
-    return BAD
+    return WRONG_USE
 
 
-def _bug(error: Exception) -> int:
+def _report_bug(error: Exception) -> int:
     if os.environ.get("SKILLYARD_DEBUG"):
         raise error
     complain(
         f"skillyard: internal error ({type(error).__name__}: {error}); please report it with what"
         " SKILLYARD_DEBUG=1 prints; skillyard doctor says what does not work here"
     )
-    return BAD
+    return WRONG_USE

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from skillyard.cli.console import Console, is_terminal
@@ -15,7 +16,7 @@ from skillyard.cli.console import Console, is_terminal
 if TYPE_CHECKING:
     from skillyard.cli.pace import Rate
 
-__all__ = ["Told", "progress"]
+__all__ = ["ReportProgress", "progress"]
 
 PATIENCE_S = 0.3
 """A job that ends sooner shows nothing."""
@@ -23,28 +24,26 @@ _EVERY_S = 0.1
 _CELLS = 24
 
 
-class Told(Protocol):
-    """What a long job tells: how much is done, of how much, and a remark if it has one."""
+class ReportProgress(Protocol):
+    """Takes how much is done, of how much, and a remark if there is one."""
 
     def __call__(self, done: int, total: int | None, remark: str = "") -> None:
-        """Bring the line up to date; a total of None is not known."""
+        """Update the line; None stands for an unknown total."""
 
 
-class progress:  # noqa: N801 - used as a function is; contextlib costs as much as three modules
-    """A context whose value is a function that keeps the line up to date; None when unwatched."""
-
-    def __init__(
-        self, what: str, console: Console, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        watched = not console.quiet and sys.stderr is not None and is_terminal(sys.stderr)
-        self._bar = _Bar(what, clock) if watched else None
-
-    def __enter__(self) -> Told | None:
-        return None if self._bar is None else self._bar.step
-
-    def __exit__(self, *raised: object) -> None:
-        if self._bar is not None:
-            self._bar.clear()
+@contextmanager
+def progress(
+    what: str, console: Console, clock: Callable[[], float] = time.monotonic
+) -> Iterator[ReportProgress | None]:
+    """Yield a function that updates the line; None without a terminal."""
+    if console.quiet or sys.stderr is None or not is_terminal(sys.stderr):
+        yield None
+        return
+    bar = _Bar(what, clock)
+    try:
+        yield bar.step
+    finally:
+        bar.clear()
 
 
 class _Bar:
@@ -56,7 +55,7 @@ class _Bar:
         self._rate: Rate | None = None
 
     def step(self, done: int, total: int | None, remark: str = "") -> None:
-        """Bring the line up to date; a job without a remark of its own gets its rate."""
+        """Update the line; without a remark it shows the rate."""
         now = self._clock()
         if now < self._next or total == 0:
             return
@@ -88,4 +87,4 @@ class _Bar:
             sys.stderr.write(text)
             sys.stderr.flush()
         except (OSError, ValueError):
-            self._next = float("inf")  # nobody watches any more
+            self._next = float("inf")  # the terminal is gone

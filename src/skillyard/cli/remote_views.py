@@ -20,42 +20,41 @@ DESCRIPTION_CHARS = 90
 
 
 def found_skills(
-    found: SearchResult, *, explain: bool = False, empty: bool = False
+    result: SearchResult, *, explain: bool = False, empty: bool = False
 ) -> Iterator[Block]:
     """Draw the answer of a search: a table, what each source gave, the trees where asked.
 
     ``empty`` says that the one source that was asked holds no skills at all.
     """
-    if empty and not found.failed:
+    if empty and not result.failed:
         yield line("There are no skills to search.")
         return
-    if found.failed:
+    if result.failed:
         yield line("No source answered, so nothing was searched")
-    elif not found.skills:
+    elif not result.skills:
         yield line("No skill was found")
     else:
-        if found.abstained:
-            best = (
-                f"the best scores {found.skills[0].score:.2f}, below the floor of {found.floor:.3g}"
-            )
+        if result.abstained:
+            score = f"{result.skills[0].score:.2f}"
+            best = f"the best scores {score}, below the floor of {result.floor:.3g}"
             yield line(Span("No skill surely fits:", "head"), f" {best}.")
-        yield _table(found)
-    asked = ", ".join(
+        yield _table(result)
+    sources = ", ".join(
         f"{status.name} {status.found if status.state == 'ok' else 'failed'}"
-        for status in found.sources
+        for status in result.sources
     )
-    kept = plural(found.considered, "skill")
-    yield line(Span(f"{kept} from {asked}; ranked by {found.ranker}", "dim"))
+    considered = plural(result.considered, "skill")
+    yield line(Span(f"{considered} from {sources}; ranked by {result.ranker}", "dim"))
     if explain:
-        for each in found.skills:
+        for each in result.skills:
             if each.match is not None:
                 yield line()
                 yield line(Span(f"{each.hit.source}/{each.hit.id}", "name"))
                 yield tree(each.match.explanation)
 
 
-def _table(found: SearchResult) -> Table:
-    decimals = 2 if max(each.score for each in found.skills) <= 1.0 else 1  # a probability, points
+def _table(result: SearchResult) -> Table:
+    decimals = 2 if max(each.score for each in result.skills) <= 1.0 else 1  # a probability, points
     columns = [
         Column("#", "dim", right=True),
         Column("skill", "name"),
@@ -71,22 +70,22 @@ def _table(found: SearchResult) -> Table:
                 clean_line(f"{each.hit.source}/{each.hit.id}"),
                 f"{each.score:.{decimals}f}",
                 f"{each.hit.install_count:,}" if each.hit.install_count else "",
-                _said(each),
+                _description(each),
             )
-            for place, each in enumerate(found.skills, 1)
+            for place, each in enumerate(result.skills, 1)
         ),
     )
 
 
-def _said(each: FoundSkill) -> str:
+def _description(each: FoundSkill) -> str:
     marks = [
         "curated" if each.hit.curated else "",
         _age(each),
         f"no content: {each.failure.code}" if each.failure is not None else "",
     ]
-    said = "; ".join(mark for mark in marks if mark)
+    prefix = "; ".join(mark for mark in marks if mark)
     description = shorten(clean_line(each.skill.description), DESCRIPTION_CHARS)
-    return f"[{said}] {description}" if said else description
+    return f"[{prefix}] {description}" if prefix else description
 
 
 def _age(each: FoundSkill) -> str:
@@ -122,15 +121,15 @@ def added_skill(added: Added) -> Iterator[Block]:
         yield line(Span(f"noted in {clean_line(added.lock)}", "dim"), indent=1)
 
 
-def cache_line(found: CacheState) -> Line:
+def cache_line(result: CacheState) -> Line:
     """Say what the cache holds."""
     oldest = ""
-    if found.oldest is not None:
-        when = datetime.fromtimestamp(found.oldest, UTC)
+    if result.oldest is not None:
+        when = datetime.fromtimestamp(result.oldest, UTC)
         oldest = f", the oldest of {when:%Y-%m-%d %H:%M} UTC"
-    size = f"{found.bytes / 1e6:.1f} MB"
-    what = f"{plural(found.entries, 'answer')}, {size}{oldest}"
-    return line(Span(found.path, "name"), f"  {what}")
+    size = f"{result.bytes / 1e6:.1f} MB"
+    what = f"{plural(result.entries, 'answer')}, {size}{oldest}"
+    return line(Span(result.path, "name"), f"  {what}")
 
 
 def cleared_line(done: CacheCleared) -> Line:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
-from skillyard.cli.quick import Values
 from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ __all__ = [
 
 
 def load(
-    values: Values, console: Console, place: str | None = None, *, indexed: bool = False
+    args: Namespace, console: Console, place: str | None = None, *, indexed: bool = False
 ) -> Catalog:
     """Load the catalog of ``--root`` and ``--scope``; ``place`` goes before the roots.
 
     ``indexed`` answers from the index of these roots, which is kept up to date. Where there are no
     skills, standard error says so, where they were looked for, and what to do next.
     """
-    roots = [place, *values.root] if place is not None else values.root or ["."]
-    scopes = tuple(dict.fromkeys(values.scope))
+    roots = [place, *args.root] if place is not None else args.root or ["."]
+    scopes = tuple(dict.fromkeys(args.scope))
     catalog = _loaded(roots, scopes, console, indexed)
     if not len(catalog):
         console.note(_no_skills(roots, scopes))
@@ -66,8 +66,8 @@ def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed
         part = getattr(catalog, "building", None)
         if part is not None:
             console.note(
-                f"another process is still making the index: this answers from {part.done:,} of "
-                f"{part.total:,} files; ask again when it has finished"
+                f"another process is still building the index: this answer covers {part.done:,} of "
+                f"{part.total:,} files; run it again when that has finished"
             )
         return catalog
     from skillyard.catalog import read_catalog
@@ -76,15 +76,15 @@ def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed
         return read_catalog(roots, scopes=scopes, progress=step)
 
 
-def note_unloaded(diagnostics: tuple[Diagnostic, ...], values: Values, console: Console) -> None:
+def note_unloaded(diagnostics: tuple[Diagnostic, ...], args: Namespace, console: Console) -> None:
     """Say on standard error how many files did not load, and which command says why."""
     from skillyard.text import plural
 
-    paths = {found.path for found in diagnostics if found.severity == "error"}
-    if paths and not values.json:
+    paths = {each.path for each in diagnostics if each.severity == "error"}
+    if paths and not args.json:
         from shlex import quote
 
-        roots = [quote(root) for root in [getattr(values, "place", None), *values.root] if root]
+        roots = [quote(root) for root in [getattr(args, "place", None), *args.root] if root]
         where = " ".join(roots or ["."])
         console.note(f"{plural(len(paths), 'file')} did not load: skillyard check {where} says why")
 
@@ -96,44 +96,44 @@ def words_of(words: list[str]) -> str | None:
     return read_text("-") if words == ["-"] else " ".join(words)
 
 
-def query_of(values: Values) -> Query:
+def query_of(args: Namespace) -> Query:
     """Return the query of a ranking command. Raises InvalidInput without any."""
     from skillyard.ranking.query import Query
 
-    text = words_of(values.query)
-    if text is None and not (values.files or values.tag):
+    text = words_of(args.query)
+    if text is None and not (args.files or args.tag):
         raise InvalidInput(
             "no request: write it as words after the command, as in "
             '`skillyard select "clean this csv file"`, or give --files'
         )
     return Query(
         text or "",
-        tuple(values.files),
-        tuple(values.recent),
-        tuple(values.tag),
-        tuple(values.not_tag),
-        values.references,
+        tuple(args.files),
+        tuple(args.recent),
+        tuple(args.tag),
+        tuple(args.not_tag),
+        args.references,
     )
 
 
-def scorer_of(values: Values) -> str:
+def scorer_of(args: Namespace) -> str:
     """Return the scorer that was named, or the default."""
     from skillyard.ranking.registry import DEFAULT_SCORER
 
-    return str(values.scorer or DEFAULT_SCORER)
+    return str(args.scorer or DEFAULT_SCORER)
 
 
-def policy_of(values: Values, *, tags: bool = False) -> SelectionPolicy:
+def policy_of(args: Namespace, *, tags: bool = False) -> SelectionPolicy:
     """Return the policy of a choosing command; its tags are the query's business, if not asked."""
     from skillyard.selection import SelectionPolicy
 
     return SelectionPolicy(
-        getattr(values, "top_k", None),
-        values.min_score,
-        tuple(values.tag) if tags else (),
-        tuple(values.not_tag) if tags else (),
-        values.fallback,
-        values.wrong_cost,
+        getattr(args, "top_k", None),
+        args.min_score,
+        tuple(args.tag) if tags else (),
+        tuple(args.not_tag) if tags else (),
+        args.fallback,
+        args.wrong_cost,
     )
 
 

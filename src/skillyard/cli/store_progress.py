@@ -1,4 +1,4 @@
-"""How far a publish is: skills, rate and the time that is left.
+"""Progress of a publish: skills, rate and the time that is left.
 
 On a terminal that is one line that changes; elsewhere a line now and then, or with ``--json`` a
 JSON document. All of it goes to standard error.
@@ -30,7 +30,7 @@ EVERY_S = 10.0
 def store_progress(
     console: Console, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[Step], None] | None]:
-    """Yield a function that tells how far a publish is; None where nobody is to be told."""
+    """Yield a function that shows the progress of a publish; None with --quiet."""
     if console.quiet or sys.stderr is None:
         yield None
         return
@@ -40,7 +40,7 @@ def store_progress(
 
             def show(now: Step) -> None:
                 if bar is not None:
-                    bar(now.done, now.total, _said(now, rate.update(clock(), now.done)))
+                    bar(now.done, now.total, _remark(now, rate.update(clock(), now.done)))
 
             yield show
         return
@@ -63,7 +63,7 @@ def _lines(console: Console, clock: Callable[[], float]) -> Callable[[Step], Non
             complain(json.dumps(_document(now, speed)))
         else:
             total = "" if now.total is None else f" of {now.total:,}"
-            complain(f"{now.done:,}{total} skills, {_said(now, speed)}")
+            complain(f"{now.done:,}{total} skills, {_remark(now, speed)}")
 
     return write
 
@@ -74,7 +74,7 @@ def _left_s(now: Step, rate: float) -> float | None:
     return max(0, now.total - now.done) / rate
 
 
-def _said(now: Step, rate: float) -> str:
+def _remark(now: Step, rate: float) -> str:
     left = _left_s(now, rate)
     parts = [f"{rate:,.0f}/s"]
     parts += [f"{duration(left)} left"] if left is not None else []

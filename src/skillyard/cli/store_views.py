@@ -44,12 +44,12 @@ _KINDS = ("added", "changed", "unchanged", "withdrawn")
 def migrated_blocks(done: StoreMigrated) -> Iterator[Block]:
     """Say what stands of the schema, and what an administrator does about roles."""
     if done.before is None:
-        said = f"  made, with schema {done.now}"
+        state = f"  made, with schema {done.now}"
     elif done.before == done.now:
-        said = f"  is there already, with schema {done.now}"
+        state = f"  is there already, with schema {done.now}"
     else:
-        said = f"  schema {done.before} is now {done.now}"
-    yield line(Span(done.store, "name"), said)
+        state = f"  schema {done.before} is now {done.now}"
+    yield line(Span(done.store, "name"), state)
     if done.reader_role is not None and done.before != done.now:
         yield line("a node with a login of its own sees what its login's name was granted, and")
         yield line(f"nothing else, once it is a member: GRANT {done.reader_role} TO its_login")
@@ -63,35 +63,35 @@ def synced_line(done: StoreSynced) -> Line:
 
 def published_blocks(done: StorePublished) -> Iterator[Block]:
     """Say what was published, what was not and why."""
-    found = done.done
+    result = done.done
     part = f", part {done.partition}" if done.partition is not None else ""
     if done.dry_run:
         head = f"  {done.tenant}{part}, nothing was published; it would be: "
-    elif found.generations > 1:
+    elif result.generations > 1:
         head = (
-            f"  {done.tenant}{part}, {found.generations:,} generations up to {found.generation}: "
+            f"  {done.tenant}{part}, {result.generations:,} generations up to {result.generation}: "
         )
     else:
-        head = f"  {done.tenant}{part}, generation {found.generation}: "
-    counts = [f"{getattr(found, kind):,} {kind}" for kind in _KINDS[:3]]
-    counts += [f"{found.withdrawn:,} withdrawn"] if found.withdrawn or found.pruned else []
-    counts += [f"{found.repeated:,} repeated"] if found.repeated else []
-    counts += [f"{found.elsewhere:,} left to other parts"] if found.elsewhere else []
-    counts += [f"{found.refused:,} refused"] if found.refused else []
+        head = f"  {done.tenant}{part}, generation {result.generation}: "
+    counts = [f"{getattr(result, kind):,} {kind}" for kind in _KINDS[:3]]
+    counts += [f"{result.withdrawn:,} withdrawn"] if result.withdrawn or result.pruned else []
+    counts += [f"{result.repeated:,} repeated"] if result.repeated else []
+    counts += [f"{result.elsewhere:,} left to other parts"] if result.elsewhere else []
+    counts += [f"{result.refused:,} refused"] if result.refused else []
     yield line(Span(done.store, "name"), head, ", ".join(counts))
-    for each in found.diagnostics[:LISTED]:
+    for each in result.diagnostics[:LISTED]:
         yield _error(each)
-    more = len(found.diagnostics) - LISTED + found.left_out
+    more = len(result.diagnostics) - LISTED + result.left_out
     if more > 0:
         yield line(Span(f"and {plural(more, 'error')} more", "dim"))
 
 
-def _error(found: Diagnostic) -> Line:
-    where = found.path + (f":{found.line}" if found.line is not None else "")
-    hint = f"; {found.hint}" if found.hint else ""
+def _error(diagnostic: Diagnostic) -> Line:
+    where = diagnostic.path + (f":{diagnostic.line}" if diagnostic.line is not None else "")
+    hint = f"; {diagnostic.hint}" if diagnostic.hint else ""
     return line(
-        *(Span(where, "name"), ": ", Span(found.severity, "error")),
-        *(f": {found.message}{hint} ", Span(f"[{found.code}]", "dim")),
+        *(Span(where, "name"), ": ", Span(diagnostic.severity, "error")),
+        *(f": {diagnostic.message}{hint} ", Span(f"[{diagnostic.code}]", "dim")),
     )
 
 
@@ -102,9 +102,9 @@ def changed_line(done: StoreChanged) -> Line:
     return line(Span(done.store, "name"), head, counts)
 
 
-def log_blocks(found: StoreLog) -> Iterator[Block]:
+def log_blocks(result: StoreLog) -> Iterator[Block]:
     """Draw generations."""
-    if not found.generations:
+    if not result.generations:
         yield line("nothing was published yet")
         return
     columns = (
@@ -124,12 +124,12 @@ def log_blocks(found: StoreLog) -> Iterator[Block]:
             each.publisher,
             *(f"{count:,}" for count in (each.added, each.changed, each.withdrawn)),
         ]
-        for each in found.generations
+        for each in result.generations
     ]
     yield Table(columns, rows)
 
 
-def history_blocks(found: StoreHistory) -> Iterator[Block]:
+def history_blocks(result: StoreHistory) -> Iterator[Block]:
     """Draw the versions of a skill."""
     columns = (
         Column("#", "name", right=True),
@@ -152,15 +152,15 @@ def history_blocks(found: StoreHistory) -> Iterator[Block]:
             each.skill.id,
             (each.commit or "")[:12],
         ]
-        for each in found.versions
+        for each in result.versions
     ]
-    yield line(Span(str(found.key), "name"))
+    yield line(Span(str(result.key), "name"))
     yield Table(columns, rows)
 
 
-def status_blocks(found: StoreStatus) -> Iterator[Block]:
+def status_blocks(result: StoreStatus) -> Iterator[Block]:
     """Say how the store is."""
-    status = found.status
+    status = result.status
     yield line(Span(status.address, "name"), f"  {status.backend}, schema {status.schema}")
     yield line(f"{plural(status.skills, 'skill')}, generation {status.generation}")
     if not status.writable:
@@ -178,9 +178,9 @@ def granted_line(done: StoreGranted) -> Line:
     )
 
 
-def grants_blocks(found: StoreGrants) -> Iterator[Block]:
+def grants_blocks(result: StoreGrants) -> Iterator[Block]:
     """Draw who may see what."""
-    if not found.grants:
+    if not result.grants:
         yield line("nothing was granted: only who opens the store without a caller sees skills")
         return
     columns = (
@@ -191,7 +191,7 @@ def grants_blocks(found: StoreGrants) -> Iterator[Block]:
     )
     rows = [
         [each.caller, each.tenant, each.namespace or "all", ", ".join(each.places) or "all"]
-        for each in found.grants
+        for each in result.grants
     ]
     yield Table(columns, rows)
 

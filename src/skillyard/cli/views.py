@@ -49,26 +49,26 @@ def _score(match: Match) -> str:
     return f"{match.score:.2f}"
 
 
-def ranking(found: Ranked) -> Iterator[Block]:
+def ranking(result: Ranked) -> Iterator[Block]:
     """Draw a ranking: rank, name, score, level and reason; the trees below it where asked."""
-    counts = found.counts
+    counts = result.counts
     left_out = f"; {counts.left_out}" if counts.left_out else ""
     if not counts.files:
         yield line("There are no skills to rank.")
         return
-    if not found.total:
-        among = f" ({found.scorer}, {plural(counts.skills, 'skill')}{left_out})."
+    if not result.total:
+        among = f" ({result.scorer}, {plural(counts.skills, 'skill')}{left_out})."
         yield line("No skill has a score", Span(among, "dim"))
         return
-    yield _ranks(found.matches, found.total > 0 and any(match.level for match in found.matches))
-    shown = len(found.matches)
-    counted = f"{found.total - found.conventions:,} of {plural(counts.skills, 'skill')}"
-    if found.conventions:
-        counted += f" and {plural(found.conventions, 'convention document')}"
-    first = f", the first {shown:,} shown" if shown < found.total else ""
-    yield line(Span(f"{counted} with a score{first}{left_out}; by {found.scorer}", "dim"))
-    if found.explain:
-        for match in found.matches:
+    yield _ranks(result.matches, result.total > 0 and any(match.level for match in result.matches))
+    shown = len(result.matches)
+    counted = f"{result.total - result.conventions:,} of {plural(counts.skills, 'skill')}"
+    if result.conventions:
+        counted += f" and {plural(result.conventions, 'convention document')}"
+    first = f", the first {shown:,} shown" if shown < result.total else ""
+    yield line(Span(f"{counted} with a score{first}{left_out}; by {result.scorer}", "dim"))
+    if result.explain:
+        for match in result.matches:
             yield line()
             yield line(Span(match.skill.name, "name"), Span(f"  {match.skill.path}", "dim"))
             yield tree(match.explanation)
@@ -97,38 +97,38 @@ def tree(node: Explanation) -> Tree:
     return Tree(shown, tuple(tree(part) for part in node.parts))
 
 
-def selection(found: Selected) -> Iterator[Block]:
+def selection(result: Selected) -> Iterator[Block]:
     """Draw a choice: what and why, what was not chosen and why not, the question when close."""
-    chosen = found.selection
-    if not found.counts.files:
+    chosen = result.selection
+    if not result.counts.files:
         yield line("There are no skills to choose from.")
         return
     if chosen.abstained:
-        yield from _abstention(found)
+        yield from _abstention(result)
     for match in chosen.selected:
-        yield from _chosen(match, found)
-    if found.question:
+        yield from _chosen(match, result)
+    if result.question:
         yield line()
         # The question is Markdown, for a chat; a terminal would show the asterisks.
-        yield line(Span(found.question.replace("**", ""), "warning"))
+        yield line(Span(result.question.replace("**", ""), "warning"))
     if chosen.rejected:
         yield line()
         yield line(Span("not chosen", "head"))
         yield _others(chosen.rejected)
     yield line()
-    among = f" among {found.counts.words}" if found.counts.left_out else ""
+    among = f" among {result.counts.words}" if result.counts.left_out else ""
     yield line(Span(f"{plural(chosen.considered, 'candidate')}{among}; by {chosen.scorer}", "dim"))
 
 
-def _abstention(found: Selected) -> Iterator[Block]:
-    maybe = found.selection.maybe
+def _abstention(result: Selected) -> Iterator[Block]:
+    maybe = result.selection.maybe
     if maybe:
         names = ", ".join(f"{match.skill.name} {_score(match)}" for match in maybe)
-        yield line(Span("No skill surely fits:", "head"), f" none reaches {found.min_score:.3g}.")
+        yield line(Span("No skill surely fits:", "head"), f" none reaches {result.min_score:.3g}.")
         yield line(Span("perhaps: ", "warning"), clean_line(names))
         return
-    best = found.selection.rejected[0] if found.selection.rejected else None
-    if found.top_k == 0:
+    best = result.selection.rejected[0] if result.selection.rejected else None
+    if result.top_k == 0:
         yield line(Span("Nothing was chosen: --top-k is 0.", "head"))
     elif best is None:
         yield line(Span("No skill fits:", "head"), " none has anything in common with the request.")
@@ -137,23 +137,23 @@ def _abstention(found: Selected) -> Iterator[Block]:
             Span("No skill fits:", "head"),
             " the best, ",
             Span(best.skill.name, "name"),
-            f", scores {_score(best)}, below the floor of {found.min_score:.3g}.",
+            f", scores {_score(best)}, below the floor of {result.min_score:.3g}.",
         )
 
 
-def _chosen(match: Match, found: Selected) -> Iterator[Block]:
+def _chosen(match: Match, result: Selected) -> Iterator[Block]:
     level = _level(match)
     parts = [Span(match.skill.name, "name"), Span(f"  {_score(match)}", "score")]
     if level.text:
         parts += [Span(" "), level]
     yield line(*parts)
     yield line(shorten(match.skill.description, DESCRIPTION_CHARS), indent=2)
-    if found.selection.fallback:
+    if result.selection.fallback:
         yield _fact("why", "nothing passed the floor; it is the generalist that was asked for")
     else:
         yield _fact("why", match.reason)
     yield _fact("path", match.skill.path)
-    if found.explain:
+    if result.explain:
         yield tree(match.explanation)
 
 
@@ -174,50 +174,50 @@ def _others(matches: Sequence[Match]) -> Table:
     return Table(columns, rows, head=False)
 
 
-def reasons(found: Why, *, trees: bool = False) -> Iterator[Block]:
+def reasons(result: Why, *, trees: bool = False) -> Iterator[Block]:
     """Draw why a skill stands where it stands: three sentences, then what ranks higher by what.
 
     ``trees`` adds the score with its tree, and the trees of the skills before it.
     """
-    match = found.match
+    match = result.match
     yield line(Span(match.skill.name, "name"), Span(f"  {clean_line(match.skill.path)}", "dim"))
     yield line()
-    for sentence in found.sentences:
+    for sentence in result.sentences:
         yield line(sentence)
     if trees:
         yield line()
-        yield line(*_verdict(found))
+        yield line(*_verdict(result))
         yield tree(match.explanation)
-    if found.ahead:
+    if result.ahead:
         yield line()
-        left = found.before - len(found.ahead)
+        left = result.before - len(result.ahead)
         more = f" (and {left:,} more)" if left else ""
         yield line(Span(f"what ranks higher{more}", "head"))
-        yield _ahead(found.ahead)
-        for other in found.ahead if trees else ():
+        yield _ahead(result.ahead)
+        for other in result.ahead if trees else ():
             yield line()
             yield line(Span(other.match.skill.name, "name"))
             yield tree(other.match.explanation)
-    if found.advice:
+    if result.advice:
         yield line()
         yield line(Span("hints", "head"))
-        for hint in found.advice:
+        for hint in result.advice:
             yield line("- ", clean_line(hint), indent=2)
     if not trees:
         yield line()
         yield line(Span("--explain shows how the score is computed", "dim"))
 
 
-def _verdict(found: Why) -> Iterator[Span | str]:
-    level = _level(found.match)
-    yield f"score {_score(found.match)}"
+def _verdict(result: Why) -> Iterator[Span | str]:
+    level = _level(result.match)
+    yield f"score {_score(result.match)}"
     if level.text:
         yield " ("
         yield level
         yield ")"
-    yield f", floor {found.min_score:.3g}, top {found.top_k}: "
+    yield f", floor {result.min_score:.3g}, top {result.top_k}: "
     yield (
-        Span("would be chosen", "good") if found.chosen else Span("would not be chosen", "warning")
+        Span("would be chosen", "good") if result.chosen else Span("would not be chosen", "warning")
     )
 
 
@@ -238,30 +238,30 @@ def _ahead(others: Sequence[Ahead]) -> Table:
 
 def bench_line(done: BenchRun) -> Line:
     """Say what a run was made of."""
-    asked = (
+    counts = (
         f"{plural(done.skills, 'skill')}, {done.answered:,} of {done.queries:,} queries answered"
     )
-    return line(Span(done.out, "name"), f"  {asked}; by {done.scorer}")
+    return line(Span(done.out, "name"), f"  {counts}; by {done.scorer}")
 
 
-def bench_table(found: BenchScore) -> Table:
+def bench_table(result: BenchScore) -> Table:
     """Draw the measures: a row for all queries, then one for each kind."""
-    rows = {"all": found.all, **found.by_kind}
-    names = [name for name in found.all if name != "unanswerable"]
+    rows = {"all": result.all, **result.by_kind}
+    names = [name for name in result.all if name != "unanswerable"]
     columns = (Column("queries of kind", "name"), *(Column(name, right=True) for name in names))
     lines: list[list[Span | str]] = [
         [kind, *(_measure(values.get(name)) for name in names)] for kind, values in rows.items()
     ]
     for place, edge in enumerate(("low", "high")):
         cells = [
-            f"{found.intervals[name][place]:.4f}" if name in found.intervals else ""
+            f"{result.intervals[name][place]:.4f}" if name in result.intervals else ""
             for name in names
         ]
         lines.insert(1 + place, [f"  95 % {edge}", *cells])
     return Table(columns, lines)
 
 
-def compare_table(found: BenchCompare) -> Iterator[Block]:
+def compare_table(result: BenchCompare) -> Iterator[Block]:
     """Draw two runs beside each other, and the verdict."""
     titles = ("first", "second", "difference", "95% low", "95% high", "p", "better", "worse")
     columns = (Column("measure", "name"), *(Column(title, right=True) for title in titles))
@@ -277,18 +277,18 @@ def compare_table(found: BenchCompare) -> Iterator[Block]:
             f"{one.better:,}",
             f"{one.worse:,}",
         ]
-        for one in found.measures
+        for one in result.measures
     ]
     yield Table(columns, rows)
-    surely = any(one.low > 0 for one in found.measures)
-    verdict = "worse" if found.regressed else "better" if surely else "no worse"
-    yield line(Span(found.second, "name"), f" is {verdict} than {found.first}")
+    surely = any(one.low > 0 for one in result.measures)
+    verdict = "worse" if result.regressed else "better" if surely else "no worse"
+    yield line(Span(result.second, "name"), f" is {verdict} than {result.first}")
 
 
-def replay_table(found: BenchReplay) -> Iterator[Block]:
+def replay_table(result: BenchReplay) -> Iterator[Block]:
     """Draw what moved since the log was written."""
-    if not found.moved:
-        yield line(f"nothing moved; queries asked again: {found.queries:,}")
+    if not result.moved:
+        yield line(f"nothing moved; queries asked again: {result.queries:,}")
         return
     columns = (
         Column("line", right=True),
@@ -307,7 +307,7 @@ def replay_table(found: BenchReplay) -> Iterator[Block]:
             _placed(one.place_after, one.after),
             shorten(clean_line(one.text), 60),
         ]
-        for one in found.moved
+        for one in result.moved
     ]
     yield Table(columns, rows)
 
@@ -340,25 +340,27 @@ _NEXT = {
 }
 
 
-def index_state(found: IndexStatus) -> Iterator[Block]:
+def index_state(result: IndexStatus) -> Iterator[Block]:
     """Draw the state of an index, and what comes next."""
-    style = "high" if found.state == "current" else "medium"
-    yield line(Span(found.state, style), f"  {_NEXT[found.state]}")
-    yield line("folder  ", Span(found.folder, "name"), indent=1)
-    if found.problem:
-        yield line("problem  ", found.problem, indent=1)
-    if found.generation:
-        segments = plural(found.segments, "segment")
-        size = f"{found.bytes / 1e6:,.1f} MB"
-        what = f"{plural(found.skills, 'skill')}, {segments}, {size}, generation {found.generation}"
+    style = "high" if result.state == "current" else "medium"
+    yield line(Span(result.state, style), f"  {_NEXT[result.state]}")
+    yield line("folder  ", Span(result.folder, "name"), indent=1)
+    if result.problem:
+        yield line("problem  ", result.problem, indent=1)
+    if result.generation:
+        segments = plural(result.segments, "segment")
+        size = f"{result.bytes / 1e6:,.1f} MB"
+        what = (
+            f"{plural(result.skills, 'skill')}, {segments}, {size}, generation {result.generation}"
+        )
         yield line("holds   ", what, indent=1)
 
 
-def index_findings(found: IndexVerified) -> Iterator[Block]:
+def index_findings(result: IndexVerified) -> Iterator[Block]:
     """Draw what is wrong with an index."""
-    if not found.findings:
-        yield line(Span("sound", "high"), f"  every byte of {found.folder} is as it was written")
-    for finding in found.findings:
+    if not result.findings:
+        yield line(Span("sound", "high"), f"  every byte of {result.folder} is as it was written")
+    for finding in result.findings:
         style = "low" if finding.severity == "error" else "dim"
         yield line(Span(finding.severity, style), f"  {finding.path}: {finding.message}")
         if finding.hint:

@@ -16,7 +16,15 @@ from skillyard.skill import Skill
 if TYPE_CHECKING:
     from skillyard.ranking.protocol import BoundScorer, Scorer
 
-__all__ = ["DEFAULT_SCORER", "bind", "check_scorer", "is_built_in", "resolve", "scorer_names"]
+__all__ = [
+    "DEFAULT_SCORER",
+    "bind",
+    "built_in_names",
+    "check_scorer",
+    "is_built_in",
+    "resolve",
+    "scorer_names",
+]
 
 ENTRY_POINT_GROUP = "skillyard.scorers"
 
@@ -35,6 +43,11 @@ DEFAULT_SCORER = "hybrid"
 def is_built_in(name: str) -> bool:
     """Return True for a scorer of this package without an embedder."""
     return name in _BUILT_IN
+
+
+def built_in_names() -> tuple[str, ...]:
+    """Return the names of the scorers of this package, sorted."""
+    return tuple(sorted(_BUILT_IN))
 
 
 def scorer_names() -> tuple[str, ...]:

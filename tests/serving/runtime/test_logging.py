@@ -6,14 +6,14 @@ import io
 import json
 import logging
 import sys
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillyard.cli import serving
+from skillyard.cli.commands import service
 from skillyard.cli.console import Console
-from skillyard.cli.quick import Values
 from skillyard.errors import SkillIoError
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.runtime.app_context import AppContext
@@ -191,7 +191,7 @@ def test_the_form_fits_the_stream_unless_it_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    assert serving.log_format(Values(log_format=named), Console(quiet=quiet)) == form
+    assert service.log_format(Namespace(log_format=named), Console(quiet=quiet)) == form
 
 
 class Clock:

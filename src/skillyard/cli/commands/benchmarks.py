@@ -1,0 +1,278 @@
+"""``bench``: measuring a ranking against judged queries."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
+from skillyard.cli.options import add_scorer, file_path, number
+from skillyard.cli.parser import CommandParser, add_command, add_group
+from skillyard.cli.source import scorer_of
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import Commands
+
+
+def _add_judged(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--queries",
+        action="append",
+        default=[],
+        metavar="FILE",
+        type=file_path,
+        required=True,
+        help="judged queries; may repeat",
+    )
+
+
+def _add_measure(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--measure",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a measure by name, as nDCG@10, P@1, R@10, MRR@10; may repeat",
+    )
+
+
+def add_bench_run_command(commands: Commands) -> None:
+    """Declare ``bench run``."""
+    parser = add_command(
+        commands,
+        "run",
+        "rank skills for the queries of a file",
+        run=bench_run,
+        about=(
+            "Ignores every selection policy. Writes up to 50 skills with a score above zero "
+            'for each query. A query is {"id", "query", "files"?, "relevant"?: {skill id: grade}, '
+            '"kind"?}; "request" may stand for "query", and "expect": [skill id, ...] '
+            'for "relevant".'
+        ),
+        examples=(
+            "skillyard bench run --skills s.jsonl.gz --queries q.jsonl --out run.json",
+            "skillyard bench run --skills skills --queries requests.jsonl --out run.json",
+        ),
+    )
+    parser.add_argument(
+        "--skills",
+        metavar="PLACE",
+        type=file_path,
+        help=(
+            "a folder of skills, or one JSON skill a line, .gz or not (default: the "
+            "skills of --root)"
+        ),
+    )
+    parser.add_argument(
+        "--queries", metavar="FILE", type=file_path, required=True, help="one JSON query a line"
+    )
+    add_scorer(parser)
+    parser.add_argument(
+        "--out", metavar="FILE", type=file_path, required=True, help="the run file to write"
+    )
+    parser.add_argument(
+        "--format",
+        metavar="FORMAT",
+        choices=("json", "trec"),
+        default="json",
+        help="json, or trec: query Q0 id rank score tag (default: json)",
+    )
+
+
+def bench_run(args: Namespace, console: Console) -> int:
+    """Write a run; 3 when it was interrupted and holds only what was done."""
+    from skillyard.cli.progress import progress
+    from skillyard.cli.source import load
+    from skillyard.usecases import measuring
+
+    skills = args.skills if args.skills is not None else load(args, console)
+    with progress("ranking", console) as step:
+        done = measuring.bench_run(
+            skills,
+            args.queries,
+            args.out,
+            scorer=scorer_of(args),
+            format=args.format,
+            progress=step,
+        )
+    if console.json:
+        console.document(done.to_dict())
+    else:
+        from skillyard.cli.views import bench_line
+
+        console.print(bench_line(done))
+    if not done.complete:
+        console.note("interrupted: that file holds only the queries that were done")
+        return INTERRUPTED
+    return 0
+
+
+def add_bench_score_command(commands: Commands) -> None:
+    """Declare ``bench score``."""
+    parser = add_command(
+        commands,
+        "score",
+        "measure a run against judged queries",
+        run=bench_score,
+        about=(
+            "Reads JSON runs and TREC runs. Prints means over all queries with 95 % "
+            "intervals, and by kind."
+        ),
+        examples=(
+            "skillyard bench score --run run.json --queries q.jsonl",
+            "skillyard bench score --run run.trec --queries q.jsonl --measure P@3",
+        ),
+    )
+    parser.add_argument("--run", metavar="FILE", type=file_path, required=True, help="a run file")
+    _add_judged(parser)
+    parser.add_argument(
+        "--qrels",
+        metavar="FILE",
+        type=file_path,
+        help="TREC relevance judgements, instead of those of the queries",
+    )
+    _add_measure(parser)
+
+
+def bench_score(args: Namespace, console: Console) -> int:
+    """Print the measures of a run."""
+    from skillyard.usecases import measuring
+
+    result = measuring.bench_score(
+        args.run, args.queries, names=tuple(args.measure), qrels=args.qrels
+    )
+    if console.json:
+        console.document(result.to_dict())
+    else:
+        from skillyard.cli.views import bench_table
+
+        console.print(bench_table(result))
+    return 0
+
+
+def add_bench_compare_command(commands: Commands) -> None:
+    """Declare ``bench compare``."""
+    parser = add_command(
+        commands,
+        "compare",
+        "compare two runs",
+        run=bench_compare,
+        about=(
+            "Prints the paired difference over queries, its 95 % bootstrap interval, and the "
+            "p-value of a sign-flip test. The exit code is 1 when the second run is worse."
+        ),
+        examples=("skillyard bench compare before.json after.json --queries q.jsonl",),
+    )
+    parser.add_argument("first", metavar="FIRST", type=file_path, help="a run file")
+    parser.add_argument("second", metavar="SECOND", type=file_path, help="a run file")
+    _add_judged(parser)
+    _add_measure(parser)
+    parser.add_argument(
+        "--tolerance",
+        metavar="X",
+        type=number,
+        default=1.0,
+        help="largest acceptable drop of a mean, whatever the test says (default: 1)",
+    )
+
+
+def bench_compare(args: Namespace, console: Console) -> int:
+    """Print how two runs differ; 1 when the second one is worse."""
+    from skillyard.usecases import measuring
+
+    result = measuring.bench_compare(
+        args.first,
+        args.second,
+        args.queries,
+        names=tuple(args.measure),
+        tolerance=args.tolerance,
+    )
+    if console.json:
+        console.document(result.to_dict())
+    else:
+        from skillyard.cli.views import compare_table
+
+        console.print(*compare_table(result))
+    return NEGATIVE if result.regressed else 0
+
+
+def add_bench_report_command(commands: Commands) -> None:
+    """Declare ``bench report``."""
+    parser = add_command(
+        commands,
+        "report",
+        "write an HTML report of a run, with plots",
+        run=bench_report,
+        examples=("skillyard bench report --run run.json --queries q.jsonl --out report.html",),
+    )
+    parser.add_argument("--run", metavar="FILE", type=file_path, required=True, help="a run file")
+    _add_judged(parser)
+    parser.add_argument(
+        "--against", metavar="FILE", type=file_path, help="an earlier run to compare with"
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", type=file_path, required=True, help="the page to write"
+    )
+
+
+def bench_report(args: Namespace, console: Console) -> int:
+    """Write the report and name it."""
+    from skillyard.usecases import measuring
+
+    out = measuring.bench_report(args.run, args.queries, args.out, against=args.against)
+    if console.json:
+        console.document({"schema": "skillyard.bench-report/1", "out": out})
+    else:
+        from skillyard.cli.blocks import Span, line
+
+        console.print(line(Span(out, "name"), "  written"))
+    return 0
+
+
+def add_bench_replay_command(commands: Commands) -> None:
+    """Declare ``bench replay``."""
+    parser = add_command(
+        commands,
+        "replay",
+        "run logged queries again, and list the changes",
+        run=bench_replay,
+        about="The exit code is 1 when a result differs.",
+        examples=(
+            'skillyard select "clean this csv" --json >> log.jsonl',
+            "skillyard bench replay log.jsonl",
+        ),
+    )
+    parser.add_argument(
+        "log", metavar="LOG", type=file_path, help="a decision log, or lines of select --json"
+    )
+
+
+def bench_replay(args: Namespace, console: Console) -> int:
+    """Print what moved; 1 when anything did."""
+    from skillyard.cli.source import load, note_unloaded
+    from skillyard.usecases import measuring
+
+    catalog = load(args, console)
+    result = measuring.bench_replay(catalog, args.log)
+    if console.json:
+        console.document(result.to_dict())
+    else:
+        from skillyard.cli.views import replay_table
+
+        console.print(*replay_table(result))
+        note_unloaded(catalog.diagnostics, args, console)
+    return NEGATIVE if result.moved else 0
+
+
+def add_bench_group(commands: Commands) -> None:
+    """Declare ``bench`` and its commands."""
+    group = add_group(commands, "bench", "retrieval evaluation")
+    add_bench_run_command(group)
+    add_bench_score_command(group)
+    add_bench_compare_command(group)
+    add_bench_report_command(group)
+    add_bench_replay_command(group)
+
+
+COMMANDS = {"bench": add_bench_group}

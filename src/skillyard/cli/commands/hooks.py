@@ -1,0 +1,260 @@
+"""``hook``: the prompt hooks of hosts."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.exit_codes import NEGATIVE
+from skillyard.cli.options import add_min_score, add_wrong_cost, file_path, whole_number
+from skillyard.cli.parser import CommandParser, add_command, add_group
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import Commands
+    from skillyard.hook.installing import Installed
+
+
+def _add_hook_options(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--max-chars",
+        metavar="N",
+        type=whole_number,
+        default=0,
+        help="include at most N characters of the instructions (default: 0)",
+    )
+    add_min_score(parser)
+    add_wrong_cost(parser)
+    parser.add_argument(
+        "--no-perhaps",
+        action="store_true",
+        help="print nothing when a skill is only a possible fit",
+    )
+    parser.add_argument(
+        "--budget-ms",
+        metavar="N",
+        type=whole_number,
+        default=500,
+        help="print nothing after this time (default: 500)",
+    )
+    parser.add_argument(
+        "--no-refresh",
+        action="store_true",
+        help="do not update the index in the background",
+    )
+
+
+def _add_host(parser: CommandParser) -> None:
+    parser.add_argument(
+        "host",
+        metavar="HOST",
+        nargs="?",
+        choices=("claude-code", "codex"),
+        help="claude-code or codex",
+    )
+
+
+def add_hook_claude_code_command(commands: Commands) -> None:
+    """Declare ``hook claude-code``."""
+    parser = add_command(
+        commands,
+        "claude-code",
+        "answer a prompt hook of Claude Code from standard input",
+        run=hook_claude_code,
+        about=(
+            "Reads the host's JSON and prints the skill that fits and why, or nothing. Reads "
+            "the user's agent folders, --root, and a project that `skillyard trust` has "
+            "approved. The exit code is always 0."
+        ),
+        examples=("skillyard hook claude-code < payload.json",),
+    )
+    _add_hook_options(parser)
+
+
+def hook_claude_code(args: Namespace, console: Console) -> int:
+    """Answer one prompt of Claude Code; always 0."""
+    return _answer("claude-code", args)
+
+
+def add_hook_codex_command(commands: Commands) -> None:
+    """Declare ``hook codex``."""
+    parser = add_command(
+        commands,
+        "codex",
+        "answer a prompt hook of Codex from standard input",
+        run=hook_codex,
+        about="Works like `skillyard hook claude-code`; see its help.",
+        examples=("skillyard hook codex < payload.json",),
+    )
+    _add_hook_options(parser)
+
+
+def hook_codex(args: Namespace, console: Console) -> int:
+    """Answer one prompt of Codex; always 0."""
+    return _answer("codex", args)
+
+
+def _answer(host: str, args: Namespace) -> int:
+    from skillyard.hook.running import Wishes, run
+
+    wishes = Wishes(
+        tuple(args.root),
+        args.max_chars,
+        args.min_score,
+        refresh=not args.no_refresh,
+        wrong_cost=args.wrong_cost,
+        perhaps=not args.no_perhaps,
+    )
+    return run(host, wishes, budget_ms=args.budget_ms)
+
+
+def add_hook_install_command(commands: Commands) -> None:
+    """Declare ``hook install``."""
+    parser = add_command(
+        commands,
+        "install",
+        "install the prompt hook in a host's settings",
+        run=hook_install,
+        about=(
+            "Without HOST, installs it for every host that has a settings folder. The hook "
+            "runs with the options given here, and --root. Installing again changes nothing; "
+            "other settings stay unchanged."
+        ),
+        examples=("skillyard hook install", "skillyard hook install codex --max-chars 2000"),
+    )
+    _add_host(parser)
+    parser.add_argument(
+        "--file",
+        metavar="SETTINGS",
+        type=file_path,
+        help="use this settings file instead of the user's",
+    )
+    _add_hook_options(parser)
+
+
+def hook_install(args: Namespace, console: Console) -> int:
+    """Put the hook into the settings, and make the index that it answers from."""
+    from skillyard.cli.progress import progress
+    from skillyard.errors import SkillyardError
+    from skillyard.hook.installing import install
+    from skillyard.hook.library import library_place
+    from skillyard.hook.trust import project_above
+    from skillyard.index.indexed_catalog import indexing_is_off, open_library_index
+
+    options = _options(args)
+    done = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
+    project = project_above(os.getcwd())
+    roots = tuple(map(os.path.abspath, args.root))
+    place = library_place(roots, project.path if project else None)
+    try:
+        with progress("indexing", console) as step:
+            if not indexing_is_off():
+                open_library_index(place, progress=step)
+    except SkillyardError as error:  # the hook makes it in the background as well
+        console.note(f"the index was not made: {error}")
+    if console.json:
+        settings = [one.to_dict() for one in done]
+        console.document({"schema": "skillyard.hook-install/1", "settings": settings})
+    else:
+        _print_settings(done, console)
+    return 0
+
+
+def add_hook_uninstall_command(commands: Commands) -> None:
+    """Declare ``hook uninstall``."""
+    parser = add_command(
+        commands,
+        "uninstall",
+        "remove the prompt hook from a host's settings",
+        run=hook_uninstall,
+        about=(
+            "Removes what `skillyard hook install` added, and nothing else. The exit code is "
+            "1 when there was nothing to remove."
+        ),
+        examples=("skillyard hook uninstall claude-code",),
+    )
+    _add_host(parser)
+    parser.add_argument(
+        "--file",
+        metavar="SETTINGS",
+        type=file_path,
+        help="use this settings file instead of the user's",
+    )
+
+
+def hook_uninstall(args: Namespace, console: Console) -> int:
+    """Take the hook out of the settings; 1 when it was in none of them."""
+    from skillyard.hook.installing import uninstall
+
+    done = [uninstall(host, file=args.file) for host in _hosts(args, there=False)]
+    if console.json:
+        settings = [one.to_dict() for one in done]
+        console.document({"schema": "skillyard.hook-uninstall/1", "settings": settings})
+    else:
+        _print_settings(done, console)
+    return 0 if any(one.state == "removed" for one in done) else NEGATIVE
+
+
+def _hosts(args: Namespace, *, there: bool) -> list[str]:
+    """Return the hosts that are meant. Raises InvalidInput when that cannot be told."""
+    from skillyard.errors import InvalidInput
+    from skillyard.hook.hosts import HOSTS
+
+    if args.host is not None:
+        return [args.host]
+    if args.file is not None:
+        raise InvalidInput("whose settings are these? name the host: claude-code or codex")
+    result = [host.name for host in HOSTS if not there or os.path.isdir(host.home())]
+    if not result:
+        homes = " or ".join(host.home() for host in HOSTS)
+        raise InvalidInput(f"no host's settings folder is there ({homes}); name the host")
+    return result
+
+
+def _options(args: Namespace) -> tuple[str, ...]:
+    """Return the options that the installed command gets: those that are not the default.
+
+    Raises InvalidInput for a floor that cannot be: the hook itself would only fall silent.
+    """
+    from skillyard.selection import SelectionPolicy
+
+    SelectionPolicy(min_score=args.min_score, wrong_cost=args.wrong_cost)
+    given: list[str] = []
+    for root in args.root:
+        given += ["--root", os.path.abspath(root)]
+    if args.max_chars:
+        given += ["--max-chars", str(args.max_chars)]
+    if args.min_score is not None:
+        given += ["--min-score", f"{args.min_score:g}"]
+    if args.wrong_cost is not None:
+        given += ["--wrong-cost", f"{args.wrong_cost:g}"]
+    if args.no_perhaps:
+        given.append("--no-perhaps")
+    if args.budget_ms != 500:
+        given += ["--budget-ms", str(args.budget_ms)]
+    if args.no_refresh:
+        given.append("--no-refresh")
+    return tuple(given)
+
+
+def _print_settings(done: list[Installed], console: Console) -> None:
+    from skillyard.cli.blocks import Span, line
+
+    for one in done:
+        style = "medium" if one.state == "absent" else "high"
+        console.print(line(Span(one.state, style), f"  {one.host}  ", Span(one.file, "name")))
+        if one.note:
+            console.print(line(one.note, indent=1))
+
+
+def add_hook_group(commands: Commands) -> None:
+    """Declare ``hook`` and its commands."""
+    group = add_group(commands, "hook", "the prompt hooks of Claude Code and Codex")
+    add_hook_claude_code_command(group)
+    add_hook_codex_command(group)
+    add_hook_install_command(group)
+    add_hook_uninstall_command(group)
+
+
+COMMANDS = {"hook": add_hook_group}

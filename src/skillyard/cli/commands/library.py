@@ -1,0 +1,213 @@
+"""``list``, ``check`` and ``show``: what is in a library."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.exit_codes import NEGATIVE
+from skillyard.cli.options import add_tag, file_path, folder
+from skillyard.cli.parser import add_command
+from skillyard.cli.source import load, note_unloaded
+from skillyard.errors import InvalidInput
+from skillyard.text import plural
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import Commands
+    from skillyard.usecases import Checked
+    from skillyard.validation.config import CheckConfig
+
+
+def add_list_command(commands: Commands) -> None:
+    """Declare ``list``."""
+    parser = add_command(
+        commands,
+        "list",
+        "list every skill",
+        run=list_,
+        about=(
+            "Prints name, layout, estimated tokens and tags of every skill, and the files "
+            "that did not load."
+        ),
+        examples=("skillyard list", "skillyard list ~/skills --tag git", "skillyard list --json"),
+    )
+    parser.add_argument(
+        "place",
+        metavar="ROOT",
+        nargs="?",
+        type=folder,
+        help="the folder to look below, instead of --root",
+    )
+    add_tag(parser)
+    parser.add_argument(
+        "--layout",
+        metavar="LAYOUT",
+        choices=("agentskills", "runtime", "oasis", "convention"),
+        help="only skills of this layout",
+    )
+
+
+def list_(args: Namespace, console: Console) -> int:
+    """Print every skill found."""
+    from skillyard.usecases import list_skills
+
+    catalog = load(args, console, args.place)
+    result = list_skills(catalog, tags=tuple(args.tag), layout=args.layout)
+    if console.json:
+        console.document(result.to_dict())
+        return 0
+    from skillyard.cli.cards import listing
+
+    if result.cards:
+        console.print(*listing(result))
+    elif len(catalog):
+        console.note("no skill has this tag and layout: skillyard list without them shows all")
+    note_unloaded(result.diagnostics, args, console)
+    return 0
+
+
+def add_check_command(commands: Commands) -> None:
+    """Declare ``check``."""
+    parser = add_command(
+        commands,
+        "check",
+        "check skill files for errors",
+        run=check,
+        about=(
+            "Exits with 1 when a finding is an error, with --strict also when one is a "
+            "warning, with --diff when something is fixable."
+        ),
+        examples=(
+            "skillyard check",
+            "skillyard check --profile spec --strict skills/",
+            "skillyard check --diff skills/",
+            "skillyard check --format sarif",
+        ),
+    )
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        nargs="*",
+        default=[],
+        type=file_path,
+        help="skill files, skill folders or roots (default: .)",
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        choices=("lenient", "spec", "reference"),
+        default="lenient",
+        help="lenient (what loads), spec (agentskills.io) or reference (its validator)",
+    )
+    parser.add_argument(
+        "--format",
+        metavar="NAME",
+        choices=("text", "json", "sarif", "github"),
+        default="text",
+        help="how to print: text, json, sarif, github",
+    )
+    parser.add_argument("--strict", action="store_true", help="also fail on warnings")
+    parser.add_argument("--fix", action="store_true", help="fix what needs no decision, then check")
+    parser.add_argument(
+        "--diff", action="store_true", help="show what --fix would change, and change nothing"
+    )
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        type=file_path,
+        help="use this .skillyard.toml or pyproject.toml (default: the nearest above PATH)",
+    )
+    parser.add_argument("--no-config", action="store_true", help="use no configuration file")
+
+
+def check(args: Namespace, console: Console) -> int:
+    """Print the findings; 1 when one of them fails the check. ``--fix`` mends files before that."""
+    from skillyard.usecases import check_paths, fix_paths
+
+    _no_contradiction(args, console)
+    paths = args.path or args.root or ["."]
+    config = _config(args)
+    run = fix_paths if args.fix else check_paths
+    result = run(paths, profile=args.profile, config=config, find_config=not args.no_config)
+    if args.diff:
+        return _diff(result, console)
+    if console.json or args.format == "json":
+        console.document(result.to_dict())
+    elif args.format == "text":
+        from skillyard.cli.findings import findings
+
+        console.print(*findings(result))
+    else:
+        for each in result.refused:
+            console.note(f"{each.path}: {each.message}; {each.hint}")
+        text = result.render(args.format)
+        if text:
+            console.write(text)
+    return NEGATIVE if result.fails(strict=args.strict) else 0
+
+
+def _no_contradiction(args: Namespace, console: Console) -> None:
+    if args.fix and args.diff:
+        raise InvalidInput("--fix writes and --diff only shows: name one of them")
+    if args.diff and (console.json or args.format != "text"):
+        raise InvalidInput("--diff prints a diff: leave out --json and --format")
+    if args.config and args.no_config:
+        raise InvalidInput("--config names a file and --no-config uses none: name one of them")
+
+
+def _config(args: Namespace) -> CheckConfig | None:
+    if not args.config:
+        return None
+    from skillyard.validation.config import read_check_config
+
+    return read_check_config(args.config)
+
+
+def _diff(result: Checked, console: Console) -> int:
+    for plan in result.plans:
+        console.write(plan.diff())
+    console.note(
+        f"{result.fixable:,} fixable in {plural(len(result.plans), 'file')}: run with --fix instead"
+        if result.plans
+        else "nothing is fixable"
+    )
+    return NEGATIVE if result.plans else 0
+
+
+def add_show_command(commands: Commands) -> None:
+    """Declare ``show``."""
+    parser = add_command(
+        commands,
+        "show",
+        "show one skill: card, outline, instructions, files",
+        run=show,
+        examples=("skillyard show git-bisect", "skillyard show git-bisect --section Steps"),
+    )
+    parser.add_argument("name", metavar="NAME", help="name, id or slug of the skill")
+    parser.add_argument(
+        "--section",
+        metavar="S",
+        help="only this part: card, outline, body, files, or a heading of the instructions",
+    )
+    parser.add_argument(
+        "--references", action="store_true", help="also print the documents beside the skill"
+    )
+
+
+def show(args: Namespace, console: Console) -> int:
+    """Print one skill, or the part of it that was asked for."""
+    from skillyard.usecases import show_skill
+
+    catalog = load(args, console)
+    result = show_skill(catalog, args.name, section=args.section, references=args.references)
+    if console.json:
+        console.document(result.to_dict())
+    else:
+        from skillyard.cli.cards import shown
+
+        console.print(*shown(result))
+    return 0
+
+
+COMMANDS = {"list": add_list_command, "check": add_check_command, "show": add_show_command}

@@ -1,0 +1,228 @@
+"""``summary`` and ``inject``: what a model reads."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.options import (
+    add_fallback,
+    add_min_score,
+    add_not_tag,
+    add_scorer,
+    add_tag,
+    add_wrong_cost,
+    file_path,
+    whole_number,
+)
+from skillyard.cli.parser import add_command
+from skillyard.cli.source import load, note_unloaded, policy_of, read_text, scorer_of, words_of
+from skillyard.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import Commands
+    from skillyard.ranking.query import Query
+
+
+def add_summary_command(commands: Commands) -> None:
+    """Declare ``summary``."""
+    parser = add_command(
+        commands,
+        "summary",
+        "print the catalogue of skills for a system prompt",
+        run=summary,
+        examples=(
+            "skillyard summary --format xml --budget-tokens 800",
+            "skillyard summary --host claude-code",
+            "skillyard summary --host codex --fit --use decisions.jsonl",
+        ),
+    )
+    parser.add_argument(
+        "--format",
+        metavar="NAME",
+        choices=("lines", "xml", "markdown"),
+        default="lines",
+        help="lines, xml or markdown (default: lines)",
+    )
+    parser.add_argument(
+        "--budget-tokens", metavar="N", type=whole_number, help="fit into N estimated tokens"
+    )
+    parser.add_argument(
+        "--query", metavar="Q", help="when not all fit, keep those that rank highest for Q"
+    )
+    add_scorer(parser)
+    parser.add_argument(
+        "--host",
+        metavar="NAME",
+        choices=("claude-code", "codex", "copilot-cli", "vscode"),
+        help="show what this host lists, and which descriptions it cuts or drops",
+    )
+    parser.add_argument(
+        "--window",
+        metavar="N",
+        type=whole_number,
+        help="with --host: the model's context in tokens (default: its usual models')",
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="N",
+        type=whole_number,
+        help="with --host: use this budget instead of the host's, in its unit",
+    )
+    parser.add_argument(
+        "--fit",
+        action="store_true",
+        help="with --host: rewrite the listing to fit, by --query, by --use or by priority",
+    )
+    parser.add_argument(
+        "--use",
+        metavar="FILE",
+        type=file_path,
+        help="with --host: a decision log, or JSON lines with ids, of the skills that were used",
+    )
+
+
+def summary(args: Namespace, console: Console) -> int:
+    """Print the catalogue for a system prompt, or what a host makes of it."""
+    from skillyard.ranking.query import Query
+    from skillyard.usecases import summary_of
+
+    query = None if args.query is None else Query(words_of([args.query]) or "")
+    if args.host is not None:
+        return _host_summary(args, console, query)
+    for option in ("--budget", "--fit", "--use"):
+        if getattr(args, option.removeprefix("--")) not in (None, False):
+            raise InvalidInput(f"{option} says more about --host: name the host")
+    catalog = load(args, console)
+    result = summary_of(
+        catalog,
+        format=args.format,
+        budget_tokens=args.budget_tokens,
+        query=query,
+        scorer=scorer_of(args),
+    )
+    if console.json:
+        console.document(result.to_dict())
+    elif result.text:
+        console.write(result.text)
+    else:
+        console.note("no skill to list: skillyard list shows what was found")
+    note_unloaded(result.diagnostics, args, console)
+    return 0
+
+
+def _host_summary(args: Namespace, console: Console, query: Query | None) -> int:
+    """Print what a host lists, or the listing rewritten to fit."""
+    from skillyard.cli.listing_views import host_head, host_table
+    from skillyard.text import plural
+    from skillyard.usecases import host_summary_of
+
+    if args.budget_tokens is not None:
+        raise InvalidInput("--budget-tokens does not go with --host; --budget replaces its own")
+    result = host_summary_of(
+        load(args, console),
+        args.host,
+        window=args.window,
+        budget=args.budget,
+        fit=args.fit,
+        query=query,
+        use=args.use,
+        scorer=scorer_of(args),
+    )
+    if console.json:
+        console.document(result.to_dict())
+    elif args.fit:
+        console.write(result.listing.text)
+        console.note(host_head(result))
+    else:
+        console.print(*host_table(result))
+    if result.unknown_uses:
+        console.note(f"{plural(result.unknown_uses, 'line')} of {args.use} names no skill here")
+    note_unloaded(result.diagnostics, args, console)
+    return 0
+
+
+def add_inject_command(commands: Commands) -> None:
+    """Declare ``inject``."""
+    parser = add_command(
+        commands,
+        "inject",
+        "print a prompt with the instructions of the best skill before it",
+        run=inject,
+        about="When no skill fits, the prompt is printed unchanged, and the exit code is 0.",
+        examples=('skillyard inject "clean this csv file"', "skillyard inject --file prompt.txt"),
+    )
+    parser.add_argument(
+        "query",
+        metavar="QUERY",
+        nargs="*",
+        default=[],
+        help="the prompt; with --file, what to choose the skill by (default: the prompt)",
+    )
+    parser.add_argument(
+        "--max-chars",
+        metavar="N",
+        type=whole_number,
+        default=2000,
+        help="at most N characters of instructions (default: 2000)",
+    )
+    parser.add_argument(
+        "--file",
+        metavar="PROMPT",
+        type=file_path,
+        help="read the prompt from this file; - is standard input",
+    )
+    parser.add_argument(
+        "--fence",
+        action="store_true",
+        help=(
+            "put a new random word into both lines of the frame, so that no skill can imitate it"
+        ),
+    )
+    add_scorer(parser)
+    add_min_score(parser)
+    add_wrong_cost(parser)
+    add_fallback(parser)
+    add_tag(parser)
+    add_not_tag(parser)
+
+
+def inject(args: Namespace, console: Console) -> int:
+    """Print the prompt with the block of the best skill before it, or as it is."""
+    from skillyard.context.fence import random_fence
+    from skillyard.ranking.query import Query
+    from skillyard.usecases import inject_prompt
+
+    words = words_of(args.query)
+    if args.file is None and words is None:
+        raise InvalidInput("no prompt: give it in words, or with --file (- is standard input)")
+    prompt = words or "" if args.file is None else read_text(args.file)
+    other = None if words is None or args.file is None else Query(words)
+    scorer = scorer_of(args)
+    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
+    result = inject_prompt(
+        catalog,
+        prompt,
+        other,
+        policy_of(args, tags=True),
+        scorer=scorer,
+        max_chars=args.max_chars,
+        fence=random_fence() if args.fence else None,
+    )
+    if console.json:
+        console.document(result.to_dict())
+    else:
+        console.write(result.prompt)
+    if result.match is None and not len(catalog):
+        console.note("the prompt is unchanged")
+    elif result.match is None:
+        console.note(f"no skill fits ({result.scorer}); the prompt is unchanged")
+    else:
+        match = result.match
+        console.note(f"injected {match.skill.name} ({result.scorer} {match.score:.2f})")
+    note_unloaded(result.diagnostics, args, console)
+    return 0
+
+
+COMMANDS = {"summary": add_summary_command, "inject": add_inject_command}

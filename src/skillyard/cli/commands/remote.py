@@ -1,0 +1,129 @@
+"""``search`` and ``add``: skills from elsewhere."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console, complain
+from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
+from skillyard.cli.options import add_explain, add_limit, add_query, add_scorer, folder, source_name
+from skillyard.cli.parser import add_command
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import Commands
+
+
+def add_search_command(commands: Commands) -> None:
+    """Declare ``search``."""
+    parser = add_command(
+        commands,
+        "search",
+        "search marketplaces, repositories and sites for skills",
+        run=search,
+        about=(
+            "Queries all sources at once, fetches the skills they return, and ranks them. "
+            "Reports every source that fails. Exits with 1 when no skill was found, with 4 "
+            "when every source failed."
+        ),
+        examples=(
+            'skillyard search "fill in pdf forms"',
+            "skillyard search terraform --source registry --source local",
+        ),
+    )
+    add_query(parser)
+    parser.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        metavar="NAME",
+        type=source_name,
+        help="query this source; may repeat (default: those that the settings enable)",
+    )
+    add_limit(parser, "show at most K skills", 10)
+    parser.add_argument(
+        "--references", action="store_true", help="also fetch the reference documents of each skill"
+    )
+    add_scorer(parser)
+    add_explain(parser)
+
+
+def search(args: Namespace, console: Console) -> int:
+    """Print what the sources found; 1 when that is nothing, 4 when every one of them failed."""
+    from skillyard.cli.source import load, words_of
+    from skillyard.usecases import search_skills
+
+    catalog = load(args, console, indexed=True) if "local" in args.source else None
+    result = search_skills(
+        words_of(args.query) or "",
+        sources=args.source or None,
+        limit=args.limit,
+        references=args.references,
+        ranker=args.scorer,
+        catalog=catalog,
+    )
+    if console.json:
+        console.document(result.to_dict(explain=args.explain))
+    else:
+        from skillyard.cli.remote_views import found_skills
+
+        empty = catalog is not None and not len(catalog) and len(result.sources) == 1
+        console.print(*found_skills(result, explain=args.explain, empty=empty))
+    for status in result.sources:
+        if status.state == "ok" or console.json:
+            continue
+        say = complain if result.failed else console.note  # the reason of an exit code is said
+        say(f"skillyard: {status.name}: {status.message}")
+    if result.failed:
+        return UNREACHED
+    return 0 if result.count else NEGATIVE
+
+
+def add_add_command(commands: Commands) -> None:
+    """Declare ``add``."""
+    parser = add_command(
+        commands,
+        "add",
+        "fetch one skill by name or address, and print or install it",
+        run=add,
+        about=(
+            "Without --into, prints the SKILL.md. With it, checks every file, installs the "
+            "folder atomically, and pins its commit and digest in skills-lock.json. Local "
+            "changes are never overwritten. Exits with 4 when no source could be reached."
+        ),
+        examples=(
+            "skillyard add pdf",
+            "skillyard add anthropics/skills/pdf --into .agents/skills",
+            "skillyard add https://example.com#release-notes --into .agents/skills",
+        ),
+    )
+    parser.add_argument(
+        "name", metavar="NAME", help="a name, owner/repo, owner/repo/id, or an address"
+    )
+    parser.add_argument(
+        "--into", metavar="DIR", type=folder, help="install it in DIR, in a folder of its name"
+    )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="install even if its name looks like that of an installed skill",
+    )
+
+
+def add(args: Namespace, console: Console) -> int:
+    """Print one skill, or write it to a folder and say what was written."""
+    from skillyard.usecases import add_skill
+
+    added = add_skill(args.name, into=args.into, accept_look_alike=args.yes)
+    if console.json:
+        console.document(added.to_dict())
+    elif added.placed is None:
+        console.write(added.found.raw)
+    else:
+        from skillyard.cli.remote_views import added_skill
+
+        console.print(*added_skill(added))
+    return 0
+
+
+COMMANDS = {"search": add_search_command, "add": add_add_command}

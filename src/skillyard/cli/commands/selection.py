@@ -1,0 +1,235 @@
+"""``rank``, ``select``, ``evaluate`` and ``why``: which skills fit a request."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.exit_codes import NEGATIVE
+from skillyard.cli.options import (
+    add_explain,
+    add_fallback,
+    add_files,
+    add_limit,
+    add_min_score,
+    add_not_tag,
+    add_query,
+    add_recent,
+    add_references,
+    add_scorer,
+    add_tag,
+    add_wrong_cost,
+    number,
+    whole_number,
+)
+from skillyard.cli.parser import add_command
+from skillyard.cli.source import load, note_unloaded, policy_of, query_of, scorer_of, words_of
+from skillyard.errors import SkillNotFound
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import Commands
+    from skillyard.usecases import Evaluated, Ranked, Selected, Why
+
+
+def add_rank_command(commands: Commands) -> None:
+    """Declare ``rank``."""
+    parser = add_command(
+        commands,
+        "rank",
+        "rank the skills for a request",
+        run=rank,
+        about=(
+            "Prints the full ranking, without a minimum score. Exits with 1 when no skill "
+            "has a score."
+        ),
+        examples=(
+            'skillyard rank "review a terraform plan"',
+            "skillyard rank fix the flaky test --explain",
+        ),
+    )
+    add_query(parser)
+    add_files(parser)
+    add_recent(parser)
+    add_scorer(parser)
+    add_limit(parser, "show at most K skills", 10)
+    add_tag(parser)
+    add_not_tag(parser)
+    add_references(parser)
+    add_explain(parser)
+
+
+def rank(args: Namespace, console: Console) -> int:
+    """Print a ranking; 1 when no skill has a score."""
+    from skillyard.usecases import rank_skills
+
+    query, scorer = query_of(args), scorer_of(args)
+    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
+    result: Ranked = rank_skills(
+        catalog, query, scorer=scorer, limit=args.limit, explain=args.explain
+    )
+    if console.json:
+        console.answer(result)
+    else:
+        from skillyard.cli.views import ranking
+
+        console.print(*ranking(result))
+        note_unloaded(result.diagnostics, args, console)
+    return 0 if result.total else NEGATIVE
+
+
+def add_select_command(commands: Commands) -> None:
+    """Declare ``select``."""
+    parser = add_command(
+        commands,
+        "select",
+        "select skills for a request, or abstain",
+        run=select,
+        about="Exits with 1 when it abstains.",
+        examples=(
+            'skillyard select "clean this csv file"',
+            'skillyard select "hello" --fallback general',
+        ),
+    )
+    add_query(parser)
+    add_files(parser)
+    add_recent(parser)
+    add_scorer(parser)
+    add_min_score(parser)
+    add_wrong_cost(parser)
+    parser.add_argument(
+        "--top-k",
+        metavar="K",
+        type=whole_number,
+        help="select at most K skills (default: the scorer's own)",
+    )
+    add_fallback(parser)
+    add_limit(parser, "list at most K of the rejected skills", None)
+    add_tag(parser)
+    add_not_tag(parser)
+    add_references(parser)
+    add_explain(parser)
+
+
+def select(args: Namespace, console: Console) -> int:
+    """Print a choice; 1 when it abstains."""
+    from skillyard.usecases import select_skills
+
+    query, scorer, policy = query_of(args), scorer_of(args), policy_of(args)
+    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
+    result: Selected = select_skills(
+        catalog, query, policy, scorer=scorer, limit=args.limit, explain=args.explain
+    )
+    if console.json:
+        console.answer(result)
+    else:
+        from skillyard.cli.views import selection
+
+        console.print(*selection(result))
+        note_unloaded(result.diagnostics, args, console)
+    return NEGATIVE if result.selection.abstained else 0
+
+
+def add_evaluate_command(commands: Commands) -> None:
+    """Declare ``evaluate``."""
+    parser = add_command(
+        commands,
+        "evaluate",
+        "rate skills by file patterns and keywords (skill_evaluate)",
+        run=evaluate,
+        about="Exits with 1 when no skill reaches the threshold.",
+        examples=('skillyard evaluate --text "test the login form" --files tests/login.spec.ts',),
+    )
+    parser.add_argument(
+        "--text", metavar="T", help="the user's words; - reads them from standard input"
+    )
+    add_files(parser)
+    add_recent(parser)
+    parser.add_argument(
+        "--threshold",
+        metavar="X",
+        type=number,
+        default=0.3,
+        help="minimum confidence, 0 to 1 (default: 0.3)",
+    )
+    add_limit(parser, "at most K results", 10)
+    parser.add_argument(
+        "--details", action="store_true", help="add the details of the best matches to the message"
+    )
+
+
+def evaluate(args: Namespace, console: Console) -> int:
+    """Print the documented evaluation; 1 when no skill reaches the threshold."""
+    from skillyard.usecases import evaluate_skills
+
+    catalog = load(args, console)
+    chooser = load(args, console, indexed=True)
+    result: Evaluated = evaluate_skills(
+        catalog,
+        None if args.text is None else words_of([args.text]),
+        args.files,
+        args.recent,
+        threshold=args.threshold,
+        limit=args.limit,
+        show_details=args.details,
+        chooser=chooser,
+    )
+    if console.json:
+        console.document(result.to_dict())
+    else:
+        console.write(result.message)
+    note_unloaded(catalog.diagnostics, args, console)
+    return 0 if result.results else NEGATIVE
+
+
+def add_why_command(commands: Commands) -> None:
+    """Declare ``why``."""
+    parser = add_command(
+        commands,
+        "why",
+        "explain the rank of one skill, and which skills rank higher",
+        run=why,
+        examples=('skillyard why git-bisect "find the commit that broke the build"',),
+    )
+    parser.add_argument("name", metavar="NAME", help="name, id or slug of the skill")
+    add_query(parser)
+    add_files(parser)
+    add_recent(parser)
+    add_scorer(parser)
+    add_limit(parser, "show at most K skills that rank higher", 5)
+    add_tag(parser)
+    add_not_tag(parser)
+    add_references(parser)
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="show how the score is computed, also of the skills that rank higher",
+    )
+
+
+def why(args: Namespace, console: Console) -> int:
+    """Print why one skill stands where it stands."""
+    from skillyard.usecases import why_skill
+
+    query, scorer = query_of(args), scorer_of(args)
+    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
+    if not len(catalog):
+        error = SkillNotFound(args.name)
+        error.hint = "there are no skills"
+        raise error
+    result: Why = why_skill(catalog, args.name, query, scorer=scorer, limit=args.limit)
+    if console.json:
+        console.document(result.to_dict(explain=args.explain))
+    else:
+        from skillyard.cli.views import reasons
+
+        console.print(*reasons(result, trees=args.explain))
+    return 0
+
+
+COMMANDS = {
+    "rank": add_rank_command,
+    "select": add_select_command,
+    "evaluate": add_evaluate_command,
+    "why": add_why_command,
+}

@@ -1,0 +1,347 @@
+"""``store``: publishing to a catalog store, and following it."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from skillyard.cli.commands.store_grants import (
+    add_store_grant_command,
+    add_store_grants_command,
+    add_store_revoke_command,
+)
+from skillyard.cli.commands.store_history import (
+    add_store_history_command,
+    add_store_log_command,
+    add_store_rollback_command,
+    add_store_withdraw_command,
+)
+from skillyard.cli.commands.store_options import (
+    add_durability,
+    add_namespace,
+    add_publisher,
+    add_tenant,
+    publisher_of,
+    store_address,
+)
+from skillyard.cli.console import Console
+from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
+from skillyard.cli.options import (
+    add_caller,
+    add_state_dir,
+    add_store,
+    file_path,
+    folder,
+    whole_number,
+)
+from skillyard.cli.parser import add_command, add_group
+from skillyard.errors import SkillyardError
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import Commands
+    from skillyard.store.ingest.work import Options, Step
+    from skillyard.usecases import storing, syncing
+
+
+def add_store_init_command(commands: Commands) -> None:
+    """Declare ``store init``."""
+    parser = add_command(
+        commands,
+        "init",
+        "create the tables of a catalog store",
+        run=init,
+        about=(
+            "An existing store is left unchanged. In PostgreSQL this also creates the role "
+            "skillyard_reader, which needs CREATEROLE."
+        ),
+        examples=("skillyard store init --store sqlite:///catalog.db",),
+    )
+    add_store(parser)
+
+
+def init(args: Namespace, console: Console) -> int:
+    """Make the tables, and say what to do next."""
+    from skillyard.usecases import storing
+
+    return _print_schema(storing.store_init(store_address(args)), console)
+
+
+def add_store_migrate_command(commands: Commands) -> None:
+    """Declare ``store migrate``."""
+    parser = add_command(
+        commands,
+        "migrate",
+        "migrate the tables of a catalog store to this version",
+        run=migrate,
+        about="There is no way back: older versions of skillyard refuse a migrated store.",
+        examples=("skillyard store migrate",),
+    )
+    add_store(parser)
+
+
+def migrate(args: Namespace, console: Console) -> int:
+    """Bring the tables up to date."""
+    from skillyard.usecases import storing
+
+    return _print_schema(storing.store_migrate(store_address(args)), console)
+
+
+def _print_schema(done: storing.StoreMigrated, console: Console) -> int:
+    if console.json:
+        console.document(done.to_dict())
+    else:
+        from skillyard.cli.store_views import migrated_blocks
+
+        console.print(*migrated_blocks(done))
+    return 0
+
+
+def add_store_publish_command(commands: Commands) -> None:
+    """Declare ``store publish``."""
+    parser = add_command(
+        commands,
+        "publish",
+        "publish skill folders and JSON lines to a catalog store",
+        run=publish,
+        about=(
+            "Skills that are published already are neither parsed nor sent, so a second run, "
+            "or a run after an interrupt, does only what is left. Bad files and lines are "
+            "reported and skipped; the exit code is then 1. On an interrupt it completes the "
+            "current batch and exits with 3."
+        ),
+        examples=(
+            "skillyard store publish skills --tenant acme",
+            "skillyard store publish skills --tenant acme --namespace web --prune",
+            "skillyard store publish --jsonl dump.jsonl.gz --tenant acme --partition 1/4",
+        ),
+    )
+    parser.add_argument(
+        "folder",
+        metavar="ROOT",
+        nargs="*",
+        default=[],
+        type=folder,
+        help="roots with skill folders, before --root (default: ., unless --jsonl is given)",
+    )
+    parser.add_argument(
+        "--jsonl",
+        action="append",
+        default=[],
+        metavar="FILE",
+        type=file_path,
+        help="a file with a skill on each line, plain or gzip; - is standard input; may repeat",
+    )
+    add_store(parser)
+    add_tenant(parser)
+    add_namespace(parser)
+    add_publisher(parser)
+    parser.add_argument(
+        "--source",
+        metavar="NAME",
+        help="the source of skills that name none, as owner/repo (default: none)",
+    )
+    add_durability(parser)
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=whole_number,
+        help="worker processes (default: one per processor)",
+    )
+    parser.add_argument(
+        "--batch",
+        metavar="N",
+        type=whole_number,
+        default=2000,
+        help="skills in one generation (default: 2000)",
+    )
+    parser.add_argument(
+        "--partition",
+        metavar="I/N",
+        help="only the I-th of N parts, so that N machines share the work (default: all)",
+    )
+    parser.add_argument(
+        "--prune",
+        action="store_true",
+        help="withdraw skills of the namespace and source that no longer exist",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="read and compare, but publish nothing"
+    )
+
+
+def publish(args: Namespace, console: Console) -> int:
+    """Publish; 1 when something could not be, 3 when it was stopped."""
+    options = _options(args)
+    report = _publish(args, options, console)
+    if console.json:
+        console.document(report.to_dict())
+    else:
+        from skillyard.cli.store_views import published_blocks
+
+        console.print(*published_blocks(report))
+    result = report.done
+    if not result.complete:
+        console.note("interrupted: what is counted stands; publish again to go on")
+        return INTERRUPTED
+    unpruned = options.prune and not result.pruned
+    if unpruned:
+        console.note("nothing was pruned: not everything could be read")
+    return NEGATIVE if result.diagnostics or result.left_out or unpruned else 0
+
+
+def _publish(args: Namespace, options: Options, console: Console) -> storing.StorePublished:
+    """Publish until all is done or an interrupt; an error says first what is acknowledged."""
+    from skillyard.cli.interrupts import stop_on_interrupt
+    from skillyard.cli.store_progress import store_progress
+    from skillyard.usecases import storing
+
+    roots = [*args.folder, *args.root] or ([] if args.jsonl else ["."])
+    last: list[Step] = []
+    try:
+        with stop_on_interrupt() as stop, store_progress(console) as show:
+
+            def note_step(step: Step) -> None:
+                last[:] = [step]
+                if show is not None:
+                    show(step)
+
+            return storing.store_publish(
+                store_address(args),
+                options,
+                roots=roots,
+                lines=args.jsonl,
+                stop=stop,
+                tell=note_step if show is not None else None,
+            )
+    except SkillyardError:
+        if last and last[0].generation and not options.dry_run:
+            published = f"{last[0].published:,} skills stand, up to generation {last[0].generation}"
+            console.note(f"acknowledged before this: {published}; publish again to go on")
+        raise
+
+
+def _options(args: Namespace) -> Options:
+    from skillyard.store.ingest.partition import Partition
+    from skillyard.store.ingest.pool import processors
+    from skillyard.store.ingest.work import Options
+
+    return Options(
+        args.tenant,
+        publisher_of(args),
+        args.namespace or "",
+        args.source or "",
+        args.durability,
+        processors() if args.jobs is None else args.jobs,
+        args.batch,
+        None if args.partition is None else Partition.parse(args.partition),
+        args.prune,
+        args.dry_run,
+    )
+
+
+def add_store_status_command(commands: Commands) -> None:
+    """Declare ``store status``."""
+    parser = add_command(
+        commands,
+        "status",
+        "show the state of a catalog store: schema, generation, skills, standbys",
+        run=status,
+        examples=("skillyard store status --store postgresql://owner@db/skills",),
+    )
+    add_store(parser)
+
+
+def status(args: Namespace, console: Console) -> int:
+    """Print how the store is."""
+    from skillyard.usecases import storing
+
+    result = storing.store_status(store_address(args))
+    if console.json:
+        console.document(result.to_dict())
+    else:
+        from skillyard.cli.store_views import status_blocks
+
+        console.print(*status_blocks(result))
+    return 0
+
+
+def add_store_sync_command(commands: Commands) -> None:
+    """Declare ``store sync``."""
+    parser = add_command(
+        commands,
+        "sync",
+        "update a node's folder to the store's last generation",
+        run=store_sync,
+        about=(
+            "After an interrupt the next run continues where this one stopped. A node that "
+            "serves the folder updates it by itself and must be its only user."
+        ),
+        examples=(
+            "skillyard store sync --store sqlite:///catalog.db --state-dir node",
+            "skillyard store sync --watch",
+        ),
+    )
+    add_store(parser)
+    add_caller(parser)
+    add_state_dir(parser)
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=whole_number,
+        help="worker processes (default: one per processor)",
+    )
+    parser.add_argument("--watch", action="store_true", help="keep running and follow the store")
+
+
+def store_sync(args: Namespace, console: Console) -> int:
+    """Bring a node's folder up to date; with ``--watch`` follow the store until interrupted."""
+    from skillyard.cli.progress import progress
+    from skillyard.usecases import syncing
+
+    url, caller = store_address(args), args.caller
+    folder, jobs = args.state_dir or "", args.jobs or 0
+    if args.watch:
+        console.note("following the store; interrupt to stop")
+        try:
+            for step in syncing.store_follow(url, caller=caller, folder=folder, jobs=jobs):
+                if isinstance(step, str):
+                    console.note(step)
+                else:
+                    _print_sync(step, console)
+        except KeyboardInterrupt:
+            return 0
+    with progress("taking over", console) as report:
+        done = syncing.store_sync(url, caller=caller, folder=folder, jobs=jobs, progress=report)
+    _print_sync(done, console)
+    return 0
+
+
+def _print_sync(done: syncing.StoreSynced, console: Console) -> None:
+    if console.json:
+        console.document(done.to_dict())
+    else:
+        from skillyard.cli.store_views import synced_line
+
+        console.print(synced_line(done))
+    sys.stdout.flush()  # who reads a watch through a pipe reads each line as it comes
+
+
+def add_store_group(commands: Commands) -> None:
+    """Declare ``store`` and its commands."""
+    group = add_group(commands, "store", "a catalog store that several machines share")
+    add_store_init_command(group)
+    add_store_migrate_command(group)
+    add_store_publish_command(group)
+    add_store_sync_command(group)
+    add_store_withdraw_command(group)
+    add_store_rollback_command(group)
+    add_store_log_command(group)
+    add_store_history_command(group)
+    add_store_status_command(group)
+    add_store_grant_command(group)
+    add_store_revoke_command(group)
+    add_store_grants_command(group)
+
+
+COMMANDS = {"store": add_store_group}

@@ -1,0 +1,14 @@
+"""The exit codes of the command line; 0 is done."""
+
+from __future__ import annotations
+
+__all__ = ["INTERRUPTED", "NEGATIVE", "UNREACHED", "WRONG_USE"]
+
+NEGATIVE = 1
+"""The command's own negative answer, such as an abstention."""
+WRONG_USE = 2
+"""Wrong use, or input that cannot be read."""
+INTERRUPTED = 3
+"""Stopped by an interrupt or a budget; what was done is written."""
+UNREACHED = 4
+"""No remote answered, or no case has a result."""

@@ -1,0 +1,226 @@
+"""The grammar of the command line: the tree of its parsers, and what they make of the arguments.
+
+Only the module of the command that is typed is loaded. Options that every command has are
+understood before and after the command; the words of a request may stand between options. argparse
+does neither when it goes from a parser to a subparser: it starts with new values, and it reads a
+subparser's arguments in order. So the words are followed here, and the parser of the command adds
+to the values that stand before it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn
+
+from skillyard.cli.commands import MODULES
+from skillyard.cli.options import add_shared_options
+from skillyard.cli.parser import CommandParser, UsageError, near
+from skillyard.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import AddCommand
+
+__all__ = [
+    "PROGRAM",
+    "build_parser",
+    "command_parsers",
+    "help_page",
+    "parse",
+    "read_command",
+    "shared_options",
+]
+
+PROGRAM = "skillyard"
+
+_SUMMARY = "Find the right agent skill, say when none fits, and say why"
+_FIRST_STEPS = (
+    f"{PROGRAM} list --scope user",
+    f'{PROGRAM} select "clean this csv file" --root skills',
+    f"{PROGRAM} help select",
+)
+
+
+def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
+    """Return the parser of the command and the values of its arguments.
+
+    Raises UsageError for wrong use, and SystemExit after printing a help page or the version.
+    """
+    shared, words = _split(arguments)
+    if shared.version:
+        from skillyard import __version__
+
+        _print_and_exit(f"{PROGRAM} {__version__}\n")
+    parser, rest = _find(words)
+    if shared.help:
+        _print_and_exit(parser.format_help())
+    if parser.subcommands is not None:
+        _without_command(parser, rest)
+    del shared.version, shared.help
+    _, unknown = parser.parse_known_intermixed_args(rest, shared)
+    if unknown:
+        parser.error(_unknown_argument(parser, unknown[0]))
+    return parser, shared
+
+
+def read_command(arguments: Sequence[str]) -> tuple[CommandParser, Namespace] | None:
+    """Return what :func:`parse` does, None for arguments that run no command."""
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    try:
+        with redirect_stdout(StringIO()):
+            return parse(arguments)
+    except (UsageError, SystemExit):
+        return None
+
+
+def build_parser(word: str | None = None) -> CommandParser:
+    """Return the parser of the program.
+
+    With the first word of a command only that command is in it. Without one, or with a word that
+    begins no command, all are.
+    """
+    root = CommandParser(
+        PROGRAM,
+        summary=_SUMMARY,
+        examples=_FIRST_STEPS,
+        usage=f"{PROGRAM} [options] COMMAND ...",
+    )
+    root.add_argument("-V", "--version", action="store_true", help="print the version and exit")
+    commands = root.add_commands()
+    for add in _command_table(word).values():
+        add(commands)
+    _complete(root)
+    return root
+
+
+def command_parsers() -> list[CommandParser]:
+    """Return the parser of every command, in the order of the help page."""
+    return list(_leaves(build_parser()))
+
+
+def shared_options() -> list[argparse.Action]:
+    """Return the options that every command has."""
+    parser = CommandParser(PROGRAM, summary="", add_help=False)
+    add_shared_options(parser)
+    return parser._actions
+
+
+def help_page(words: Sequence[str]) -> str:
+    """Return the help page of a command or of a group of commands; of the program without words.
+
+    Raises InvalidInput when the words name neither.
+    """
+    parser, rest = _find(words)
+    if not rest:
+        return parser.format_help()
+    if parser.subcommands is None:
+        raise InvalidInput(
+            f"{parser.prog} has no commands below it; try: {PROGRAM} help {parser.name}"
+        )
+    raise InvalidInput(f"{_unknown_command(parser, rest[0])}; try: {PROGRAM} help")
+
+
+def _split(arguments: Sequence[str]) -> tuple[Namespace, list[str]]:
+    """Split at the command: the values of the options before it, and the words from it on."""
+    parser = CommandParser(PROGRAM, summary="", add_help=False)
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("-V", "--version", action="store_true")
+    add_shared_options(parser)
+    parser.add_argument("words", nargs=argparse.REMAINDER)
+    values, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        flag = unknown[0].partition("=")[0]
+        parser.error(
+            f"no option {flag} before the command{near(flag, _flags(parser))}; "
+            "options of a command go after it"
+        )
+    words: list[str] = values.words
+    del values.words
+    return values, words
+
+
+def _find(words: Sequence[str]) -> tuple[CommandParser, list[str]]:
+    """Return the parser that the words lead to, and the words after that."""
+    rest = list(words)
+    parser = build_parser(rest[0] if rest else None)
+    while rest and rest[0] in parser.children():
+        parser = parser.children()[rest.pop(0)]
+    return parser, rest
+
+
+def _command_table(word: str | None) -> dict[str, AddCommand]:
+    """Return the functions that add commands: that of a first word, or all of them."""
+    table: dict[str, AddCommand] = {}
+    for name in MODULES:
+        own: dict[str, AddCommand] = import_module(f"skillyard.cli.commands.{name}").COMMANDS
+        if word is not None and word in own:
+            return {word: own[word]}
+        table |= own
+    return table
+
+
+def _complete(parser: CommandParser) -> None:
+    """Add what every page has: the shared options, last, and for a group the first steps."""
+    below = list(parser.children().values())
+    for child in below:
+        _complete(child)
+    if below and not parser.examples:
+        parser.examples = (below[0].examples[0], f"{below[0].prog} --help")
+    parser.arguments = tuple(action for action in parser._actions if action.dest != "help")
+    add_shared_options(parser)
+
+
+def _leaves(parser: CommandParser) -> Iterator[CommandParser]:
+    for child in parser.children().values():
+        if child.subcommands is None:
+            yield child
+        else:
+            yield from _leaves(child)
+
+
+def _without_command(parser: CommandParser, rest: list[str]) -> NoReturn:
+    """Answer ``--help`` of a group of commands; anything else names no command."""
+    if rest[:1] in (["-h"], ["--help"]):
+        _print_and_exit(parser.format_help())
+    if rest and not rest[0].startswith("-"):
+        parser.error(_unknown_command(parser, rest[0]))
+    if parser.words:
+        names = ", ".join(parser.children())
+        message = f"name one of its commands: {names}; as in: {parser.examples[0]}"
+    else:
+        message = f"name a command, as in: {parser.examples[0]}"
+    if rest:
+        parser.error(message)
+    raise UsageError(f"{parser.format_help()}\n{parser.prog}: {message}")
+
+
+def _unknown_command(parser: CommandParser, word: str) -> str:
+    """Return what is wrong with a word that is no command, and what to type instead."""
+    names = parser.children()
+    typed = " ".join([*parser.words, word])
+    return f"no command {typed!r}{near(word, names) or '; the commands are: ' + ', '.join(names)}"
+
+
+def _unknown_argument(parser: CommandParser, text: str) -> str:
+    """Return what is wrong with an argument that a command does not take."""
+    flag, equals, _ = text.partition("=")
+    if not flag.startswith("-"):
+        return f"one argument too many: {text!r}; quote words that belong together"
+    flags = _flags(parser)
+    if equals and flag in flags:
+        return f"{flag} takes no value"
+    return f"no option {flag}{near(flag, flags)}"
+
+
+def _flags(parser: CommandParser) -> list[str]:
+    return [flag for action in parser._actions for flag in action.option_strings]
+
+
+def _print_and_exit(text: str) -> NoReturn:
+    sys.stdout.write(text)
+    raise SystemExit(0)

@@ -1,0 +1,284 @@
+"""Arguments that several commands take, and the types that argparse reads them with."""
+
+from __future__ import annotations
+
+import argparse
+
+from skillyard.cli.parser import CommandParser
+
+__all__ = [
+    "LAYOUTS",
+    "add_caller",
+    "add_explain",
+    "add_fallback",
+    "add_files",
+    "add_library",
+    "add_limit",
+    "add_min_score",
+    "add_not_tag",
+    "add_query",
+    "add_recent",
+    "add_references",
+    "add_scorer",
+    "add_shared_options",
+    "add_state_dir",
+    "add_store",
+    "add_tag",
+    "add_wrong_cost",
+    "file_path",
+    "folder",
+    "number",
+    "scorer_name",
+    "source_name",
+    "suggestions",
+    "whole_number",
+]
+
+LAYOUTS = ("agentskills", "runtime", "oasis", "convention")
+
+
+def whole_number(text: str) -> int:
+    """Return a whole number from 0."""
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text)
+
+
+def number(text: str) -> float:
+    """Return a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if value - value != 0:  # infinite or NaN
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return value
+
+
+def file_path(text: str) -> str:
+    """Return the path of a file or folder; completion offers both."""
+    return text
+
+
+def folder(text: str) -> str:
+    """Return the path of a folder; completion offers folders."""
+    return text
+
+
+def scorer_name(text: str) -> str:
+    """Return the name of a scorer; the registry knows later whether there is one."""
+    return text
+
+
+def source_name(text: str) -> str:
+    """Return the name of a remote source; the settings know later whether there is one."""
+    return text
+
+
+def suggestions(action: argparse.Action) -> tuple[str, ...]:
+    """Return what completion offers for a value; installed scorers and sources may bring more."""
+    if action.choices is not None:
+        return tuple(action.choices)
+    if action.type is scorer_name:
+        from skillyard.ranking.registry import built_in_names
+
+        return built_in_names()
+    if action.type is source_name:
+        from skillyard.remote.sources.registry import builtin_names
+
+        return builtin_names()
+    return ()
+
+
+def add_shared_options(parser: CommandParser) -> None:
+    """Add the options that every command has."""
+    group = parser.add_argument_group("options of every command")
+    group.add_argument(
+        "--root",
+        action="append",
+        default=[],
+        metavar="DIR",
+        type=folder,
+        help="look for skills below this folder; may repeat, the first one wins (default: .)",
+    )
+    group.add_argument(
+        "--scope",
+        action="append",
+        default=[],
+        metavar="SCOPE",
+        choices=("user",),
+        help="also read the user's agent folders",
+    )
+    group.add_argument(
+        "--json", action="store_true", help="print one JSON document with a schema field"
+    )
+    group.add_argument(
+        "--color",
+        metavar="WHEN",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours and tables: auto (on a terminal, unless NO_COLOR is set), always, never",
+    )
+    group.add_argument(
+        "--quiet", action="store_true", help="no notes and no progress on standard error"
+    )
+
+
+def add_caller(parser: CommandParser) -> None:
+    """Add ``--caller``."""
+    parser.add_argument(
+        "--caller",
+        metavar="NAME",
+        help="serve what this caller of the store may see (default: all)",
+    )
+
+
+def add_explain(parser: CommandParser) -> None:
+    """Add ``--explain``."""
+    parser.add_argument("--explain", action="store_true", help="show how each score is computed")
+
+
+def add_fallback(parser: CommandParser) -> None:
+    """Add ``--fallback``."""
+    parser.add_argument(
+        "--fallback", metavar="TAG", help="when no skill passes, select one with this tag"
+    )
+
+
+def add_files(parser: CommandParser) -> None:
+    """Add ``--files``."""
+    parser.add_argument(
+        "--files",
+        action="append",
+        default=[],
+        metavar="PATH",
+        type=file_path,
+        help=(
+            "path of a file that the task is about: matched with file patterns, never "
+            "opened; may repeat"
+        ),
+    )
+
+
+def add_min_score(parser: CommandParser) -> None:
+    """Add ``--min-score``."""
+    parser.add_argument(
+        "--min-score",
+        metavar="X",
+        type=number,
+        help="lowest score that is selected (default: the scorer's own)",
+    )
+
+
+def add_not_tag(parser: CommandParser) -> None:
+    """Add ``--not-tag``."""
+    parser.add_argument(
+        "--not-tag",
+        action="append",
+        default=[],
+        metavar="TAG",
+        help="no skills with this tag; may repeat",
+    )
+
+
+def add_query(parser: CommandParser) -> None:
+    """Add ``QUERY``."""
+    parser.add_argument(
+        "query",
+        metavar="QUERY",
+        nargs="*",
+        default=[],
+        help="the task in words; - reads it from standard input",
+    )
+
+
+def add_recent(parser: CommandParser) -> None:
+    """Add ``--recent``."""
+    parser.add_argument(
+        "--recent",
+        action="append",
+        default=[],
+        metavar="WHAT",
+        help="a recent activity; may repeat",
+    )
+
+
+def add_references(parser: CommandParser) -> None:
+    """Add ``--references``."""
+    parser.add_argument(
+        "--references", action="store_true", help="count reference documents (relevance only)"
+    )
+
+
+def add_scorer(parser: CommandParser) -> None:
+    """Add ``--scorer``."""
+    parser.add_argument(
+        "--scorer", metavar="NAME", type=scorer_name, help="how to score (default: hybrid)"
+    )
+
+
+def add_state_dir(parser: CommandParser) -> None:
+    """Add ``--state-dir``."""
+    parser.add_argument(
+        "--state-dir",
+        metavar="DIR",
+        type=folder,
+        help=(
+            "folder of this node's copy of the store; one node, one folder (default: in the cache)"
+        ),
+    )
+
+
+def add_store(parser: CommandParser) -> None:
+    """Add ``--store``."""
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        help=(
+            "the catalog store, sqlite:///file.db or postgresql://user@host/database "
+            "(default: SKILLYARD_STORE)"
+        ),
+    )
+
+
+def add_tag(parser: CommandParser) -> None:
+    """Add ``--tag``."""
+    parser.add_argument(
+        "--tag",
+        action="append",
+        default=[],
+        metavar="TAG",
+        help="only skills with this tag; may repeat",
+    )
+
+
+def add_wrong_cost(parser: CommandParser) -> None:
+    """Add ``--wrong-cost``."""
+    parser.add_argument(
+        "--wrong-cost",
+        metavar="X",
+        type=number,
+        help=(
+            "cost of a wrong skill, relative to 1 for a missed one; sets the minimum score "
+            "(default: 2)"
+        ),
+    )
+
+
+def add_library(parser: CommandParser) -> None:
+    """Add ``ROOT``, a root that goes before those of ``--root``."""
+    parser.add_argument(
+        "place",
+        metavar="ROOT",
+        nargs="?",
+        type=folder,
+        help="the library, before --root (default: .)",
+    )
+
+
+def add_limit(parser: CommandParser, what: str, default: int | None) -> None:
+    """Add ``--limit``; ``what`` says what is limited."""
+    shown = "" if default is None else " (default: %(default)s)"
+    parser.add_argument(
+        "--limit", metavar="K", type=whole_number, default=default, help=f"{what}{shown}"
+    )

@@ -1,0 +1,159 @@
+"""The parsers of the command line: argparse with our help pages and errors."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from skillyard.text import clean, without_secrets
+
+if TYPE_CHECKING:
+    from skillyard.cli.console import Console
+
+    Commands: TypeAlias = "argparse._SubParsersAction[CommandParser]"
+    """Where a command is added: what ``add_subparsers`` returns."""
+    AddCommand: TypeAlias = Callable[[Commands], None]
+    """Adds the parser of one command or of a group of commands."""
+    RunCommand: TypeAlias = Callable[[argparse.Namespace, Console], int]
+    """Runs a command and returns its exit code."""
+
+__all__ = ["CommandParser", "UsageError", "add_command", "add_group", "near"]
+
+
+class UsageError(Exception):
+    """Wrong use of the command line; its text is what standard error shows."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of the program, of a group of commands, or of one command."""
+
+    arguments: tuple[argparse.Action, ...] = ()
+    """The command's own arguments: without ``--help`` and those that every command has."""
+    subcommands: Commands | None = None
+    """None for a command that runs."""
+
+    def __init__(
+        self,
+        prog: str,
+        *,
+        summary: str,
+        about: str = "",
+        examples: Iterable[str] = (),
+        **keywords: Any,
+    ) -> None:
+        super().__init__(
+            prog,
+            description=f"{summary[:1].upper()}{summary[1:]}. {about}".strip(),
+            formatter_class=_HelpFormatter,
+            allow_abbrev=False,
+            **keywords,
+        )
+        self.summary = summary
+        self.about = about
+        self.examples = tuple(examples)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is typed after the name of the program."""
+        return tuple(self.prog.split()[1:])
+
+    @property
+    def name(self) -> str:
+        """The words with blanks between."""
+        return " ".join(self.words)
+
+    def add_commands(self) -> Commands:
+        """Return where the commands below this parser are added."""
+        self.subcommands = self.add_subparsers(title="commands", prog=self.prog)
+        return self.subcommands
+
+    def children(self) -> dict[str, CommandParser]:
+        """Return the parsers of the commands below this one, by name."""
+        return {} if self.subcommands is None else dict(self.subcommands.choices)
+
+    def format_help(self) -> str:
+        """Return the help page."""
+        lines = "".join(f"\n  {example}" for example in self.examples)
+        self.epilog = f"{_EXAMPLES}{lines}" if lines else None
+        return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError with the message and the help page to read."""
+        text = clean(without_secrets(message)).replace("\n", " ")
+        raise UsageError(f"{self.prog}: {text}\n  try: {self.prog} --help")
+
+
+def add_command(
+    commands: Commands,
+    name: str,
+    summary: str,
+    *,
+    run: RunCommand,
+    about: str = "",
+    examples: Iterable[str],
+) -> CommandParser:
+    """Add one command and return its parser; its arguments come next.
+
+    ``summary`` stands in lists of commands, ``about`` says more on the command's own page.
+    """
+    parser = commands.add_parser(
+        name, help=summary, summary=summary, about=about, examples=examples
+    )
+    parser.set_defaults(run_command=run)
+    return parser
+
+
+def add_group(commands: Commands, name: str, summary: str) -> Commands:
+    """Add a word that needs another one after it, and return where its commands are added."""
+    usage = "%(prog)s COMMAND [options]"
+    return commands.add_parser(name, help=summary, summary=summary, usage=usage).add_commands()
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean …?`` for the known word that is nearest, or nothing."""
+    from difflib import get_close_matches
+
+    matches = get_close_matches(word, list(known), 1, 0.7)
+    return f"; did you mean {matches[0]}?" if matches else ""
+
+
+_EXAMPLES = "examples:"
+
+
+class _HelpFormatter(argparse.HelpFormatter):
+    """Lists the commands one a line, and keeps the examples as they are written."""
+
+    def __init__(self, prog: str) -> None:
+        # argparse makes a formatter for each option; without a width each would import shutil.
+        super().__init__(prog, width=_help_width())
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        if not isinstance(action, argparse._SubParsersAction):
+            super().add_argument(action)
+            return
+        for name, parser in action.choices.items():
+            below = ", ".join(parser.children())
+            super().add_argument(
+                argparse.Action(
+                    [],
+                    dest=name,
+                    metavar=f"{name} ..." if below else name,
+                    help=f"{parser.summary}: {below}" if below else parser.summary,
+                )
+            )
+
+
+def _help_width() -> int:
+    """Return the columns for help: COLUMNS, else the terminal's, else 80; two are left free."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and 0 < int(columns) < 1_000:
+        return int(columns) - 2
+    try:
+        return (os.get_terminal_size().columns or 80) - 2
+    except (OSError, ValueError, AttributeError):
+        return 78
