@@ -158,7 +158,6 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 		--extra postgres --constraint requirements/dev.txt \
 		--output-file requirements/container.txt
 	$(UV) --group deploy --output-file requirements/deploy.txt
-	$(UV) --group fuzz --output-file requirements/fuzz.txt
 	$(UV) pyproject.toml --group eval-lowest \
 		--output-file requirements/eval-lowest.txt
 

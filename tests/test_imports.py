@@ -29,8 +29,8 @@ PACKAGE = "skillyard"
 # A room imports its own level or lower. The door and the command's entry stand above all.
 LEVELS = {
     "arguments": 0, "digest": 0, "errors": 0, "extras": 0, "invisible": 0, "io": 0, "limits": 0,
-    "manifest": 0, "reported": 0, "summing": 0, "text": 0, "unicode_tables": 0, "value": 0,
-    "writing": 0,
+    "manifest": 0, "reported": 0, "shapes": 0, "summing": 0, "text": 0, "unicode_tables": 0,
+    "value": 0, "writing": 0,
     "skill": 1,
     "formats": 2, "discovery": 2, "resources": 2,
     # Validation stands one level above its place in the design: its rules for whole libraries

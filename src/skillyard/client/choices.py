@@ -15,7 +15,7 @@ from skillyard.errors import Diagnostic
 from skillyard.ranking.confidence import Evaluation
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import Explanation
-from skillyard.usecases.choosing import query_dict
+from skillyard.shapes.encoder import encode
 from skillyard.usecases.reasons import Signal
 
 __all__ = [
@@ -142,7 +142,7 @@ class Ranked(NamedTuple):
         """Return ``skillyard.rank/1`` as the service sent it."""
         return {
             "schema": RANK,
-            "query": query_dict(self.query),
+            "query": encode(self.query.document()),
             "scorer": self.scorer,
             "matches": [match.to_dict() for match in self.matches],
             "total": self.total,
@@ -205,7 +205,7 @@ class Selected(NamedTuple):
         """Return ``skillyard.select/1`` as the service sent it."""
         return {
             "schema": SELECT,
-            "query": query_dict(self.query),
+            "query": encode(self.query.document()),
             "scorer": self.scorer,
             "policy": self.policy.to_dict(),
             "selected": [match.to_dict() for match in self.selected],
@@ -282,7 +282,7 @@ class Ahead(NamedTuple):
         return {
             "rank": self.rank,
             "match": self.match.to_dict(),
-            "by": [signal.to_dict() for signal in self.signals],
+            "by": [encode(signal.document()) for signal in self.signals],
             "because": self.because,
         }
 
@@ -332,7 +332,7 @@ class Why(NamedTuple):
         """Return ``skillyard.why/1`` as the service sent it."""
         return {
             "schema": WHY,
-            "query": query_dict(self.query),
+            "query": encode(self.query.document()),
             "scorer": self.scorer,
             "match": self.match.to_dict(),
             "rank": self.rank,

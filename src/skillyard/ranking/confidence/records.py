@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from skillyard.shapes.encoder import encode
+from skillyard.shapes.recommendations import Recommendation
+
 __all__ = [
     "Evaluation",
     "KeywordMatch",
@@ -117,9 +120,12 @@ class Evaluation(NamedTuple):
 
     def summary(self) -> dict[str, object]:
         """Return the four fields of the documented tool answer."""
-        return {
-            "skillName": self.skill_name,
-            "confidence": self.confidence,
-            "level": self.level,
-            "reason": self.reason,
-        }
+        found: dict[str, object] = encode(
+            Recommendation(
+                skillName=self.skill_name,
+                confidence=self.confidence,
+                level=self.level,
+                reason=self.reason,
+            )
+        )
+        return found

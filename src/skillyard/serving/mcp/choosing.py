@@ -15,6 +15,7 @@ from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.mcp.library import View
 from skillyard.serving.mcp.loading import found_skill, loaded
 from skillyard.serving.mcp.wrapping import safe_json, safe_text
+from skillyard.shapes.encoder import encode
 from skillyard.skill import Skill
 from skillyard.text import shorten
 from skillyard.usecases import Selected, Why, evaluate_skills, select_skills
@@ -61,8 +62,7 @@ async def select_skill(call: Call) -> Answer:
         if chosen and values["max_tokens"] != 0:
             best = found_skill(view, chosen[0].skill.id)
             block = loaded(view, call.shared, best, max_tokens=values["max_tokens"]).text
-        shape = found.to_dict()
-        del shape["diagnostics"]
+        shape = encode(found.document())
         for kind in ("selected", "maybe", "rejected"):
             for match in shape[kind]:
                 match["path"] = view.shown_path(match["path"])
