@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from skillyard.client.document import Mismatch, Node
 from skillyard.errors import Diagnostic
@@ -14,7 +15,7 @@ from skillyard.ranking.match import Match
 from skillyard.ranking.scorer import Explanation, Scored
 from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
-from skillyard.skill import Reference, Skill
+from skillyard.skill import SKILL_FIELDS, Reference, Skill
 
 __all__ = [
     "diagnostic_of",
@@ -139,6 +140,7 @@ def _skill_of(node: Node) -> Skill:
         slug=node.member("id").text(),
         title=None if title == name else title,
         version=node.member("version").text_or_none(),
+        **_frontmatter_of(node.object()),
         allowed_tools=node.member("allowed_tools").texts(),
         references=tuple(_reference_of(item) for item in node.member("references").items()),
         metadata=node.member("metadata").object(),
@@ -147,6 +149,12 @@ def _skill_of(node: Node) -> Skill:
         curated=node.member("curated").flag(),
         hash=node.member("digest").text(),
     )
+
+
+def _frontmatter_of(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that are sent under their own names; the service leaves out defaults."""
+    wire = [each.name for each in SKILL_FIELDS.values() if each.wire]
+    return {name: sent[name] for name in wire if name in sent}
 
 
 def _reference_of(node: Node) -> Reference:

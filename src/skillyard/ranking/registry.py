@@ -16,17 +16,27 @@ from skillyard.skill import Skill
 if TYPE_CHECKING:
     from skillyard.ranking.protocol import BoundScorer, Scorer
 
-__all__ = ["DEFAULT_SCORER", "bind", "check_scorer", "is_built_in", "resolve", "scorer_names"]
+__all__ = [
+    "BUILT_IN",
+    "DEFAULT_SCORER",
+    "bind",
+    "check_scorer",
+    "is_built_in",
+    "resolve",
+    "scorer_names",
+]
 
 ENTRY_POINT_GROUP = "skillyard.scorers"
 
 _BUILT_IN = {
-    "confidence": "skillyard.ranking.confidence:CONFIDENCE",
     "hybrid": "skillyard.ranking.hybrid:HYBRID",
     "overlap": "skillyard.ranking.overlap:OVERLAP",
-    "relevance": "skillyard.ranking.relevance:RELEVANCE",
     "triggers": "skillyard.ranking.triggers:TRIGGERS",
+    "confidence": "skillyard.ranking.confidence:CONFIDENCE",
+    "relevance": "skillyard.ranking.relevance:RELEVANCE",
 }
+BUILT_IN = tuple(_BUILT_IN)
+"""The scorers of this package, in the order in which descriptions name them."""
 
 DEFAULT_SCORER = "hybrid"
 """What answers where a caller names no scorer."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from skillyard.ranking.registry import BUILT_IN
 from skillyard.serving.mcp.failures import ToolFailed
 
 __all__ = ["ARGUMENTS", "RESULTS", "checked", "in_outline", "with_names"]
@@ -52,8 +53,9 @@ _QUERY = _text("What is to be done, in words.", REQUEST_CHARS, minLength=1)
 _FILES = _texts("File paths in play; compared with the skills' file patterns, never opened.")
 _MAX_TOKENS = _integer("At most about so many tokens of text; the rest is cut and said.", 0, TOKENS)
 
+_DEFAULT, *_OTHERS, _LAST = BUILT_IN
 _SCORER = _text(
-    "The scorer that ranks: hybrid (default), overlap, triggers, confidence or relevance.",
+    f"The scorer that ranks: {_DEFAULT} (default), {', '.join(_OTHERS)} or {_LAST}.",
     100,
     minLength=1,
 )

@@ -14,29 +14,31 @@ from skillyard.serving.http.openapi import document
 from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serving.runtime.metrics import MEDIA, Figure, rendered
 from skillyard.serving.runtime.service import Asked, Service
+from skillyard.shapes import service as shapes
+from skillyard.shapes.encoder import encode, from_attributes
 
 __all__ = ["description", "health", "metrics", "openapi", "root"]
 
 
 async def root(service: Service, asked: Asked) -> Reply:
     """Answer with names and links."""
-    shape = {
-        "name": "skillyard",
-        "version": __version__,
-        "description": "Finds the right agent skill, says when none fits, and says why.",
-        "links": {
+    document = shapes.Root(
+        name="skillyard",
+        version=__version__,
+        description="Finds the right agent skill, says when none fits, and says why.",
+        links={
             "docs": f"{asked.base}/docs",
             "openapi": f"{asked.base}/openapi.json",
             "health": f"{asked.base}/health",
             "search": f"{asked.base}/search",
             "well_known": f"{asked.base}/.well-known/agent-skills/index.json",
         },
-        "routes": [
-            {"method": route.method, "path": route.path, "description": route.about}
+        routes=tuple(
+            shapes.Route(method=route.method, path=route.path, description=route.about)
             for route in service.routes
-        ],
-    }
-    return json_reply(shape)
+        ),
+    )
+    return json_reply(encode(document))
 
 
 async def health(service: Service, asked: Asked) -> Reply:
@@ -54,26 +56,27 @@ async def health(service: Service, asked: Asked) -> Reply:
         status = "stopping"
     able = held is not None and not service.closing
     counts = NO_SKILLS if held is None else held.whole.counts
-    shape = {
-        "status": status,
-        "version": __version__,
-        "cache_stats": _cache(stats),
-        "catalog": {
-            "skills": counts.skills,
-            "diagnostics": 0 if held is None else len(held.whole.diagnostics),
-            "generation": 0 if held is None else held.generation,
-            "digest": None if held is None else held.digest,
-            "reloads": live.reloads,
-            "failure": live.failure or None,
-            "counts": counts.to_dict(),
-        },
-        "store": dict(live.facts()) or None,
-        "building": None if live.building is None else live.building._asdict(),
-        "sources": sources,
-        "sources_failure": fault or None,
-        "requests": {"working": service.places.taken, "waiting": service.places.waiting},
-    }
-    reply = json_reply(shape, 200 if able else 503)
+    facts, building = dict(live.facts()), live.building
+    document = shapes.Health(
+        status=status,
+        version=__version__,
+        cache_stats=from_attributes(shapes.CacheStats, stats),
+        catalog=shapes.CatalogState(
+            skills=counts.skills,
+            diagnostics=0 if held is None else len(held.whole.diagnostics),
+            generation=0 if held is None else held.generation,
+            digest=None if held is None else held.digest,
+            reloads=live.reloads,
+            failure=live.failure or None,
+            counts=counts.document(),
+        ),
+        store=shapes.StoreState(**facts) if facts else None,
+        building=None if building is None else from_attributes(shapes.Building, building),
+        sources=tuple(shapes.SourceState(**source) for source in sources),
+        sources_failure=fault or None,
+        requests=shapes.Requests(working=service.places.taken, waiting=service.places.waiting),
+    )
+    reply = json_reply(encode(document), 200 if able else 503)
     return reply if able else reply.with_headers(Retry_After="1")
 
 
@@ -83,10 +86,6 @@ def _sources(service: Service) -> tuple[list[dict[str, Any]], str]:
         return service.board.states(service.searching.source_names()), ""
     except SkillyardError as error:
         return [], getattr(error, "code", "") or type(error).__name__
-
-
-def _cache(stats: CacheStats) -> dict[str, Any]:
-    return {"entries": stats.entries, "bytes": stats.bytes, "oldest": stats.oldest}
 
 
 async def metrics(service: Service, asked: Asked) -> Reply:
