@@ -1,4 +1,4 @@
-"""The documents as classes: what is left out, what is described, what a skill's fields are called."""
+"""What documents leave out and describe, and what the fields of a skill are called in them."""
 
 from __future__ import annotations
 

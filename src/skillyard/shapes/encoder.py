@@ -17,10 +17,15 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def encode(value: Any) -> Any:
-    """Return a shape as dictionaries, lists and scalars, its members in their order."""
+    """Return a shape as dictionaries, lists and scalars, its members in their order.
+
+    A value with a ``document()`` stands for the shape that this returns.
+    """
     kind: Any = type(value)
     if kind in _SCALARS:
         return value
+    if hasattr(value, "document"):
+        return encode(value.document())
     if isinstance(value, list | tuple):
         return [encode(item) for item in value]
     if isinstance(value, Mapping):
