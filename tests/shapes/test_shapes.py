@@ -22,7 +22,8 @@ from skillyard.skill import SKILL_FIELDS
 def shapes() -> Iterator[type[Any]]:
     for module in pkgutil.iter_modules(skillyard.shapes.__path__):
         found = importlib.import_module(f"skillyard.shapes.{module.name}")
-        yield from (each for each in vars(found).values() if is_dataclass(each))
+        classes = (each for each in vars(found).values() if isinstance(each, type))
+        yield from (each for each in classes if is_dataclass(each))
 
 
 def test_every_shape_is_frozen_and_every_member_is_described() -> None:

@@ -22,6 +22,9 @@ from skillyard.serving.runtime.errors import Refused, failed, not_found, refusal
 from skillyard.serving.runtime.fetching import found_by_source
 from skillyard.serving.runtime.local import LOCAL, found_in
 from skillyard.serving.runtime.outcomes import Watched
+from skillyard.shapes import tools as shapes
+from skillyard.shapes.encoder import encode
+from skillyard.shapes.service import SourceState
 from skillyard.skill import Skill
 from skillyard.text import clean_line, plural, shorten
 
@@ -263,22 +266,22 @@ async def get_cache_stats(call: Call) -> Answer:
     stats = await service.in_thread(service.searching.cache_stats)
     names = await service.in_thread(service.searching.source_names)
     age = None if stats.oldest is None else round(max(0.0, time.time() - stats.oldest), 1)
-    structured = {
-        "entries": stats.entries,
-        "bytes": stats.bytes,
-        "oldest_age_s": age,
-        "remote_requests": service.searching.remote_requests,
-        "sources": service.board.states(names),
-        "catalog": {
-            "skills": view.catalog.counts.skills,
-            "generation": view.generation,
-            "digest": view.digest,
-            "reloads": service.live.reloads,
-            "counts": view.catalog.counts.to_dict(),
-        },
-    }
+    structured = shapes.CacheState(
+        entries=stats.entries,
+        bytes=stats.bytes,
+        oldest_age_s=age,
+        remote_requests=service.searching.remote_requests,
+        sources=tuple(SourceState(**each) for each in service.board.states(names)),
+        catalog=shapes.LibraryState(
+            skills=view.catalog.counts.skills,
+            generation=view.generation,
+            digest=view.digest,
+            reloads=service.live.reloads,
+            counts=view.catalog.counts.document(),
+        ),
+    )
     return Answer(
         f"{plural(stats.entries, 'remote answer')} kept, {stats.bytes:,} bytes;"
         f" {view.catalog.counts.words} in the library.",
-        structured,
+        encode(structured),
     )

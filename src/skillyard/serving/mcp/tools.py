@@ -11,7 +11,8 @@ from skillyard.serving.mcp.call import Answer, Call
 from skillyard.serving.mcp.choosing import select_skill, skill_evaluate, why_skill
 from skillyard.serving.mcp.finding import add_skill, get_cache_stats, get_skill, search_skills
 from skillyard.serving.mcp.loading import list_skills, load_skill, read_skill_file
-from skillyard.serving.mcp.schemas import ARGUMENTS, RESULTS, in_outline, with_names
+from skillyard.serving.mcp.results import OUTLINES
+from skillyard.serving.mcp.schemas import ARGUMENTS, with_names
 
 __all__ = ["INSTRUCTIONS", "TOOLS", "described"]
 
@@ -114,7 +115,7 @@ def described(names: list[str]) -> list[Tool]:
                 title=tool.title,
                 description=tool.about,
                 input_schema=with_names(arguments, names) if name in LOADING else arguments,
-                output_schema=in_outline(RESULTS[name]),
+                output_schema=OUTLINES[name],
                 annotations=ToolAnnotations(
                     title=tool.title,
                     read_only_hint=True,

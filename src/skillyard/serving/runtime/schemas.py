@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec.json import schema_components
 
@@ -41,7 +41,7 @@ def _with_inner(shapes: Iterable[Any]) -> list[type]:
 def _component(kind: Any, schema: Schema) -> Schema:
     hints = get_type_hints(kind, include_extras=True)
     members = {
-        each.name: _member(schema["properties"][each.name], _described(hints[each.name]))
+        each.name: _member(schema["properties"][each.name], hints[each.name])
         for each in fields(kind)
     }
     required = [name for name in members if name in schema["required"] or name == "schema"]
@@ -54,15 +54,14 @@ def _component(kind: Any, schema: Schema) -> Schema:
     }
 
 
-def _described(hint: Any) -> str:
-    return next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, str)), "")
-
-
-def _member(schema: Schema, description: str) -> Schema:
+def _member(schema: Schema, annotated: Any) -> Schema:
     """Return a member's schema: a default is what its absence means, and null only where sent."""
+    hint, description = get_args(annotated)
     member = {name: value for name, value in schema.items() if name != "default"}
-    if len(member.get("enum", ())) == 1:
-        member = {"type": "string", "const": member["enum"][0]}
+    if get_origin(hint) is Literal:
+        words = get_args(hint)  # in the order in which they are written
+        only = {"const": words[0]} if len(words) == 1 else {"enum": list(words)}
+        member = {"type": "string", **only}
     if "default" in schema and schema["default"] is None:
         member = _without_null(member)
     return {**_simple(member), "description": description}
