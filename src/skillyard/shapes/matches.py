@@ -1,4 +1,8 @@
-"""What several documents hold: a query, a match, an explanation, a diagnostic."""
+"""What several documents hold: a query, a match, an explanation, a diagnostic.
+
+Every command that chooses loads these classes, so they have no methods that nothing calls: making
+``__eq__`` and ``__repr__`` takes as long as the rest of a class.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Annotated
 __all__ = ["Diagnostic", "Explanation", "Match", "Policy", "Query"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Query:
     """The request that was understood."""
 
@@ -21,7 +25,7 @@ class Query:
     include_references: Annotated[bool, "Whether reference files count."]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Diagnostic:
     """One finding about one file."""
 
@@ -35,7 +39,7 @@ class Diagnostic:
     hint: Annotated[str, "What to do."]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Explanation:
     """One node of the tree behind a score."""
 
@@ -46,7 +50,7 @@ class Explanation:
     parts: Annotated[tuple[Explanation, ...], "The parts."] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Match:
     """One skill of a ranking."""
 
@@ -64,7 +68,7 @@ class Match:
     explanation: Annotated[Explanation | None, "The tree behind the score."] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Policy:
     """The bounds that were applied."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from skillyard.shapes import choices, skills
+from skillyard.shapes import rankings, selections, skills
 from skillyard.shapes.counts import SkillCounts
 from skillyard.shapes.matches import Diagnostic
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked(choices.Ranked):
+class Ranked(rankings.Ranked):
     """A ranking as it is."""
 
     diagnostics_count: Annotated[int, "How many remarks there are on the files of the catalog."]
@@ -42,7 +42,7 @@ class Ranked(choices.Ranked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selected(choices.Selected):
+class Selected(selections.Selected):
     """A choice, or an abstention."""
 
     diagnostics_count: Annotated[int, "How many remarks there are on the files of the catalog."]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.shapes import choices, reasons, recommendations
+from skillyard.shapes import reasons, recommendations, selections
 from skillyard.shapes.counts import SkillCounts
 from skillyard.shapes.service import SourceState
 from skillyard.shapes.skills import SourceStatus
@@ -19,7 +19,7 @@ __all__ = ["RESULTS"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection(choices.Selected):
+class Selection(selections.Selected):
     """A choice, or an abstention, with the instructions of the best skill."""
 
     block: Annotated[str | None, "Its instructions in their frame."]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from time import time_ns
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.catalog.counts import SkillCounts
@@ -16,13 +16,15 @@ from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import level_of
 from skillyard.reported import Reported
 from skillyard.selection import Selection, SelectionPolicy, bounds, menu_text, select
-from skillyard.shapes import choices as shapes
 from skillyard.shapes.encoder import encode, with_diagnostics
 from skillyard.shapes.matches import Diagnostic as DiagnosticShape
 from skillyard.shapes.matches import Match as MatchShape
 from skillyard.shapes.matches import Policy
 from skillyard.skill import Origin
 from skillyard.text import clean_line, escape_frame
+
+if TYPE_CHECKING:
+    from skillyard.shapes import rankings, selections
 
 __all__ = [
     "Evaluated",
@@ -67,9 +69,11 @@ class Ranked(NamedTuple):
         """Return the same as one line of JSON."""
         return with_diagnostics(self.document(), self.reported.json)
 
-    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> shapes.Ranked:
+    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> rankings.Ranked:
         """Return ``skillyard.rank/1``, with the diagnostics where they are given."""
-        return shapes.Ranked(
+        from skillyard.shapes import rankings
+
+        return rankings.Ranked(
             query=self.query.document(),
             scorer=self.scorer,
             matches=_documents(self.matches, self.explain),
@@ -151,10 +155,12 @@ class Selected(NamedTuple):
         """Return the same as one line of JSON."""
         return with_diagnostics(self.document(), self.reported.json)
 
-    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> shapes.Selected:
+    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> selections.Selected:
         """Return ``skillyard.select/1``, with the diagnostics where they are given."""
+        from skillyard.shapes import selections
+
         chosen = self.selection
-        return shapes.Selected(
+        return selections.Selected(
             query=self.query.document(),
             scorer=chosen.scorer,
             policy=Policy(min_score=self.min_score, top_k=self.top_k),
