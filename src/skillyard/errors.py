@@ -36,7 +36,10 @@ never raises for one of them: it returns skills *and* :class:`Diagnostic` record
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from skillyard.shapes import matches as shapes
 
 __all__ = [
     "AmbiguousName",
@@ -87,16 +90,17 @@ class Diagnostic(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON shape that every command prints."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "path": self.path,
-            "line": self.line,
-            "column": self.column,
-            "message": self.message,
-            "found": self.found,
-            "hint": self.hint,
-        }
+        from skillyard.shapes.encoder import encode
+
+        members: dict[str, object] = encode(self.document())
+        return members
+
+    def document(self) -> shapes.Diagnostic:
+        """Return the finding as a document shows it."""
+        from skillyard.shapes.encoder import from_attributes
+        from skillyard.shapes.matches import Diagnostic as Shape
+
+        return from_attributes(Shape, self)
 
 
 class SkillyardError(Exception):

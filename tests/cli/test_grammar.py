@@ -14,7 +14,7 @@ from skillyard.cli.completion import script
 from skillyard.cli.grammar import build_parser, command_parsers, parse, read_command, shared_options
 from skillyard.cli.options import LAYOUTS, suggestions
 from skillyard.cli.parser import CommandParser
-from skillyard.ranking.registry import DEFAULT_SCORER, built_in_names
+from skillyard.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from skillyard.skill import Origin
 from tests.cli.conftest import Run
 from tests.requirements import requirement
@@ -245,7 +245,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
         (["--root", "x", "ra"], {"rank"}),
         (["bench", ""], {"compare", "replay", "report", "run", "score"}),
         (["bench", "run", "--q"], {"--queries", "--quiet"}),
-        (["rank", "--scorer", ""], set(built_in_names())),
+        (["rank", "--scorer", ""], set(BUILT_IN)),
         (["rank", "words", "--color", "a"], {"auto", "always"}),
         (["completion", "f"], {"fish"}),
     ],

@@ -100,7 +100,7 @@ BENT: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "$.skills[0].id": (("skills", 0, "id"), 5),
     "$.skills[0].content": (("skills", 0, "content"), ["x"]),
     "$.skills[0].allowed_tools[1]": (("skills", 0, "allowed_tools"), ["Read", None]),
-    "$.skills[0].signals.a": (("skills", 0, "signals"), {"a": "b"}),
+    "$.skills[0].signals[...]": (("skills", 0, "signals"), {"a": "b"}),
     "$.skills[0].relevance_score": (("skills", 0, "relevance_score"), None),
     "$.skills[0].relevance_score is too": (("skills", 0, "relevance_score"), 10**400),
     "$.skills[0].metadata": (("skills", 0, "metadata"), []),

@@ -17,13 +17,16 @@ from skillyard.io.sha256 import sha256
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.routes.table import ROUTES
+from skillyard.skill import SKILL_FIELDS
 from skillyard.usecases import evaluate_skills, rank_skills, select_skills, why_skill
 from skillyard_testkit import FakeServers
 from tests.client.asking import Question, Way, waiting
+from tests.parity.trees import write_tree
 from tests.serving.http.running import LIBRARY, Running, running
 from tests.serving.http.shapes import conforms
 from tests.serving.http.test_search import fill
 from tests.tables import for_each
+from tests.worked_examples.making import document
 
 WORDS = "extract the tables of a PDF"
 
@@ -284,6 +287,24 @@ def test_a_skill_that_was_fetched_is_one_like_any_other(served: Running) -> None
     )
     assert sy.prompt_block(found.skill) == sy.prompt_block(local)
     assert sy.rank([found.skill], "pdf tables")[0].skill == found.skill
+
+
+def test_a_fetched_skill_ranks_as_the_one_in_the_library(tmp_path: Path) -> None:
+    extra = "tags: [tables]\nlicense: MIT\nkeywords: [grid, cells]\npriority: 3\n"
+    text = document("grids", "Reads grids of cells.", "Cells.", extra)
+    write_tree(tmp_path, {"grids/SKILL.md": text})
+    with running(tmp_path) as server:
+        (found,) = waiting(server.base, lambda c: c.skill("grids"))
+    local = sy.load_catalog(tmp_path).get("grids")
+    for field in SKILL_FIELDS.values():
+        if field.wire:
+            assert getattr(found.skill, field.name) == getattr(local, field.name), field.name
+    for scorer in ("overlap", "triggers", "confidence"):
+        scores = [
+            [match.score for match in sy.rank([skill], "tables in grid cells", scorer=scorer)]
+            for skill in (found.skill, local)
+        ]
+        assert scores[0] == scores[1], scorer
 
 
 def test_a_score_that_was_not_explained_says_so_and_still_has_its_value(served: Running) -> None:

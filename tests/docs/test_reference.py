@@ -88,7 +88,9 @@ def test_reading_names_every_folder_and_file_name_that_it_treats_in_its_own_way(
 
 def test_every_json_schema_of_the_code_has_a_section_with_an_example() -> None:
     source = (path.read_text(encoding="utf-8") for path in (REPOSITORY / "src").rglob("*.py"))
-    schemas = set(re.findall(r'"schema": "(skillyard\.[a-z-]+/\d+)"', "\n".join(source)))
+    schemas = set(
+        re.findall(r'(?:"schema": |Literal\[)"(skillyard\.[a-z-]+/\d+)"', "\n".join(source))
+    )
     page = _text("reference/json.md")
     assert {example["schema"] for example in _json_examples(page)} == schemas
     assert {schema for schema in schemas if f"\n## {schema}\n" not in page} == set()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.catalog.copies import is_copy
+from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
+
+if TYPE_CHECKING:
+    from skillyard.shapes.counts import SkillCounts as Shape
 
 __all__ = ["NO_SKILLS", "SkillCounts", "count_skills"]
 
@@ -38,15 +42,14 @@ class SkillCounts(NamedTuple):
 
     def to_dict(self) -> dict[str, int]:
         """Return the JSON shape, the same on every surface."""
-        return {
-            "skills": self.skills,
-            "selectable": self.selectable,
-            "by_name_only": self.by_name_only,
-            "shadowed": self.shadowed,
-            "copies": self.copies,
-            "conventions": self.conventions,
-            "files": self.files,
-        }
+        members: dict[str, int] = encode(self.document())
+        return members
+
+    def document(self) -> Shape:
+        """Return the counts as a document shows them."""
+        from skillyard.shapes.counts import SkillCounts as Shape
+
+        return from_attributes(Shape, self)
 
     @property
     def left_out(self) -> str:

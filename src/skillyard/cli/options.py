@@ -80,9 +80,9 @@ def suggestions(action: argparse.Action) -> tuple[str, ...]:
     if action.choices is not None:
         return tuple(action.choices)
     if action.type is scorer_name:
-        from skillyard.ranking.registry import built_in_names
+        from skillyard.ranking.registry import BUILT_IN
 
-        return built_in_names()
+        return BUILT_IN
     if action.type is source_name:
         from skillyard.remote.sources.registry import builtin_names
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
-from skillyard.client.document import Node, document_of
+from skillyard.client.document import document_of
 from skillyard.errors import InvalidInput
 
 __all__ = ["Call", "asked_by_get", "asked_by_post", "path_of"]
@@ -43,7 +43,7 @@ class Call(Generic[T]):
 
 
 def asked_by_get(
-    path: str, shape: Callable[[Node], T], given: Mapping[str, Any] | None = None, **more: Any
+    path: str, shape: Callable[[Any], T], given: Mapping[str, Any] | None = None, **more: Any
 ) -> Call[T]:
     """Return a GET whose answer is JSON. Raises InvalidInput for what no address can hold."""
     pairs = [pair for name, value in (given or {}).items() for pair in _pairs(name, value)]
@@ -52,7 +52,7 @@ def asked_by_get(
 
 
 def asked_by_post(
-    path: str, shape: Callable[[Node], T], given: Mapping[str, Any], **more: Any
+    path: str, shape: Callable[[Any], T], given: Mapping[str, Any], **more: Any
 ) -> Call[T]:
     """Return a POST of a JSON object whose answer is JSON. Raises InvalidInput."""
     checked = {name: _checked(name, value) for name, value in given.items() if value is not None}

@@ -10,6 +10,7 @@ service failed), and InvalidInput with the ``field`` for an argument that is ref
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from skillyard.arguments import text_items
@@ -24,7 +25,7 @@ from skillyard.client.choices import (
     selected_of,
     why_of,
 )
-from skillyard.client.document import Mismatch, Node
+from skillyard.client.document import Mismatch, read_as
 from skillyard.client.found import found_skill_of, search_result_of
 from skillyard.client.state import Health, WellKnownIndex, health_of, index_of
 from skillyard.errors import InvalidInput
@@ -284,7 +285,7 @@ def _file(path: str, name: str, digest: str, media: str) -> Call[bytes]:
 
 def openapi() -> Call[dict[str, Any]]:
     """Return the service's own description, an OpenAPI document as plain JSON."""
-    return asked_by_get("/openapi.json", Node.object)
+    return asked_by_get("/openapi.json", partial(read_as, dict[str, Any]))
 
 
 def _decoded(body: bytes) -> str:

@@ -1,22 +1,22 @@
 """What a service says about its own catalog: rankings, choices, evaluations, reasons.
 
-The values have the members of those that :mod:`skillyard.usecases` gives, but for one thing: a
-skill is not here, only its card. ``client.skill(card.id)`` fetches it. ``to_dict()`` is the
-document that came.
+The values have the members of the documents, but for one thing: a skill is not here, only its card.
+``client.skill(card.id)`` fetches it. ``to_dict()`` is the document that came.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from skillyard.client.document import Node
-from skillyard.client.found import diagnostic_of, explanation_of
+from skillyard.client.document import read_as
+from skillyard.client.values import Value, value_of
 from skillyard.errors import Diagnostic
 from skillyard.ranking.confidence import Evaluation
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import Explanation
-from skillyard.usecases.choosing import query_dict
-from skillyard.usecases.reasons import Signal
+from skillyard.shapes import matches, reasons, recommendations, service
+from skillyard.shapes.encoder import encode
 
 __all__ = [
     "Ahead",
@@ -26,6 +26,7 @@ __all__ = [
     "Ranked",
     "Remarks",
     "Selected",
+    "Signal",
     "Why",
     "evaluated_of",
     "ranked_of",
@@ -34,75 +35,22 @@ __all__ = [
 ]
 
 
-class Card(NamedTuple):
-    """One skill of a ranking."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card(matches.Match, Value):
+    """One skill of a ranking. ``path`` is its file on the machine of the service."""
 
-    name: str
-    id: str
-    """Its document id, which names it alone."""
-    slug: str
-    path: str
-    """Its file, on the machine of the service."""
-    score: float
-    level: str | None
-    """The scorer's band for this score, None where its document names none."""
-    reason: str
-    """The grounds of the score in one line; holds text of the skill: clean it to print."""
-    parts: tuple[tuple[str, float], ...]
-    """The parts of the raw score with their labels."""
-    rejected_because: str = ""
-    """Why a selection left it out; empty in a ranking and for selected skills."""
-    explanation: Explanation | None = None
+    explanation: Explanation | None = None  # type: ignore[assignment]
     """The tree behind the score; None where it was not asked for."""
 
     @property
-    def signals(self) -> dict[str, float]:
-        """The parts of the raw score by label."""
-        return dict(self.parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape of a match, as every command prints it."""
-        shape = self._asdict() | {"signals": self.signals}
-        del shape["parts"]
-        if not self.rejected_because:
-            del shape["rejected_because"]
-        if self.explanation is None:
-            del shape["explanation"]
-        else:
-            shape["explanation"] = self.explanation.to_dict()
-        return shape
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """The parts of the raw score with their labels."""
+        return tuple(self.signals.items())
 
 
-def card_of(node: Node) -> Card:
-    """Return one skill of a ranking. Raises Mismatch."""
-    because, tree = node.optional("rejected_because"), node.optional("explanation")
-    return Card(
-        node.member("name").text(),
-        node.member("id").text(),
-        node.member("slug").text(),
-        node.member("path").text(),
-        node.member("score").number(),
-        node.member("level").text_or_none(),
-        node.member("reason").text(),
-        node.member("signals").numbers(),
-        "" if because is None else because.text(),
-        None if tree is None else explanation_of(tree),
-    )
-
-
-def _cards_of(node: Node) -> tuple[Card, ...]:
-    return tuple(card_of(item) for item in node.items())
-
-
-def _query_of(node: Node) -> Query:
-    return Query(
-        node.member("text").text(),
-        node.member("files").texts(),
-        node.member("recent_activity").texts(),
-        node.member("include_tags").texts(),
-        node.member("exclude_tags").texts(),
-        node.member("include_references").flag(),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds(matches.Policy, Value):
+    """The bounds that a policy meant under a scorer."""
 
 
 class Remarks(NamedTuple):
@@ -112,131 +60,40 @@ class Remarks(NamedTuple):
     listed: tuple[Diagnostic, ...] | None = None
     """Each of them; None where they were not asked for."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the members that a ranking or a choice ends with."""
-        shape: dict[str, Any] = {"diagnostics_count": self.number}
-        if self.listed is not None:
-            shape["diagnostics"] = [diagnostic.to_dict() for diagnostic in self.listed]
-        return shape
 
-
-def _remarks_of(node: Node) -> Remarks:
-    number, listed = node.member("diagnostics_count").integer(), node.optional("diagnostics")
-    if listed is None:
-        return Remarks(number)
-    return Remarks(number, tuple(diagnostic_of(item) for item in listed.items()))
-
-
-class Ranked(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked(service.Ranked, Value):
     """A ranking as it is: no floor, no abstention."""
 
-    query: Query
-    scorer: str
+    query: Query  # type: ignore[assignment]
     matches: tuple[Card, ...]
     """Best first, up to the limit."""
-    total: int
-    """How many skills have a score at all."""
-    remarks: Remarks
+    diagnostics: tuple[Diagnostic, ...] | None = None  # type: ignore[assignment]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.rank/1`` as the service sent it."""
-        return {
-            "schema": RANK,
-            "query": query_dict(self.query),
-            "scorer": self.scorer,
-            "matches": [match.to_dict() for match in self.matches],
-            "total": self.total,
-            **self.remarks.to_dict(),
-        }
+    @property
+    def remarks(self) -> Remarks:
+        """How many remarks there are on the files, and each of them where they were asked for."""
+        return Remarks(self.diagnostics_count, self.diagnostics)
 
 
-def ranked_of(node: Node) -> Ranked:
-    """Return a ranking. Raises Mismatch."""
-    node.member("schema").check(RANK)
-    return Ranked(
-        _query_of(node.member("query")),
-        node.member("scorer").text(),
-        _cards_of(node.member("matches")),
-        node.member("total").integer(),
-        _remarks_of(node),
-    )
-
-
-class Bounds(NamedTuple):
-    """The bounds that a policy meant under a scorer."""
-
-    min_score: float
-    top_k: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape."""
-        return self._asdict()
-
-
-def _bounds_of(node: Node) -> Bounds:
-    return Bounds(node.member("min_score").number(), node.member("top_k").integer())
-
-
-class Selected(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected(service.Selected, Value):
     """A choice, or an abstention."""
 
-    query: Query
-    scorer: str
+    query: Query  # type: ignore[assignment]
     policy: Bounds
     selected: tuple[Card, ...]
     """The skills that were chosen."""
+    maybe: tuple[Card, ...]
+    """Where nothing was chosen, skills that come near: ask whether one is meant."""
     rejected: tuple[Card, ...]
     """The best of the others, each with its reason."""
-    considered: int
-    """How many skills were looked at."""
-    abstained: bool
-    """True when nothing passed."""
-    fallback: bool
-    """True when the generalist was taken."""
-    menu: tuple[str, ...]
-    """Ids of skills too close to choose between."""
-    question: str
-    """What to ask the user then; empty where one leads."""
-    remarks: Remarks
-    maybe: tuple[Card, ...] = ()
-    """Where nothing was chosen, skills that come near: ask whether one is meant."""
+    diagnostics: tuple[Diagnostic, ...] | None = None  # type: ignore[assignment]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.select/1`` as the service sent it."""
-        return {
-            "schema": SELECT,
-            "query": query_dict(self.query),
-            "scorer": self.scorer,
-            "policy": self.policy.to_dict(),
-            "selected": [match.to_dict() for match in self.selected],
-            "maybe": [match.to_dict() for match in self.maybe],
-            "rejected": [match.to_dict() for match in self.rejected],
-            "considered": self.considered,
-            "abstained": self.abstained,
-            "fallback": self.fallback,
-            "menu": list(self.menu),
-            "question": self.question,
-            **self.remarks.to_dict(),
-        }
-
-
-def selected_of(node: Node) -> Selected:
-    """Return a choice. Raises Mismatch."""
-    node.member("schema").check(SELECT)
-    return Selected(
-        _query_of(node.member("query")),
-        node.member("scorer").text(),
-        _bounds_of(node.member("policy")),
-        _cards_of(node.member("selected")),
-        _cards_of(node.member("rejected")),
-        node.member("considered").integer(),
-        node.member("abstained").flag(),
-        node.member("fallback").flag(),
-        node.member("menu").texts(),
-        node.member("question").text(),
-        _remarks_of(node),
-        _cards_of(node.member("maybe")),
-    )
+    @property
+    def remarks(self) -> Remarks:
+        """How many remarks there are on the files, and each of them where they were asked for."""
+        return Remarks(self.diagnostics_count, self.diagnostics)
 
 
 class Evaluated(NamedTuple):
@@ -249,122 +106,83 @@ class Evaluated(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.evaluate/1`` as the service sent it."""
-        results = [result.summary() for result in self.results]
-        return {"schema": EVALUATE, "results": results, "message": self.message}
-
-
-def evaluated_of(node: Node) -> Evaluated:
-    """Return recommendations. Raises Mismatch."""
-    node.member("schema").check(EVALUATE)
-    results = tuple(
-        Evaluation(
-            item.member("skillName").text(),
-            item.member("confidence").number(),
-            item.member("level").text(),
-            item.member("reason").text(),
+        results = tuple(result.document() for result in self.results)
+        found: dict[str, Any] = encode(
+            recommendations.Evaluated(results=results, message=self.message)
         )
-        for item in node.member("results").items()
-    )
-    return Evaluated(results, node.member("message").text())
+        return found
 
 
-class Ahead(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal(reasons.Signal, Value):
+    """One part of the raw score, in the scorer's own units, for two skills."""
+
+    @property
+    def label(self) -> str:
+        """Its label."""
+        return self.signal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead(reasons.Ahead, Value):
     """A skill that ranks higher, and the signals it differs in, largest lead first."""
 
-    rank: int
     match: Card
-    signals: tuple[Signal, ...]
-    because: str = ""
-    """What decided, where it was not the score."""
+    by: tuple[Signal, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape."""
-        return {
-            "rank": self.rank,
-            "match": self.match.to_dict(),
-            "by": [signal.to_dict() for signal in self.signals],
-            "because": self.because,
-        }
+    @property
+    def signals(self) -> tuple[Signal, ...]:
+        """The signals in which the two differ, largest lead first."""
+        return self.by
 
 
-def _ahead_of(node: Node) -> Ahead:
-    signals = tuple(
-        Signal(
-            item.member("signal").text(),
-            item.member("theirs").number(),
-            item.member("ours").number(),
-        )
-        for item in node.member("by").items()
-    )
-    return Ahead(
-        node.member("rank").integer(),
-        card_of(node.member("match")),
-        signals,
-        node.member("because").text(),
-    )
-
-
-class Why(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why(reasons.Why, Value):
     """Everything about one skill and one query."""
 
-    query: Query
-    scorer: str
+    query: Query  # type: ignore[assignment]
     match: Card
     """With its explanation."""
-    rank: int | None
-    """1-based place among the skills with a score, or None when it is not among them."""
-    total: int
-    """How many skills have a score."""
-    before: int
-    """How many of them go before this one, or would if it were among them."""
     policy: Bounds
     """Those of the scorer's own policy."""
-    chosen: bool
-    """True when a selection with that policy would take this skill."""
     ahead: tuple[Ahead, ...]
     """The best of the skills before it, best first."""
-    hints: tuple[str, ...]
-    """What the numbers do not show."""
-    sentences: tuple[str, ...]
-    """What matched, what came close and what the floor did."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.why/1`` as the service sent it."""
-        return {
-            "schema": WHY,
-            "query": query_dict(self.query),
-            "scorer": self.scorer,
-            "match": self.match.to_dict(),
-            "rank": self.rank,
-            "total": self.total,
-            "before": self.before,
-            "policy": self.policy.to_dict(),
-            "chosen": self.chosen,
-            "ahead": [ahead.to_dict() for ahead in self.ahead],
-            "hints": list(self.hints),
-            "sentences": list(self.sentences),
-        }
 
 
-def why_of(node: Node) -> Why:
+_VALUES = {
+    matches.Match: Card,
+    matches.Policy: Bounds,
+    reasons.Ahead: Ahead,
+    reasons.Signal: Signal,
+    reasons.Why: Why,
+    service.Ranked: Ranked,
+    service.Selected: Selected,
+}
+
+
+def ranked_of(document: Any) -> Ranked:
+    """Return a ranking. Raises Mismatch."""
+    found: Ranked = value_of(read_as(service.Ranked, document), _VALUES)
+    return found
+
+
+def selected_of(document: Any) -> Selected:
+    """Return a choice. Raises Mismatch."""
+    found: Selected = value_of(read_as(service.Selected, document), _VALUES)
+    return found
+
+
+def why_of(document: Any) -> Why:
     """Return the reasons. Raises Mismatch."""
-    node.member("schema").check(WHY)
-    return Why(
-        _query_of(node.member("query")),
-        node.member("scorer").text(),
-        card_of(node.member("match")),
-        node.member("rank").integer_or_none(),
-        node.member("total").integer(),
-        node.member("before").integer(),
-        _bounds_of(node.member("policy")),
-        node.member("chosen").flag(),
-        tuple(_ahead_of(item) for item in node.member("ahead").items()),
-        node.member("hints").texts(),
-        node.member("sentences").texts(),
+    found: Why = value_of(read_as(reasons.Why, document), _VALUES)
+    return found
+
+
+def evaluated_of(document: Any) -> Evaluated:
+    """Return recommendations. Raises Mismatch."""
+    found = read_as(recommendations.Evaluated, document)
+    results = tuple(
+        Evaluation(each.skillName, each.confidence, each.level, each.reason)
+        for each in found.results
     )
-
-
-RANK = "skillyard.rank/1"
-SELECT = "skillyard.select/1"
-EVALUATE = "skillyard.evaluate/1"
-WHY = "skillyard.why/1"
+    return Evaluated(results, found.message)

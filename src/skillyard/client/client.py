@@ -44,7 +44,7 @@ class _Asking(ABC):
         keep: int = ANSWERS,
         sleep: Callable[[float], Any] | None = None,
     ) -> None:
-        """Raises InvalidInput for what cannot be, and where httpx2 is not installed.
+        """Raises InvalidInput for what cannot be, and where httpx2 or msgspec is not installed.
 
         ``base_url`` is the address of the service (default: SKILLYARD_HTTP_URL, else
         http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which
@@ -53,8 +53,9 @@ class _Asking(ABC):
         how many answers are kept to ask whether they are still the same, ``sleep`` what waits
         before a question is asked again.
         """
-        if find_spec("httpx2") is None:
-            raise InvalidInput(f"asking a service needs httpx2: {install_command('remote')}")
+        for name in ("httpx2", "msgspec"):
+            if find_spec(name) is None:
+                raise InvalidInput(f"asking a service needs {name}: {install_command('remote')}")
         if type(keep) is not int or keep < 0:
             raise InvalidInput("keep must be an integer of at least 0", field="keep")
         if not isinstance(retries, Retries):

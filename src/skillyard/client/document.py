@@ -1,15 +1,19 @@
-"""Bytes that somebody sent → JSON values, read member by member with their place.
+"""Bytes that somebody sent → JSON values → shapes.
 
 Nothing is guessed: a member that is missing or of another type is :class:`Mismatch`, which names
-its place (``$.skills[2].id``). Members that are not asked for are passed over, so a newer service
-may say more than this client reads.
+its place (``$.skills[2].id``). Unknown members are passed over, so a newer service may say more
+than this client reads.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from msgspec import ValidationError, convert
 
 from skillyard.io.strict_json import (
     NumberRefused,
@@ -18,7 +22,9 @@ from skillyard.io.strict_json import (
     strict_loads,
 )
 
-__all__ = ["Mismatch", "Node", "document_of"]
+__all__ = ["Mismatch", "document_of", "member", "read_as"]
+
+T = TypeVar("T")
 
 DEPTH = 64
 """Containers inside each other; frontmatter holds 16 at most, explanations about ten."""
@@ -30,7 +36,7 @@ class Mismatch(ValueError):
     """A document is no JSON, or not of the shape that was asked for; the text says where."""
 
 
-def document_of(body: bytes) -> Node:
+def document_of(body: bytes) -> Any:
     """Return the JSON document in a body: UTF-8, each key once, finite numbers, text that is text.
 
     Raises Mismatch.
@@ -51,7 +57,7 @@ def document_of(body: bytes) -> Node:
         raise Mismatch("it is nested too deeply")
     if b"\\u" in body:
         _check_text(value)
-    return Node(value, "$")
+    return value
 
 
 def _check_text(value: Any) -> None:
@@ -62,93 +68,50 @@ def _check_text(value: Any) -> None:
         raise Mismatch("it holds half a surrogate pair") from None
 
 
-_KINDS: Mapping[type, str] = {
-    str: "text", bool: "true or false", int: "a whole number", float: "a number",
-    list: "a list", dict: "an object", type(None): "null",
+_WORDS: Mapping[str, str] = {
+    "str": "text", "bool": "true or false", "int": "a whole number", "float": "a number",
+    "array": "a list", "object": "an object", "null": "null",
 }  # fmt: skip
+_FAULT = re.compile(r"(?P<what>.*?)(?: - at `\$(?P<place>[^`]*)`)?", re.DOTALL)
+_WRONG_TYPE = re.compile(r"Expected `(?P<expected>[^`]*)`, got `(?P<given>[^`]*)`")
+_MISSING = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
 
 
-class Node(NamedTuple):
-    """One value of a document and its place. Every method raises Mismatch for another type."""
+def read_as(kind: type[T], document: Any, place: str = "$") -> T:
+    """Return a JSON value as a shape. Raises Mismatch, which names the place of what is wrong."""
+    if isinstance(document, dict) and hasattr(kind, "schema"):
+        _check_schema(kind, document, place)
+    try:
+        return convert(document, kind)
+    except ValidationError as error:
+        raise Mismatch(_in_words(str(error), place)) from None
+    except RecursionError:
+        raise Mismatch("it is nested too deeply") from None
 
-    value: Any
-    at: str
 
-    def member(self, name: str) -> Node:
-        """Return a member that has to be there."""
-        found = self.optional(name)
-        if found is None:
-            raise Mismatch(f"{self.at} has no member {name!r}")
-        return found
+def _check_schema(kind: Any, document: Mapping[str, Any], place: str) -> None:
+    wanted = next(each.default for each in fields(kind) if each.name == "schema")
+    if "schema" not in document:
+        raise Mismatch(f"{place} has no member 'schema'")
+    if document["schema"] != wanted:
+        raise Mismatch(f"{place}.schema is not {wanted!r}")
 
-    def optional(self, name: str) -> Node | None:
-        """Return a member, None where it is not there."""
-        members = self.object()
-        return Node(members[name], f"{self.at}.{name}") if name in members else None
 
-    def object(self) -> dict[str, Any]:
-        """Return an object as it is."""
-        found: dict[str, Any] = self._typed(dict)
-        return found
+def _in_words(fault: str, place: str) -> str:
+    """Return a fault of msgspec with its place in front."""
+    found = _FAULT.fullmatch(fault)
+    what, at = (fault, place) if found is None else (found["what"], place + (found["place"] or ""))
+    if wrong := _WRONG_TYPE.fullmatch(what):
+        expected = " or ".join(_WORDS.get(each, each) for each in wrong["expected"].split(" | "))
+        return f"{at} is {_WORDS.get(wrong['given'], 'something else')}, not {expected}"
+    if missing := _MISSING.fullmatch(what):
+        return f"{at} has no member {missing['name']!r}"
+    return f"{at}: {what[:1].lower()}{what[1:]}"
 
-    def members(self) -> list[tuple[str, Node]]:
-        """Return the members of an object, in order."""
-        named = self.object().items()
-        return [(name, Node(value, f"{self.at}.{name[:SHOWN]}")) for name, value in named]
 
-    def items(self) -> list[Node]:
-        """Return the items of a list."""
-        listed = enumerate(self._typed(list))
-        return [Node(value, f"{self.at}[{place}]") for place, value in listed]
-
-    def text(self) -> str:
-        """Return a text."""
-        return str(self._typed(str))
-
-    def text_or_none(self) -> str | None:
-        """Return a text, None for null."""
-        return None if self.value is None else self.text()
-
-    def texts(self) -> tuple[str, ...]:
-        """Return the texts of a list."""
-        return tuple(item.text() for item in self.items())
-
-    def flag(self) -> bool:
-        """Return true or false."""
-        return bool(self._typed(bool))
-
-    def integer(self) -> int:
-        """Return a whole number."""
-        return int(self._typed(int))
-
-    def integer_or_none(self) -> int | None:
-        """Return a whole number, None for null."""
-        return None if self.value is None else self.integer()
-
-    def number(self) -> float:
-        """Return a finite number."""
-        if type(self.value) is int:
-            try:
-                return float(self.value)
-            except OverflowError:
-                raise Mismatch(f"{self.at} is too large a number") from None
-        return float(self._typed(float))
-
-    def number_or_none(self) -> float | None:
-        """Return a finite number, None for null."""
-        return None if self.value is None else self.number()
-
-    def numbers(self) -> tuple[tuple[str, float], ...]:
-        """Return the (name, number) pairs of an object of numbers."""
-        return tuple((name, node.number()) for name, node in self.members())
-
-    def check(self, wanted: str) -> None:
-        """Raise Mismatch where this is not that very text."""
-        if self.value != wanted:
-            raise Mismatch(f"{self.at} is not {wanted!r}")
-
-    def _typed(self, wanted: type) -> Any:
-        if type(self.value) is not wanted:
-            came = _KINDS.get(type(self.value), "something else")
-            raise Mismatch(f"{self.at} is {came}, not {_KINDS[wanted]}")
-        return self.value
+def member(document: Any, name: str) -> Any:
+    """Return a member of an object that has to be there. Raises Mismatch."""
+    members = read_as(dict[str, Any], document)
+    if name not in members:
+        raise Mismatch(f"$ has no member {name!r}")
+    return members[name]

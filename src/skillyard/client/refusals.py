@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from skillyard.client.call import Call
-from skillyard.client.document import Mismatch, Node, document_of
+from skillyard.client.document import Mismatch, document_of, read_as
 from skillyard.client.reply import Reply
 from skillyard.client.retrying import after_s
 from skillyard.errors import (
@@ -23,6 +24,8 @@ from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.text import clean_line, shorten
 
 __all__ = ["SourcesFailed", "bad_answer", "gone_silent", "refusal_of", "unreachable"]
+
+T = TypeVar("T")
 
 SAID = 500
 """Characters of somebody else's message in an error."""
@@ -66,22 +69,49 @@ def refusal_of(url: str, call: Call[Any], reply: Reply) -> SkillyardError:
             "give the address that it leads to, if you trust it",
         )
     try:
-        return _told(url, call, reply, document_of(reply.body).member("error"))
+        error = read_as(_Refusal, document_of(reply.body)).error
+        return _told(url, call, reply, error)
     except Mismatch:  # something between us and the service, or no skillyard service at all
         return _untold(url, reply)
 
 
-def _told(url: str, call: Call[Any], reply: Reply, error: Node) -> SkillyardError:
-    code, hint = error.member("code").text(), _said(error.member("hint").text())
-    message = _said(error.member("message").text())
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """Why one source failed."""
+
+    name: str
+    code: str
+    message: str
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Error:
+    """What every refusal says, and what some say beside it."""
+
+    code: str
+    message: str
+    hint: str
+    field: str | None = None
+    near: tuple[str, ...] | None = None
+    sources: tuple[_Reason, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    error: _Error
+
+
+def _told(url: str, call: Call[Any], reply: Reply, error: _Error) -> SkillyardError:
+    code, hint, message = error.code, _said(error.hint), _said(error.message)
     if code == "skill_not_found":
         return SkillNotFound(call.subject, _near(error))
     if code == "ambiguous_name":
         return AmbiguousName(call.subject, (), _near(error))
     if code in ("invalid_field", "blank_name"):
-        return _wrong_argument(call, message, _said(error.member("field").text_or_none() or ""))
+        return _wrong_argument(call, message, _said(error.field or ""))
     if code == "sources_failed":
-        reasons = tuple(_reason_of(item) for item in error.member("sources").items())
+        reasons = tuple(_status(reason) for reason in _given(error.sources))
         return SourcesFailed(message, reasons, hint)
     return _failure(url, reply, message, _said(code), "" if reply.status == 401 else hint)
 
@@ -95,8 +125,15 @@ def _wrong_argument(call: Call[Any], message: str, field: str) -> InvalidInput:
     return InvalidInput(message, field=argument + dot + place)
 
 
-def _near(error: Node) -> list[str]:
-    return [_said(name) for name in error.member("near").texts()[:NEAR]]
+def _near(error: _Error) -> list[str]:
+    return [_said(name) for name in _given(error.near)[:NEAR]]
+
+
+def _given(items: tuple[T, ...] | None) -> tuple[T, ...]:
+    """Return what this kind of error always has. Raises Mismatch where it has not."""
+    if items is None:
+        raise Mismatch("$.error lacks what its code stands for")
+    return items
 
 
 def _untold(url: str, reply: Reply) -> SkillyardError:
@@ -113,14 +150,13 @@ def _failure(url: str, reply: Reply, what: str, code: str, hint: str) -> Service
     return kind(url, what, status=reply.status, code=code, hint=hint, retry_after_s=after)
 
 
-def _reason_of(node: Node) -> SourceStatus:
-    after = node.optional("retry_after_s")
+def _status(reason: _Reason) -> SourceStatus:
     return SourceStatus(
-        _said(node.member("name").text()),
+        _said(reason.name),
         "failed",
-        code=_said(node.member("code").text()),
-        message=_said(node.member("message").text()),
-        retry_after_s=None if after is None else after.number_or_none(),
+        code=_said(reason.code),
+        message=_said(reason.message),
+        retry_after_s=reason.retry_after_s,
     )
 
 

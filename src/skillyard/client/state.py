@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from skillyard.client.document import Node
-from skillyard.index.progress import Progress
+from skillyard.client.document import Mismatch, member, read_as
+from skillyard.client.values import Value
 from skillyard.remote.sources.well_known import SCHEMA
+from skillyard.shapes import service
+from skillyard.shapes.encoder import encode
+from skillyard.shapes.service import CacheStats as CacheState
+from skillyard.shapes.service import ListedSkill, SourceState, StoreState
 
 __all__ = [
     "CacheState",
@@ -21,188 +26,59 @@ __all__ = [
 ]
 
 
-class CacheState(NamedTuple):
-    """What the service keeps of remote answers."""
-
-    entries: int
-    bytes: int
-    oldest: float | None
-    """Seconds since 1970 of the one confirmed longest ago."""
-
-
-class CatalogState(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogState(service.CatalogState, Value):
     """The skills of the service."""
 
-    skills: int
-    diagnostics: int
-    """Remarks on their files."""
-    generation: int
-    """Grows by one with each change since the start."""
-    digest: str | None
-    """Names the content; equal on every node with the same files."""
-    reloads: int
-    failure: str | None
-    """The kind of what kept the files from being read last."""
-    counts: tuple[tuple[str, int], ...] | None = None
+    counts: tuple[tuple[str, int], ...] | None = None  # type: ignore[assignment]
     """How many skills can be chosen, are used by name only, and so on, by the words of the
     service; None from a service that does not say."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that the service sent."""
-        fields = self._asdict()
-        del fields["counts"]
-        return fields if self.counts is None else {**fields, "counts": dict(self.counts)}
+        members: dict[str, Any] = encode(self)
+        return members if self.counts is None else {**members, "counts": dict(self.counts)}
 
 
-class StoreState(NamedTuple):
-    """How a node stands to the catalog store that it follows."""
-
-    generation: int
-    """That answers."""
-    head: int
-    """The last one that the store is known to have."""
-    behind: int
-    age_s: float | None
-    """Seconds since the node last had all that the store had; None: never yet."""
-    failure: str | None
-    """The kind of what went wrong when the store was last asked."""
-    taken: int
-    """Skills taken over so far by a large change; 0 when none is made."""
-    ready: bool
-    """What ``/readyz`` says."""
-
-
-class SourceState(NamedTuple):
-    """What one source of the service last did."""
-
-    name: str
-    state: str
-    """``ok``, ``failed``, or ``unasked`` so far."""
-    age_s: float | None
-    """Seconds since it last answered or failed."""
-    code: str | None
-    message: str
-
-
-class Health(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health(service.Health, Value):
     """The true state of a service."""
 
-    status: str
-    """``healthy``; ``degraded`` (it answers, and something failed); or, where it cannot answer
-    requests for skills, ``starting``, ``unavailable``, ``stopping``."""
-    version: str
-    cache: CacheState
     catalog: CatalogState
-    store: StoreState | None
-    """None for a service that reads folders."""
-    sources: tuple[SourceState, ...]
-    sources_failure: str | None
-    """What keeps the sources from being there at all."""
-    working: int
-    """Requests that are worked on."""
-    waiting: int
-    """Requests that wait."""
-    building: Progress | None = None
-    """How far the index of a large library is that is made for the first time."""
 
     @property
     def able(self) -> bool:
         """True when requests for skills are answered."""
         return self.status in ("healthy", "degraded")
 
+    @property
+    def cache(self) -> CacheState:
+        """What the service keeps of remote answers."""
+        return self.cache_stats
+
+    @property
+    def working(self) -> int:
+        """Requests that are worked on."""
+        return self.requests.working
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait."""
+        return self.requests.waiting
+
     def to_dict(self) -> dict[str, Any]:
         """Return the document that the service sent."""
-        return {
-            "status": self.status,
-            "version": self.version,
-            "cache_stats": self.cache._asdict(),
-            "catalog": self.catalog.to_dict(),
-            "store": None if self.store is None else self.store._asdict(),
-            "building": None if self.building is None else self.building._asdict(),
-            "sources": [source._asdict() for source in self.sources],
-            "sources_failure": self.sources_failure,
-            "requests": {"working": self.working, "waiting": self.waiting},
-        }
+        members: dict[str, Any] = encode(self)
+        return {**members, "catalog": self.catalog.to_dict()}
 
 
-def health_of(node: Node) -> Health:
+def health_of(document: Any) -> Health:
     """Return the state of a service. Raises Mismatch."""
-    requests = node.member("requests")
-    return Health(
-        node.member("status").text(),
-        node.member("version").text(),
-        _cache_of(node.member("cache_stats")),
-        _catalog_of(node.member("catalog")),
-        None if node.member("store").value is None else _store_of(node.member("store")),
-        tuple(_source_of(item) for item in node.member("sources").items()),
-        node.member("sources_failure").text_or_none(),
-        requests.member("working").integer(),
-        requests.member("waiting").integer(),
-        None if node.member("building").value is None else _progress_of(node.member("building")),
-    )
-
-
-def _progress_of(node: Node) -> Progress:
-    return Progress(
-        node.member("done").integer(),
-        node.member("total").integer_or_none(),
-        node.member("seconds_left").number_or_none(),
-    )
-
-
-def _cache_of(node: Node) -> CacheState:
-    return CacheState(
-        node.member("entries").integer(),
-        node.member("bytes").integer(),
-        node.member("oldest").number_or_none(),
-    )
-
-
-def _catalog_of(node: Node) -> CatalogState:
-    counts = node.optional("counts")
-    return CatalogState(
-        node.member("skills").integer(),
-        node.member("diagnostics").integer(),
-        node.member("generation").integer(),
-        node.member("digest").text_or_none(),
-        node.member("reloads").integer(),
-        node.member("failure").text_or_none(),
-        None if counts is None else tuple((k, v.integer()) for k, v in counts.members()),
-    )
-
-
-def _store_of(node: Node) -> StoreState:
-    return StoreState(
-        node.member("generation").integer(),
-        node.member("head").integer(),
-        node.member("behind").integer(),
-        node.member("age_s").number_or_none(),
-        node.member("failure").text_or_none(),
-        node.member("taken").integer(),
-        node.member("ready").flag(),
-    )
-
-
-def _source_of(node: Node) -> SourceState:
-    return SourceState(
-        node.member("name").text(),
-        node.member("state").text(),
-        node.member("age_s").number_or_none(),
-        node.member("code").text_or_none(),
-        node.member("message").text(),
-    )
-
-
-class ListedSkill(NamedTuple):
-    """One skill of a well-known index."""
-
-    name: str
-    type: str
-    description: str
-    url: str
-    """Where it lies, relative to the index."""
-    digest: str
-    """``sha256:`` and 64 digits, of the bytes as they are served."""
+    catalog = read_as(dict[str, Any], member(document, "catalog"), "$.catalog")
+    if catalog.get("counts") is not None:
+        counts = read_as(dict[str, int], catalog["counts"], "$.catalog.counts")
+        catalog = {**catalog, "counts": list(counts.items())}
+    return read_as(Health, {**document, "catalog": catalog})
 
 
 class WellKnownIndex(NamedTuple):
@@ -213,15 +89,12 @@ class WellKnownIndex(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that the service sent."""
-        return {"$schema": SCHEMA, "skills": [skill._asdict() for skill in self.skills]}
+        return {"$schema": SCHEMA, "skills": encode(self.skills)}
 
 
-def index_of(node: Node) -> WellKnownIndex:
+def index_of(document: Any) -> WellKnownIndex:
     """Return a well-known index. Raises Mismatch, also for a draft that we do not know."""
-    node.member("$schema").check(SCHEMA)
-    return WellKnownIndex(
-        tuple(
-            ListedSkill(*(item.member(name).text() for name in ListedSkill._fields))
-            for item in node.member("skills").items()
-        )
-    )
+    if member(document, "$schema") != SCHEMA:
+        raise Mismatch(f"$.$schema is not {SCHEMA!r}")
+    listed = member(document, "skills")
+    return WellKnownIndex(read_as(tuple[ListedSkill, ...], listed, "$.skills"))

@@ -11,6 +11,8 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
 from skillyard.ranking.scorer import Explanation, OrderedScores, Scored, level_of
+from skillyard.shapes import matches as shapes
+from skillyard.shapes.encoder import encode
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
@@ -71,24 +73,26 @@ class Match:
     def __repr__(self) -> str:
         return f"Match({self.skill.name!r}, {self.score:.4g}, {self.level!r})"
 
+    def document(self, *, explain: bool = False) -> shapes.Match:
+        """Return the match as a document shows it; ``explain`` adds the tree behind the score."""
+        return shapes.Match(
+            name=self.skill.name,
+            id=self.skill.id,
+            slug=self.skill.slug,
+            path=self.skill.path,
+            score=self.score,
+            level=self.level,
+            reason=self.reason,
+            signals=self.signals,
+            rejected_because=self.rejected_because,
+            explanation=self.explanation.document() if explain else None,
+        )
+
     @check_arguments
     def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """Return the JSON shape of a match, as every command prints it."""
-        shape: dict[str, Any] = {
-            "name": self.skill.name,
-            "id": self.skill.id,
-            "slug": self.skill.slug,
-            "path": self.skill.path,
-            "score": self.score,
-            "level": self.level,
-            "reason": self.reason,
-            "signals": dict(self.signals),
-        }
-        if self.rejected_because:
-            shape["rejected_because"] = self.rejected_because
-        if explain:
-            shape["explanation"] = self.explanation.to_dict()
-        return shape
+        members: dict[str, Any] = encode(self.document(explain=explain))
+        return members
 
 
 def score_query(

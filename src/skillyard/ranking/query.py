@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillyard.arguments import Texts, check_arguments, converted, set_field, text_items
+from skillyard.shapes import matches as shapes
+from skillyard.shapes.encoder import from_attributes
 from skillyard.skill import Skill
 
 __all__ = ["Query", "invokes"]
@@ -29,6 +31,10 @@ class Query:
     def __post_init__(self) -> None:
         for name in ("files", "recent_activity", "include_tags", "exclude_tags"):
             set_field(self, name, text_items(name, getattr(self, name)))
+
+    def document(self) -> shapes.Query:
+        """Return the query as a document shows it."""
+        return from_attributes(shapes.Query, self)
 
     def replace(self, **changes: Any) -> Query:
         """Return a copy with the named fields changed. Raises TypeError for an unknown one."""

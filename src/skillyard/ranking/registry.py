@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from skillyard.ranking.protocol import BoundScorer, Scorer
 
 __all__ = [
+    "BUILT_IN",
     "DEFAULT_SCORER",
     "bind",
-    "built_in_names",
     "check_scorer",
     "is_built_in",
     "resolve",
@@ -29,12 +29,14 @@ __all__ = [
 ENTRY_POINT_GROUP = "skillyard.scorers"
 
 _BUILT_IN = {
-    "confidence": "skillyard.ranking.confidence:CONFIDENCE",
     "hybrid": "skillyard.ranking.hybrid:HYBRID",
     "overlap": "skillyard.ranking.overlap:OVERLAP",
-    "relevance": "skillyard.ranking.relevance:RELEVANCE",
     "triggers": "skillyard.ranking.triggers:TRIGGERS",
+    "confidence": "skillyard.ranking.confidence:CONFIDENCE",
+    "relevance": "skillyard.ranking.relevance:RELEVANCE",
 }
+BUILT_IN = tuple(_BUILT_IN)
+"""The scorers of this package, in the order in which descriptions name them."""
 
 DEFAULT_SCORER = "hybrid"
 """The scorer that is used when the caller names none."""
@@ -43,11 +45,6 @@ DEFAULT_SCORER = "hybrid"
 def is_built_in(name: str) -> bool:
     """Return True for a scorer of this package without an embedder."""
     return name in _BUILT_IN
-
-
-def built_in_names() -> tuple[str, ...]:
-    """Return the names of the scorers of this package, sorted."""
-    return tuple(sorted(_BUILT_IN))
 
 
 def scorer_names() -> tuple[str, ...]:

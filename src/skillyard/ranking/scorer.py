@@ -15,6 +15,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from skillyard.arguments import check_arguments
+from skillyard.shapes import matches as shapes
+from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.skill import Skill
 
 __all__ = [
@@ -44,13 +46,14 @@ class Explanation(NamedTuple):
     note: str = ""
     """A short description of the match. It contains untrusted text: clean it before printing."""
 
+    def document(self) -> shapes.Explanation:
+        """Return the tree as a document shows it."""
+        parts = tuple(part.document() for part in self.parts)
+        return from_attributes(shapes.Explanation, self, parts=parts)
+
     def to_dict(self) -> dict[str, object]:
         """Return the JSON shape, recursively."""
-        node: dict[str, object] = {"label": self.label, "value": self.value, "op": self.op}
-        if self.note:
-            node["note"] = self.note
-        if self.parts:
-            node["parts"] = [part.to_dict() for part in self.parts]
+        node: dict[str, object] = encode(self.document())
         return node
 
     def raw(self) -> Explanation:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from json import dumps
 from time import time_ns
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.catalog.counts import SkillCounts
@@ -17,40 +16,24 @@ from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import level_of
 from skillyard.selection import Selection, SelectionPolicy, bounds, menu_text, select
+from skillyard.shapes.encoder import encode, with_diagnostics
+from skillyard.shapes.matches import Diagnostic as DiagnosticShape
+from skillyard.shapes.matches import Match as MatchShape
+from skillyard.shapes.matches import Policy
 from skillyard.skill import Origin
 from skillyard.text import clean_line, escape_frame
+
+if TYPE_CHECKING:
+    from skillyard.shapes import rankings, selections
 
 __all__ = [
     "Evaluated",
     "Ranked",
     "Selected",
     "evaluate_skills",
-    "query_dict",
     "rank_skills",
     "select_skills",
 ]
-
-
-def query_dict(query: Query) -> dict[str, Any]:
-    """Return the JSON shape of a query."""
-    return {
-        "text": query.text,
-        "files": list(query.files),
-        "recent_activity": list(query.recent_activity),
-        "include_tags": list(query.include_tags),
-        "exclude_tags": list(query.exclude_tags),
-        "include_references": query.include_references,
-    }
-
-
-def _whole(head: dict[str, Any], reported: LazyDiagnostics) -> dict[str, Any]:
-    """Return a document that ends with the diagnostics."""
-    return {**head, "diagnostics": [diagnostic.to_dict() for diagnostic in reported.listed]}
-
-
-def _line(head: dict[str, Any], reported: LazyDiagnostics) -> str:
-    """Return the same as text, without a look at diagnostics that are text already."""
-    return f'{dumps(head)[:-1]}, "diagnostics": {reported.json}}}'
 
 
 class Ranked(NamedTuple):
@@ -79,20 +62,24 @@ class Ranked(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.rank/1``."""
-        return _whole(self._head(), self.reported)
+        found: dict[str, Any] = encode(self.document(self.diagnostics))
+        return found
 
     def to_json(self) -> str:
         """Return the same as one line of JSON."""
-        return _line(self._head(), self.reported)
+        return with_diagnostics(self.document(), self.reported.json)
 
-    def _head(self) -> dict[str, Any]:
-        return {
-            "schema": "skillyard.rank/1",
-            "query": query_dict(self.query),
-            "scorer": self.scorer,
-            "matches": [match.to_dict(explain=self.explain) for match in self.matches],
-            "total": self.total,
-        }
+    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> rankings.Ranked:
+        """Return ``skillyard.rank/1``, with the diagnostics where they are given."""
+        from skillyard.shapes import rankings
+
+        return rankings.Ranked(
+            query=self.query.document(),
+            scorer=self.scorer,
+            matches=_documents(self.matches, self.explain),
+            total=self.total,
+            diagnostics=_listed(diagnostics),
+        )
 
 
 def rank_skills(
@@ -161,28 +148,40 @@ class Selected(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.select/1``."""
-        return _whole(self._head(), self.reported)
+        found: dict[str, Any] = encode(self.document(self.diagnostics))
+        return found
 
     def to_json(self) -> str:
         """Return the same as one line of JSON."""
-        return _line(self._head(), self.reported)
+        return with_diagnostics(self.document(), self.reported.json)
 
-    def _head(self) -> dict[str, Any]:
+    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> selections.Selected:
+        """Return ``skillyard.select/1``, with the diagnostics where they are given."""
+        from skillyard.shapes import selections
+
         chosen = self.selection
-        return {
-            "schema": "skillyard.select/1",
-            "query": query_dict(self.query),
-            "scorer": chosen.scorer,
-            "policy": {"min_score": self.min_score, "top_k": self.top_k},
-            "selected": [match.to_dict(explain=self.explain) for match in chosen.selected],
-            "maybe": [match.to_dict(explain=self.explain) for match in chosen.maybe],
-            "rejected": [match.to_dict(explain=self.explain) for match in chosen.rejected],
-            "considered": chosen.considered,
-            "abstained": chosen.abstained,
-            "fallback": chosen.fallback,
-            "menu": [match.skill.id for match in chosen.menu],
-            "question": self.question,
-        }
+        return selections.Selected(
+            query=self.query.document(),
+            scorer=chosen.scorer,
+            policy=Policy(min_score=self.min_score, top_k=self.top_k),
+            selected=_documents(chosen.selected, self.explain),
+            maybe=_documents(chosen.maybe, self.explain),
+            rejected=_documents(chosen.rejected, self.explain),
+            considered=chosen.considered,
+            abstained=chosen.abstained,
+            fallback=chosen.fallback,
+            menu=tuple(match.skill.id for match in chosen.menu),
+            question=self.question,
+            diagnostics=_listed(diagnostics),
+        )
+
+
+def _documents(matches: Iterable[Match], explain: bool) -> tuple[MatchShape, ...]:
+    return tuple(match.document(explain=explain) for match in matches)
+
+
+def _listed(diagnostics: Iterable[Diagnostic] | None) -> tuple[DiagnosticShape, ...] | None:
+    return None if diagnostics is None else tuple(each.document() for each in diagnostics)
 
 
 def select_skills(
@@ -225,11 +224,11 @@ class Evaluated(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.evaluate/1``: the documented shape and the schema."""
-        return {
-            "schema": "skillyard.evaluate/1",
-            "results": [dict(result) for result in self.results],
-            "message": self.message,
-        }
+        from skillyard.shapes.recommendations import Evaluated, Recommendation
+
+        results = tuple(Recommendation(**result) for result in self.results)
+        found: dict[str, Any] = encode(Evaluated(results=results, message=self.message))
+        return found
 
 
 def evaluate_skills(

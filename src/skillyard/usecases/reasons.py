@@ -13,9 +13,11 @@ from skillyard.ranking.query import Query, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import Scored, level_of
 from skillyard.selection import Selection, SelectionPolicy, bounds, select
+from skillyard.shapes import reasons as shapes
+from skillyard.shapes.encoder import encode, from_attributes
+from skillyard.shapes.matches import Policy
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
-from skillyard.usecases.choosing import query_dict
 from skillyard.usecases.sentences import why_sentences
 
 __all__ = ["Ahead", "Signal", "Why", "why_skill"]
@@ -37,14 +39,9 @@ class Signal(NamedTuple):
         """By how much the other skill is ahead in this part; negative where it is behind."""
         return self.theirs - self.ours
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape."""
-        return {
-            "signal": self.label,
-            "theirs": self.theirs,
-            "ours": self.ours,
-            "lead": self.lead,
-        }
+    def document(self) -> shapes.Signal:
+        """Return the signal as a document shows it."""
+        return from_attributes(shapes.Signal, self, signal=self.label)
 
 
 class Ahead(NamedTuple):
@@ -56,14 +53,14 @@ class Ahead(NamedTuple):
     because: str = ""
     """What decided, where it was not the score."""
 
-    def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
-        """Return the JSON shape."""
-        return {
-            "rank": self.rank,
-            "match": self.match.to_dict(explain=explain),
-            "by": [signal.to_dict() for signal in self.signals],
-            "because": self.because,
-        }
+    def document(self, *, explain: bool = False) -> shapes.Ahead:
+        """Return the skill as a document shows it."""
+        return shapes.Ahead(
+            rank=self.rank,
+            match=self.match.document(explain=explain),
+            by=tuple(signal.document() for signal in self.signals),
+            because=self.because,
+        )
 
 
 class Why(NamedTuple):
@@ -114,20 +111,21 @@ class Why(NamedTuple):
 
     def to_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """Return ``skillyard.why/1``; ``explain`` adds the trees of the skills before it."""
-        return {
-            "schema": "skillyard.why/1",
-            "query": query_dict(self.query),
-            "scorer": self.scorer,
-            "match": self.match.to_dict(explain=True),
-            "rank": self.rank,
-            "total": self.total,
-            "before": self.before,
-            "policy": {"min_score": self.min_score, "top_k": self.top_k},
-            "chosen": self.chosen,
-            "ahead": [ahead.to_dict(explain=explain) for ahead in self.ahead],
-            "hints": list(self.hints),
-            "sentences": list(self.sentences),
-        }
+        document = shapes.Why(
+            query=self.query.document(),
+            scorer=self.scorer,
+            match=self.match.document(explain=True),
+            rank=self.rank,
+            total=self.total,
+            before=self.before,
+            policy=Policy(min_score=self.min_score, top_k=self.top_k),
+            chosen=self.chosen,
+            ahead=tuple(ahead.document(explain=explain) for ahead in self.ahead),
+            hints=self.hints,
+            sentences=self.sentences,
+        )
+        found: dict[str, Any] = encode(document)
+        return found
 
 
 def why_skill(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
+from tests.parity.trees import write_tree
 from tests.serving.http.running import LIBRARY, Running, running
 from tests.serving.http.shapes import conforms
 from tests.serving.http.test_search import fill
@@ -21,6 +22,18 @@ def test_a_skill_of_the_catalog_is_found_by_name_and_id(served: Running) -> None
     assert held is not None
     for path in (f"/skill/{held.whole.get('deploy').id}", "/skills/local/deploy"):
         assert served.get(path).json() == by_name.json()
+
+
+def test_a_skill_comes_with_the_rest_of_its_frontmatter(tmp_path: Path) -> None:
+    extra = "tags: [pdf]\nlicense: MIT\nkeywords: [grid]\npriority: 7\n"
+    extra += "triggers:\n  files: ['*.pdf']\n"
+    write_tree(tmp_path, {"tagged/SKILL.md": document("tagged", "Extracts tables.", extra=extra)})
+    with running(tmp_path) as server:
+        found = server.get("/skill/tagged").json()
+    conforms(found, "Skill")
+    assert (found["tags"], found["license"], found["keywords"]) == (["pdf"], "MIT", ["grid"])
+    assert found["priority"] == 7
+    assert found["triggers"] == {"files": ["*.pdf"], "keywords": [], "phrases": []}
 
 
 def test_raw_text_and_references_come_when_asked_for(served: Running) -> None:

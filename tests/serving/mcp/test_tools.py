@@ -9,8 +9,10 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from skillyard.serving.mcp.schemas import ARGUMENTS, RESULTS, in_outline
+from skillyard.serving.mcp.results import COMPONENTS, OUTLINES
+from skillyard.serving.mcp.schemas import ARGUMENTS
 from skillyard.serving.mcp.tools import TOOLS
+from skillyard.shapes.tools import RESULTS
 from tests.serving.mcp.running import SECRET, Serving, run, shows
 from tests.tables import for_each
 
@@ -79,26 +81,31 @@ def test_a_result_is_what_its_schema_says(served: Serving, tool: str) -> None:
     Draft202012Validator(ARGUMENTS[tool]).validate(WORKING[tool])
     result = served.call(tool, WORKING[tool])
     assert result.is_error is False
-    Draft202012Validator(RESULTS[tool]).validate(result.structured_content)
+    Draft202012Validator(OUTLINES[tool]).validate(result.structured_content)
     assert shows(result)
+
+
+def members(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return what a member's schema says of the objects in it; empty where there are none."""
+    inner = schema.get("items", schema)
+    return dict(COMPONENTS[inner["$ref"]]) if "$ref" in inner else {}
 
 
 @for_each("tool", TOOLS)
 def test_clients_are_given_the_names_and_types_of_items_and_check_none_of_them(tool: str) -> None:
     """The SDK's client takes longer to check a page of cards than the server takes to make it."""
-    for name, whole in RESULTS[tool]["properties"].items():
-        given = in_outline(RESULTS[tool])["properties"][name]
-        if whole["type"] != "array":
-            assert given == whole
+    whole = COMPONENTS[RESULTS[tool].__name__]
+    assert OUTLINES[tool]["required"] == whole["required"] == list(OUTLINES[tool]["properties"])
+    for name, given in OUTLINES[tool]["properties"].items():
+        inner = members(whole["properties"][name])
+        if not inner:
+            assert "items" not in given
             continue
-        if "properties" not in whole["items"]:
-            assert given == {"type": "array", "description": f"{whole['items']['type']}[]"}
-            continue
-        item = given["items"]
+        item = given.get("items", given)
         assert set(item) == {"type", "required", "description"}
-        assert item["required"] == whole["items"]["required"]
+        assert item["required"] == inner["required"]
         told = dict(part.split(": ") for part in item["description"].strip("{}").split(", "))
-        assert [each.rstrip("?") for each in told] == list(whole["items"]["properties"])
+        assert [each.rstrip("?") for each in told] == list(inner["properties"])
         assert [each for each in told if not each.endswith("?")] == item["required"]
 
 
@@ -107,7 +114,7 @@ def test_a_result_fits_what_clients_are_given_and_one_without_a_name_does_not(
     served: Serving, tool: str
 ) -> None:
     given = listed(served)[tool].output_schema
-    assert given == in_outline(RESULTS[tool])
+    assert given == OUTLINES[tool]
     validator = Draft202012Validator(given)
     result = served.call(tool, WORKING[tool]).structured_content
     validator.validate(result)
@@ -120,7 +127,7 @@ def test_a_result_fits_what_clients_are_given_and_one_without_a_name_does_not(
 
 def test_the_types_of_an_item_are_written_as_typescript_writes_them() -> None:
     def told(tool: str, name: str) -> str:
-        return str(in_outline(RESULTS[tool])["properties"][name]["items"]["description"])
+        return str(OUTLINES[tool]["properties"][name]["items"]["description"])
 
     assert told("skill_evaluate", "results") == (
         '{skillName: string, confidence: number, level: "high" | "medium" | "low", reason: string}'

@@ -195,7 +195,7 @@ def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
                 await follower.current()
             refused = raised.value
             assert (refused.status, refused.code) == (503, "index_building")
-            assert refused.extra["progress"]["total"] == 400
+            assert refused.extra["progress"].total == 400
             assert 1 <= int(refused.headers["Retry-After"]) <= 30
             assert follower.building is not None
             go_on.set()

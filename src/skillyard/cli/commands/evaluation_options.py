@@ -109,12 +109,12 @@ def add_gate(parser: CommandParser) -> None:
 
 def add_router_options(parser: CommandParser) -> None:
     """Add what says how a skill is picked."""
-    from skillyard.ranking.registry import built_in_names
+    from skillyard.ranking.registry import BUILT_IN
 
     parser.add_argument(
         "--router",
         metavar="NAME",
-        choices=(*built_in_names(), "model"),
+        choices=(*sorted(BUILT_IN), "model"),
         help="what picks the skill: a scorer, or `model` (default: hybrid, which needs no model)",
     )
     parser.add_argument(

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from skillyard.shapes.encoder import encode, from_attributes
+from skillyard.shapes.recommendations import Recommendation
+
 __all__ = [
     "Evaluation",
     "KeywordMatch",
@@ -117,9 +120,9 @@ class Evaluation(NamedTuple):
 
     def summary(self) -> dict[str, object]:
         """Return the four fields of the documented tool answer."""
-        return {
-            "skillName": self.skill_name,
-            "confidence": self.confidence,
-            "level": self.level,
-            "reason": self.reason,
-        }
+        found: dict[str, object] = encode(self.document())
+        return found
+
+    def document(self) -> Recommendation:
+        """Return the recommendation as a document shows it."""
+        return from_attributes(Recommendation, self, skillName=self.skill_name)

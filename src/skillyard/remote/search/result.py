@@ -10,7 +10,9 @@ from skillyard.arguments import check_arguments
 from skillyard.errors import Diagnostic
 from skillyard.ranking.match import Match
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
-from skillyard.skill import Skill
+from skillyard.shapes import skills as shapes
+from skillyard.shapes.encoder import encode, from_attributes
+from skillyard.skill import SKILL_FIELDS, Skill
 
 __all__ = ["FoundSkill", "SearchResult", "SourceStatus"]
 
@@ -27,14 +29,22 @@ class SourceStatus(NamedTuple):
     message: str = ""
     retry_after_s: float | None = None
 
+    def document(self) -> shapes.SourceStatus:
+        """Return the status as a document shows it; a failure only where there is one."""
+        failed, after_s = self.state != "ok", self.retry_after_s
+        return shapes.SourceStatus(
+            name=self.name,
+            state=self.state,
+            found=self.found,
+            code=self.code if failed else None,
+            message=self.message if failed else None,
+            retry_after_s=None if after_s is None else round(after_s, 1),
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape; a failure only where there is one."""
-        shape: dict[str, Any] = {"name": self.name, "state": self.state, "found": self.found}
-        if self.state != "ok":
-            shape |= {"code": self.code, "message": self.message}
-        if self.retry_after_s is not None:
-            shape["retry_after_s"] = round(self.retry_after_s, 1)
-        return shape
+        """Return the JSON shape."""
+        members: dict[str, Any] = encode(self.document())
+        return members
 
 
 class FoundSkill(NamedTuple):
@@ -63,65 +73,74 @@ class FoundSkill(NamedTuple):
         """The ranker's score; 0.0 where it gave none."""
         return 0.0 if self.match is None else self.match.score
 
-    def to_dict(
-        self,
-        *,
-        include_content: bool = True,
-        include_raw: bool = False,
-        explain: bool = False,
-    ) -> dict[str, Any]:
-        """Return the JSON shape: Skyll's fields, then ours.
+    def document(
+        self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
+    ) -> shapes.Skill:
+        """Return the skill as a document shows it.
 
         ``refs.skills_sh`` and ``refs.github`` are text, empty where there is no address: Skyll's
         own client takes nothing else.
         """
-        skill, package = self.skill, self.package
+        skill, package, match = self.skill, self.package, self.match
         raw_url = "" if package is None else package.raw_url
-        shape: dict[str, Any] = {
-            "id": self.hit.id,
-            "title": skill.title or skill.name,
-            "description": skill.description or None,
-            "version": skill.version,
-            "allowed_tools": list(skill.allowed_tools),
-            "source": self.hit.source,
-            "refs": {
-                "skills_sh": _marketplace(self.hit),
-                "github": "" if package is None else package.url,
-                "raw": raw_url or None,
-            },
-            "install_count": self.hit.install_count,
-            "relevance_score": self.score,
-            "content": skill.body if include_content else None,
-            "raw_content": self.raw if include_raw and self.raw else None,
-            "metadata": dict(skill.metadata),
-            "references": [
-                {
-                    "name": reference.name,
-                    "path": reference.path,
-                    "content": reference.content,
-                    "raw_url": _beside(raw_url, reference.path),
-                }
+        return shapes.Skill(
+            id=self.hit.id,
+            title=skill.title or skill.name,
+            description=skill.description or None,
+            version=skill.version,
+            allowed_tools=skill.allowed_tools,
+            source=self.hit.source,
+            refs=shapes.Addresses(
+                skills_sh=_marketplace(self.hit),
+                github="" if package is None else package.url,
+                raw=raw_url or None,
+            ),
+            install_count=self.hit.install_count,
+            relevance_score=self.score,
+            content=skill.body if include_content else None,
+            raw_content=self.raw if include_raw and self.raw else None,
+            metadata=skill.metadata,
+            references=tuple(
+                from_attributes(
+                    shapes.ReferenceFile, reference, raw_url=_beside(raw_url, reference.path)
+                )
                 for reference in skill.references
-            ],
-            "fetch_error": None if self.failure is None else str(self.failure),
-            "name": skill.name,
-            "curated": self.hit.curated,
-            "found_by": list(self.found_by),
-            "level": None if self.match is None else self.match.level,
-            "reason": "" if self.match is None else self.match.reason,
-            "signals": {} if self.match is None else dict(self.match.signals),
-            "digest": skill.hash,
-            "commit": None if package is None else package.commit or None,
-            "age_s": None if package is None else round(package.age_s, 1),
-            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
-        }
-        if package is not None and package.skipped:
-            shape["skipped"] = list(package.skipped)
-        if self.tokens is not None:
-            shape |= {"tokens": self.tokens, "omitted": self.omitted}
-        if explain and self.match is not None:
-            shape["explanation"] = self.match.explanation.to_dict()
-        return {key: _encodable(value) for key, value in shape.items()}
+            ),
+            fetch_error=None if self.failure is None else str(self.failure),
+            name=skill.name,
+            curated=self.hit.curated,
+            found_by=self.found_by,
+            level=None if match is None else match.level,
+            reason="" if match is None else match.reason,
+            signals={} if match is None else match.signals,
+            digest=skill.hash,
+            commit=None if package is None else package.commit or None,
+            age_s=None if package is None else round(package.age_s, 1),
+            diagnostics=tuple(diagnostic.document() for diagnostic in self.diagnostics),
+            **_frontmatter(skill),
+            skipped=() if package is None else tuple(package.skipped),
+            tokens=self.tokens,
+            omitted=None if self.tokens is None else self.omitted,
+            explanation=match.explanation.document() if explain and match is not None else None,
+        )
+
+    def to_dict(
+        self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
+    ) -> dict[str, Any]:
+        """Return the JSON shape: Skyll's fields, then ours."""
+        document = self.document(
+            include_content=include_content, include_raw=include_raw, explain=explain
+        )
+        members: dict[str, Any] = _encodable(encode(document))
+        return members
+
+
+def _frontmatter(skill: Skill) -> dict[str, Any]:
+    """Return the fields that the service sends under their own names."""
+    fields = {each.name: getattr(skill, each.name) for each in SKILL_FIELDS.values() if each.wire}
+    declared = any(skill.triggers)
+    triggers = from_attributes(shapes.Triggers, skill.triggers) if declared else None
+    return {**fields, "triggers": triggers}
 
 
 def _encodable(value: Any) -> Any:
@@ -192,28 +211,33 @@ class SearchResult:
         """True when every source failed."""
         return bool(self.sources) and all(status.state == "failed" for status in self.sources)
 
-    def to_dict(
-        self,
-        *,
-        include_content: bool = True,
-        include_raw: bool = False,
-        explain: bool = False,
-    ) -> dict[str, Any]:
+    def document(
+        self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
+    ) -> shapes.SearchResult:
         """Return ``skillyard.search/1``: Skyll's shape, with what each source did."""
-        return {
-            "schema": "skillyard.search/1",
-            "query": self.query,
-            "count": self.count,
-            "skills": [
-                found.to_dict(
+        return shapes.SearchResult(
+            query=self.query,
+            count=self.count,
+            skills=tuple(
+                found.document(
                     include_content=include_content, include_raw=include_raw, explain=explain
                 )
                 for found in self.skills
-            ],
-            "ranker": self.ranker,
-            "floor": None if self.floor == float("-inf") else self.floor,
-            "abstained": self.abstained,
-            "considered": self.considered,
-            "partial": self.partial,
-            "sources": [status.to_dict() for status in self.sources],
-        }
+            ),
+            ranker=self.ranker,
+            floor=None if self.floor == float("-inf") else self.floor,
+            abstained=self.abstained,
+            considered=self.considered,
+            partial=self.partial,
+            sources=tuple(status.document() for status in self.sources),
+        )
+
+    def to_dict(
+        self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
+    ) -> dict[str, Any]:
+        """Return ``skillyard.search/1``: Skyll's shape, with what each source did."""
+        document = self.document(
+            include_content=include_content, include_raw=include_raw, explain=explain
+        )
+        found: dict[str, Any] = encode(document)
+        return {**found, "skills": _encodable(found["skills"])}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from skillyard.serving.http.fields import Field
 from skillyard.serving.runtime.skill_lookup import ID_PATTERN, SOURCE_PATTERN
 
@@ -42,8 +42,7 @@ _EXPLAIN = Field("explain", "flag", "Add the tree behind each score.", default=F
 _SCORER = Field(
     "scorer",
     "text",
-    "The scorer that ranks: hybrid, overlap, triggers, confidence, relevance, or one that a package"
-    " adds.",
+    f"The scorer that ranks: {', '.join(BUILT_IN)}, or one that a package adds.",
     default=DEFAULT_SCORER,
     shortest=1,
     longest=100,

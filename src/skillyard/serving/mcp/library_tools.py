@@ -6,7 +6,6 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any
 
 from skillyard.catalog import has_tag
 from skillyard.context.budget import estimate_tokens
@@ -28,6 +27,8 @@ from skillyard.serving.mcp.failures import ToolFailed, failure_of
 from skillyard.serving.mcp.frames import frame_file, frame_skill, safe_text
 from skillyard.serving.mcp.skill_uris import SKILL_FILE
 from skillyard.serving.runtime.view import View
+from skillyard.shapes import tools as shapes
+from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural
 from skillyard.usecases import show_skill
@@ -107,58 +108,55 @@ def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
 
 def _listing(view: View, shared: Shared, page: list[Skill], total: int, more: str | None) -> Answer:
     roots = shared.manifests.published(view).roots
-    cards = [_card(view, skill, roots.get(skill.path)) for skill in page]
+    cards = tuple(_card(view, skill, roots.get(skill.path)) for skill in page)
     problems = view.cached("problems", lambda: _problems(view))
     counts = view.catalog.counts
     lines = [f"{counts.words} in this library, {total:,} listed here; load_skill(name) brings one."]
-    lines += [f"- {each['name']}: {each['description']}" for each in cards]
+    lines += [f"- {each.name}: {each.description}" for each in cards]
     if more is not None:
         lines.append(f"More: list_skills(cursor={more!r})")
     if problems:
         lines.append(f"{plural(len(problems), 'file')} did not load:")
-        lines += [f"- {each['path']}: {each['message']}" for each in problems[:5]]
-    return Answer(
-        "\n".join(lines),
-        {
-            "skills": cards,
-            "total": total,
-            "counts": counts.to_dict(),
-            "next_cursor": more,
-            "problems": problems,
-        },
+        lines += [f"- {each.path}: {each.message}" for each in problems[:5]]
+    listing = shapes.Listing(
+        skills=cards,
+        total=total,
+        counts=counts.document(),
+        next_cursor=more,
+        problems=problems,
+    )
+    return Answer("\n".join(lines), encode(listing))
+
+
+def _card(view: View, skill: Skill, root: str | None) -> shapes.Card:
+    return shapes.Card(
+        name=skill.name,
+        id=skill.id,
+        slug=skill.slug,
+        description=safe_text(clean_line(skill.description)),
+        tags=tuple(safe_text(tag) for tag in skill.tags),
+        origin=origin_of(view, skill),
+        tokens=estimate_tokens(skill.body or ""),
+        hidden=skill.hidden,
+        places=tuple(view.shown_path(path) for path in view.catalog.places(skill)),
+        digest=f"sha256:{skill.hash}",
+        uri=None if root is None else f"{root}/{SKILL_FILE}",
+        notice=notice_of(view, skill),
     )
 
 
-def _card(view: View, skill: Skill, root: str | None) -> dict[str, Any]:
-    shape: dict[str, Any] = {
-        "name": skill.name,
-        "id": skill.id,
-        "slug": skill.slug,
-        "description": safe_text(clean_line(skill.description)),
-        "tags": [safe_text(tag) for tag in skill.tags],
-        "origin": origin_of(view, skill),
-        "tokens": estimate_tokens(skill.body or ""),
-        "hidden": skill.hidden,
-        "places": [view.shown_path(path) for path in view.catalog.places(skill)],
-        "digest": f"sha256:{skill.hash}",
-        "uri": None if root is None else f"{root}/{SKILL_FILE}",
-    }
-    notice = notice_of(view, skill)
-    return {**shape, "notice": notice} if notice else shape
-
-
-def _problems(view: View) -> list[dict[str, Any]]:
+def _problems(view: View) -> tuple[shapes.Problem, ...]:
     """Return what did not load, and whether a version before it is served."""
-    errors = [diagnostic for diagnostic in view.files.diagnostics if diagnostic.severity == "error"]
-    return [_problem(view, diagnostic) for diagnostic in errors[:PROBLEMS]]
+    errors = [found for found in view.files.diagnostics if found.severity == "error"]
+    return tuple(_problem(view, found) for found in errors[:PROBLEMS])
 
 
-def _problem(view: View, diagnostic: Diagnostic) -> dict[str, Any]:
-    return {
-        "path": safe_text(clean_line(view.shown_path(diagnostic.path))),
-        "message": safe_text(problem_of(diagnostic)),
-        "served": diagnostic.path in view.last_good,
-    }
+def _problem(view: View, found: Diagnostic) -> shapes.Problem:
+    return shapes.Problem(
+        path=safe_text(clean_line(view.shown_path(found.path))),
+        message=safe_text(problem_of(found)),
+        served=found.path in view.last_good,
+    )
 
 
 def skill_by_name(view: View, name: str) -> Skill:
@@ -223,21 +221,19 @@ def load_answer(
         notice=notice,
         max_tokens=max_tokens,
     )
-    return Answer(
-        framed.text,
-        {
-            "name": skill.name,
-            "id": skill.id,
-            "origin": origin,
-            "digest": f"sha256:{skill.hash}",
-            "uri": None if root is None else f"{root}/{SKILL_FILE}",
-            "content": framed.text,
-            "files": [file._asdict() for file in files],
-            "tokens": framed.tokens,
-            "truncated": framed.truncated,
-            "notice": notice,
-        },
+    result = shapes.Loaded(
+        name=skill.name,
+        id=skill.id,
+        origin=origin,
+        digest=f"sha256:{skill.hash}",
+        uri=None if root is None else f"{root}/{SKILL_FILE}",
+        content=framed.text,
+        files=tuple(from_attributes(shapes.File, file) for file in files),
+        tokens=framed.tokens,
+        truncated=framed.truncated,
+        notice=notice,
     )
+    return Answer(framed.text, encode(result))
 
 
 def _directory(shared: Shared, skill: Skill, root: str | None) -> str:
@@ -286,16 +282,14 @@ def _file(view: View, skill: Skill, path: str, max_tokens: int | None) -> Answer
         size=len(data),
         max_tokens=max_tokens,
     )
-    return Answer(
-        framed.text,
-        {
-            "name": skill.name,
-            "path": safe_text(path),
-            "origin": origin,
-            "digest": f"sha256:{digest}",
-            "size": len(data),
-            "content": framed.text,
-            "tokens": framed.tokens,
-            "truncated": framed.truncated,
-        },
+    result = shapes.LoadedFile(
+        name=skill.name,
+        path=safe_text(path),
+        origin=origin,
+        digest=f"sha256:{digest}",
+        size=len(data),
+        content=framed.text,
+        tokens=framed.tokens,
+        truncated=framed.truncated,
     )
+    return Answer(framed.text, encode(result))

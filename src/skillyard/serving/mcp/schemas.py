@@ -1,4 +1,4 @@
-"""What each tool takes and gives, as JSON Schema: what clients read is what is checked.
+"""What each tool takes, as JSON Schema: what clients read is what is checked.
 
 Descriptions are written for the model that calls the tool.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from skillyard.ranking.registry import BUILT_IN
 from skillyard.serving.mcp.failures import ToolFailed
 
-__all__ = ["ARGUMENTS", "RESULTS", "checked", "in_outline", "with_names"]
+__all__ = ["ARGUMENTS", "checked", "with_names"]
 
 Schema = dict[str, Any]
 
@@ -52,8 +53,9 @@ _QUERY = _text("What is to be done, in words.", REQUEST_CHARS, minLength=1)
 _FILES = _texts("File paths in play; compared with the skills' file patterns, never opened.")
 _MAX_TOKENS = _integer("At most about so many tokens of text; the rest is cut and said.", 0, TOKENS)
 
+_DEFAULT, *_OTHERS, _LAST = BUILT_IN
 _SCORER = _text(
-    "The scorer that ranks: hybrid (default), overlap, triggers, confidence or relevance.",
+    f"The scorer that ranks: {_DEFAULT} (default), {', '.join(_OTHERS)} or {_LAST}.",
     100,
     minLength=1,
 )
@@ -173,179 +175,6 @@ ARGUMENTS: Mapping[str, Schema] = {
     ),
 }
 """The arguments of each tool."""
-
-
-def _any(kind: str | list[str]) -> Schema:
-    return {"type": kind}
-
-
-_STRING, _NUMBER, _WHOLE, _BOOL = _any("string"), _any("number"), _any("integer"), _any("boolean")
-_OPEN: Schema = {"type": "object"}
-
-
-def _result(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _list_of(item: Schema) -> Schema:
-    return {"type": "array", "items": item}
-
-
-_LEVEL = {"type": "string", "enum": ["high", "medium", "low"]}
-_FOUND = {
-    "type": "object",
-    "properties": {
-        "id": _STRING,
-        "title": _STRING,
-        "source": _STRING,
-        "origin": _STRING,
-        "relevance_score": _NUMBER,
-        "content": _any(["string", "null"]),
-        "tokens": _WHOLE,
-        "omitted": _BOOL,
-    },
-    "required": ["id", "title", "source", "origin", "relevance_score", "content", "omitted"],
-}
-_STATUS = {
-    "type": "object",
-    "properties": {"name": _STRING, "state": _STRING},
-    "required": ["name", "state"],
-}
-_MATCH = _result(
-    name=_STRING,
-    id=_STRING,
-    slug=_STRING,
-    path=_STRING,
-    score=_NUMBER,
-    level=_any(["string", "null"]),
-    reason=_STRING,
-    signals=_OPEN,
-)
-_FILE = _result(path=_STRING, size=_WHOLE, kind=_STRING)
-_CARD = _result(
-    name=_STRING,
-    id=_STRING,
-    description=_STRING,
-    origin=_STRING,
-    tokens=_WHOLE,
-    hidden=_BOOL,
-    places=_list_of(_STRING),
-)
-_PROBLEM = _result(path=_STRING, message=_STRING, served=_BOOL)
-
-RESULTS: Mapping[str, Schema] = {
-    "select_skill": _result(
-        query=_OPEN,
-        scorer=_STRING,
-        policy=_OPEN,
-        selected=_list_of(_MATCH),
-        maybe=_list_of(_MATCH),
-        rejected=_list_of(_MATCH),
-        considered=_WHOLE,
-        abstained=_BOOL,
-        fallback=_BOOL,
-        menu=_list_of(_STRING),
-        question=_STRING,
-        block=_any(["string", "null"]),
-    ),
-    "skill_evaluate": _result(
-        results=_list_of(
-            _result(skillName=_STRING, confidence=_NUMBER, level=_LEVEL, reason=_STRING)
-        ),
-        message=_STRING,
-    ),
-    "search_skills": _result(
-        query=_STRING,
-        count=_WHOLE,
-        abstained=_BOOL,
-        skills=_list_of(_FOUND),
-        sources=_list_of(_STATUS),
-    ),
-    "get_skill": _result(skill=_FOUND),
-    "add_skill": _result(skill=_FOUND),
-    "get_cache_stats": _result(
-        entries=_WHOLE,
-        bytes=_WHOLE,
-        oldest_age_s=_any(["number", "null"]),
-        remote_requests=_WHOLE,
-        sources=_list_of(_STATUS),
-        catalog=_OPEN,
-    ),
-    "list_skills": _result(
-        skills=_list_of(_CARD),
-        total=_WHOLE,
-        counts=_OPEN,
-        next_cursor=_any(["string", "null"]),
-        problems=_list_of(_PROBLEM),
-    ),
-    "load_skill": _result(
-        name=_STRING,
-        id=_STRING,
-        origin=_STRING,
-        digest=_any(["string", "null"]),
-        uri=_any(["string", "null"]),
-        content=_STRING,
-        files=_list_of(_FILE),
-        tokens=_WHOLE,
-        truncated=_BOOL,
-        notice=_STRING,
-    ),
-    "read_skill_file": _result(
-        name=_STRING,
-        path=_STRING,
-        origin=_STRING,
-        digest=_STRING,
-        size=_WHOLE,
-        content=_STRING,
-        tokens=_WHOLE,
-        truncated=_BOOL,
-    ),
-    "why_skill": _result(
-        query=_OPEN,
-        scorer=_STRING,
-        match=_OPEN,
-        rank=_any(["integer", "null"]),
-        total=_WHOLE,
-        before=_WHOLE,
-        chosen=_BOOL,
-        ahead=_list_of(_OPEN),
-        hints=_list_of(_STRING),
-        sentences=_list_of(_STRING),
-    ),
-}
-"""The structured result of each tool."""
-
-
-def in_outline(schema: Schema) -> Schema:
-    """Return the schema of a result as clients are given it: lists tell what their items hold.
-
-    The SDK's client checks every result on arrival, and each property of each item costs it as
-    much as a whole text does. So an item says which properties it has to have, and of what type
-    they are in its description, in TypeScript's notation. What fits the schema fits the outline.
-    """
-    if schema["type"] == "array":
-        item = schema["items"]
-        if "required" not in item:
-            return {"type": "array", "description": f"{_notation(item)}[]"}
-        told = {"type": "object", "required": item["required"], "description": _notation(item)}
-        return {"type": "array", "items": told}
-    if "properties" not in schema:
-        return schema
-    properties = {name: in_outline(each) for name, each in schema["properties"].items()}
-    return {**schema, "properties": properties}
-
-
-def _notation(schema: Schema) -> str:
-    """Return the type of a value, as ``{name: string, level: "low" | "high", note?: string}``."""
-    if "enum" in schema:
-        return " | ".join(f'"{each}"' for each in schema["enum"])
-    if "properties" not in schema:
-        kinds = schema["type"]
-        return " | ".join([kinds] if isinstance(kinds, str) else kinds)
-    always = schema["required"]
-    named = schema["properties"].items()
-    parts = (f"{name}{'' if name in always else '?'}: {_notation(each)}" for name, each in named)
-    return f"{{{', '.join(parts)}}}"
 
 
 def with_names(schema: Schema, names: list[str]) -> Schema:

@@ -22,6 +22,9 @@ from skillyard.serving.runtime.local import LOCAL, find_skill
 from skillyard.serving.runtime.skill_lookup import skill_by_source
 from skillyard.serving.runtime.source_health import ObservedSource
 from skillyard.serving.runtime.view import View
+from skillyard.shapes import tools as shapes
+from skillyard.shapes.encoder import encode
+from skillyard.shapes.service import SourceState
 from skillyard.skill import Skill
 from skillyard.text import clean_line, plural, shorten
 
@@ -265,22 +268,22 @@ async def get_cache_stats(call: Call) -> Answer:
     stats = await context.in_thread(context.searches.cache_stats)
     names = await context.in_thread(context.searches.source_names)
     age = None if stats.oldest is None else round(max(0.0, time.time() - stats.oldest), 1)
-    structured = {
-        "entries": stats.entries,
-        "bytes": stats.bytes,
-        "oldest_age_s": age,
-        "remote_requests": context.searches.remote_requests,
-        "sources": context.source_health.states(names),
-        "catalog": {
-            "skills": view.catalog.counts.skills,
-            "generation": view.generation,
-            "digest": view.digest,
-            "reloads": context.follower.reloads,
-            "counts": view.catalog.counts.to_dict(),
-        },
-    }
+    structured = shapes.CacheState(
+        entries=stats.entries,
+        bytes=stats.bytes,
+        oldest_age_s=age,
+        remote_requests=context.searches.remote_requests,
+        sources=tuple(SourceState(**each) for each in context.source_health.states(names)),
+        catalog=shapes.LibraryState(
+            skills=view.catalog.counts.skills,
+            generation=view.generation,
+            digest=view.digest,
+            reloads=context.follower.reloads,
+            counts=view.catalog.counts.document(),
+        ),
+    )
     return Answer(
         f"{plural(stats.entries, 'remote answer')} kept, {stats.bytes:,} bytes;"
         f" {view.catalog.counts.words} in the library.",
-        structured,
+        encode(structured),
     )

@@ -15,6 +15,7 @@ from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.mcp.frames import safe_json, safe_text
 from skillyard.serving.mcp.library_tools import load_answer, skill_by_name
 from skillyard.serving.runtime.view import View
+from skillyard.shapes.encoder import encode
 from skillyard.skill import Skill
 from skillyard.text import shorten
 from skillyard.usecases import Selected, Why, evaluate_skills, select_skills
@@ -61,8 +62,7 @@ async def select_skill(call: Call) -> Answer:
         if chosen and values["max_tokens"] != 0:
             best = skill_by_name(view, chosen[0].skill.id)
             block = load_answer(view, call.shared, best, max_tokens=values["max_tokens"]).text
-        shape = selected.to_dict()
-        del shape["diagnostics"]
+        shape = encode(selected.document())
         for kind in ("selected", "maybe", "rejected"):
             for match in shape[kind]:
                 match["path"] = view.shown_path(match["path"])

@@ -9,7 +9,8 @@ from mcp_types import Tool, ToolAnnotations
 
 from skillyard.serving.mcp.call import Answer, Call
 from skillyard.serving.mcp.library_tools import list_skills, load_skill, read_skill_file
-from skillyard.serving.mcp.schemas import ARGUMENTS, RESULTS, in_outline, with_names
+from skillyard.serving.mcp.results import OUTLINES
+from skillyard.serving.mcp.schemas import ARGUMENTS, with_names
 from skillyard.serving.mcp.search_tools import add_skill, get_cache_stats, get_skill, search_skills
 from skillyard.serving.mcp.selection_tools import select_skill, skill_evaluate, why_skill
 
@@ -114,7 +115,7 @@ def describe_tools(names: list[str]) -> list[Tool]:
                 title=tool.title,
                 description=tool.about,
                 input_schema=with_names(arguments, names) if name in LOADING else arguments,
-                output_schema=in_outline(RESULTS[name]),
+                output_schema=OUTLINES[name],
                 annotations=ToolAnnotations(
                     title=tool.title,
                     read_only_hint=True,

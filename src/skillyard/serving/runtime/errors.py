@@ -15,6 +15,8 @@ from skillyard.errors import (
 )
 from skillyard.index.progress import Progress
 from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.shapes import service as shapes
+from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.text import clean_line
 
 __all__ = ["BUILDING", "Fault", "Refused", "building", "failed", "refusal_of", "wrong_field"]
@@ -24,6 +26,8 @@ BUILDING = "index_building"
 """Code of the refusals while the index of a library is made for the first time."""
 MAX_WAIT_S = 30
 """ReadLimits seconds after which a client is told to ask again: an estimate is no promise."""
+
+_NO_EXTRAS = {"near": None, "sources": None, "progress": None}
 
 
 class Fault(NamedTuple):
@@ -35,9 +39,9 @@ class Fault(NamedTuple):
     kind: str
     """A word of the convention that clients of such services know: ``missing``, ``int_type`` …"""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape."""
-        return {"loc": list(self.where), "msg": self.message, "type": self.kind}
+    def document(self) -> shapes.Fault:
+        """Return the fault as a document shows it."""
+        return shapes.Fault(loc=self.where, msg=self.message, type=self.kind)
 
 
 class Refused(Exception):
@@ -68,11 +72,11 @@ class Refused(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape: ``detail`` as clients of Skyll read it, and our ``error``."""
-        detail: Any = self.message
-        if self.status == 422:
-            detail = [fault.to_dict() for fault in self.faults]
-        error = {"code": self.code, "message": self.message, "field": self.field, "hint": self.hint}
-        return {"detail": detail, "error": {**error, **self.extra}}
+        faults = tuple(fault.document() for fault in self.faults)
+        detail = faults if self.status == 422 else self.message
+        error = from_attributes(shapes.ErrorDetails, self, **{**_NO_EXTRAS, **self.extra})
+        document: dict[str, Any] = encode(shapes.Error(detail=detail, error=error))
+        return document
 
 
 def wrong_field(faults: Sequence[Fault]) -> Refused:
@@ -146,7 +150,7 @@ def building(progress: Progress) -> Refused:
         f"the index of this library is being made: {progress.done:,}{total} files are done",
         hint="ask again after the seconds in Retry-After",
         headers={"Retry-After": str(2 if left is None else min(max(round(left), 1), MAX_WAIT_S))},
-        extra={"progress": progress._asdict()},
+        extra={"progress": from_attributes(shapes.Building, progress)},
     )
 
 

@@ -14,29 +14,31 @@ from skillyard.serving.http.openapi import document
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serving.runtime.metrics import MEDIA, Figure, render_metrics
+from skillyard.shapes import service as shapes
+from skillyard.shapes.encoder import encode, from_attributes
 
 __all__ = ["description", "health", "metrics", "openapi", "root"]
 
 
 async def root(context: AppContext, request: RouteRequest) -> Reply:
     """Answer with names and links."""
-    shape = {
-        "name": "skillyard",
-        "version": __version__,
-        "description": "Finds the right agent skill, says when none fits, and says why.",
-        "links": {
+    document = shapes.Root(
+        name="skillyard",
+        version=__version__,
+        description="Finds the right agent skill, says when none fits, and says why.",
+        links={
             "docs": f"{request.base}/docs",
             "openapi": f"{request.base}/openapi.json",
             "health": f"{request.base}/health",
             "search": f"{request.base}/search",
             "well_known": f"{request.base}/.well-known/agent-skills/index.json",
         },
-        "routes": [
-            {"method": route.method, "path": route.path, "description": route.about}
+        routes=tuple(
+            shapes.Route(method=route.method, path=route.path, description=route.about)
             for route in context.routes
-        ],
-    }
-    return json_reply(shape)
+        ),
+    )
+    return json_reply(encode(document))
 
 
 async def health(context: AppContext, request: RouteRequest) -> Reply:
@@ -54,26 +56,27 @@ async def health(context: AppContext, request: RouteRequest) -> Reply:
         status = "stopping"
     able = snapshot is not None and not context.closing
     counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
-    shape = {
-        "status": status,
-        "version": __version__,
-        "cache_stats": _cache(stats),
-        "catalog": {
-            "skills": counts.skills,
-            "diagnostics": 0 if snapshot is None else len(snapshot.whole.diagnostics),
-            "generation": 0 if snapshot is None else snapshot.generation,
-            "digest": None if snapshot is None else snapshot.digest,
-            "reloads": follower.reloads,
-            "failure": follower.failure or None,
-            "counts": counts.to_dict(),
-        },
-        "store": dict(follower.facts()) or None,
-        "building": None if follower.building is None else follower.building._asdict(),
-        "sources": sources,
-        "sources_failure": fault or None,
-        "requests": {"working": context.limiter.taken, "waiting": context.limiter.waiting},
-    }
-    reply = json_reply(shape, 200 if able else 503)
+    facts, building = dict(follower.facts()), follower.building
+    document = shapes.Health(
+        status=status,
+        version=__version__,
+        cache_stats=from_attributes(shapes.CacheStats, stats),
+        catalog=shapes.CatalogState(
+            skills=counts.skills,
+            diagnostics=0 if snapshot is None else len(snapshot.whole.diagnostics),
+            generation=0 if snapshot is None else snapshot.generation,
+            digest=None if snapshot is None else snapshot.digest,
+            reloads=follower.reloads,
+            failure=follower.failure or None,
+            counts=counts.document(),
+        ),
+        store=shapes.StoreState(**facts) if facts else None,
+        building=None if building is None else from_attributes(shapes.Building, building),
+        sources=tuple(shapes.SourceState(**source) for source in sources),
+        sources_failure=fault or None,
+        requests=shapes.Requests(working=context.limiter.taken, waiting=context.limiter.waiting),
+    )
+    reply = json_reply(encode(document), 200 if able else 503)
     return reply if able else reply.with_headers(Retry_After="1")
 
 
@@ -83,10 +86,6 @@ def _sources(context: AppContext) -> tuple[list[dict[str, Any]], str]:
         return context.source_health.states(context.searches.source_names()), ""
     except SkillyardError as error:
         return [], getattr(error, "code", "") or type(error).__name__
-
-
-def _cache(stats: CacheStats) -> dict[str, Any]:
-    return {"entries": stats.entries, "bytes": stats.bytes, "oldest": stats.oldest}
 
 
 async def metrics(context: AppContext, request: RouteRequest) -> Reply:

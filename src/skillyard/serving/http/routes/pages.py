@@ -45,6 +45,7 @@ from skillyard.serving.web.search_page import (
     results_page,
 )
 from skillyard.serving.web.skill_page import SkillView, skill_page
+from skillyard.shapes.encoder import encode
 from skillyard.usecases import Selected, evaluate_skills, select_skills, why_skill
 
 __all__ = ["browse", "docs", "evaluate", "evaluate_by_form", "home", "home_by_form",
@@ -287,7 +288,7 @@ def refusal_reply(
     if not prefers_html(accept, at_least=page):
         return json_reply(refused.to_dict(), refused.status)._replace(headers=headers)
     if refused.code == BUILDING:
-        body = building_page(Progress(**refused.extra["progress"]))
+        body = building_page(Progress(**encode(refused.extra["progress"])))
     else:
         body = error_page(refused.status, refused.to_dict(), bare=bare)
     named = {"Content-Security-Policy": bare_policy()} if bare else _HEADERS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from skillyard.catalog import Catalog
@@ -15,7 +16,15 @@ from skillyard.serving.http.routes.search import scorer_of
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes
 from skillyard.serving.runtime.errors import refusal_of
-from skillyard.usecases import evaluate_skills, rank_skills, select_skills, why_skill
+from skillyard.shapes.encoder import encode
+from skillyard.usecases import (
+    Ranked,
+    Selected,
+    evaluate_skills,
+    rank_skills,
+    select_skills,
+    why_skill,
+)
 
 __all__ = ["evaluate", "rank", "select", "why"]
 
@@ -33,7 +42,7 @@ async def rank(context: AppContext, request: RouteRequest) -> Reply:
         ranking = rank_skills(
             catalog, query, scorer=scorer, limit=values["limit"], explain=values["explain"]
         )
-        return _trimmed(ranking.to_dict(), values)
+        return _served(ranking, values)
 
     return await _answered(context, scorer, query.files, work)
 
@@ -54,7 +63,7 @@ async def select(context: AppContext, request: RouteRequest) -> Reply:
             limit=values["limit"],
             explain=values["explain"],
         )
-        return _trimmed(selected.to_dict(), values)
+        return _served(selected, values)
 
     return await _answered(context, scorer, query.files, work)
 
@@ -150,13 +159,12 @@ def _scorer(values: Mapping[str, Any], place: str) -> str:
     return scorer_of(values, place) or DEFAULT_SCORER
 
 
-def _trimmed(shape: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _served(answer: Ranked | Selected, values: Mapping[str, Any]) -> dict[str, Any]:
     """Say how many remarks there are on the library's files; list them only when asked.
 
     A library with a thousand bad files would send them with every answer.
     """
-    diagnostics = shape.pop("diagnostics")
-    shape["diagnostics_count"] = len(diagnostics)
-    if values["diagnostics"]:
-        shape["diagnostics"] = diagnostics
+    diagnostics = answer.diagnostics
+    document = answer.document(diagnostics if values["diagnostics"] else None)
+    shape: dict[str, Any] = encode(replace(document, diagnostics_count=len(diagnostics)))
     return shape

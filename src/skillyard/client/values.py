@@ -1,0 +1,49 @@
+"""Decoded documents → the values of the Python API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from types import MappingProxyType
+from typing import Any
+
+from skillyard.errors import Diagnostic
+from skillyard.ranking.query import Query
+from skillyard.ranking.scorer import Explanation
+from skillyard.shapes import matches
+from skillyard.shapes.encoder import encode
+
+__all__ = ["Value", "value_of"]
+
+_SHARED: Mapping[type, Callable[..., Any]] = {
+    matches.Diagnostic: Diagnostic,
+    matches.Explanation: Explanation,
+    matches.Query: Query,
+}
+
+NONE: Mapping[type, Callable[..., Any]] = MappingProxyType({})
+
+
+class Value:
+    """What every answer of a client can do."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that the service sent."""
+        members: dict[str, Any] = encode(self)
+        return members
+
+
+def value_of(shape: Any, values: Mapping[type, Callable[..., Any]] = NONE) -> Any:
+    """Return the value that a shape stands for; ``values`` makes those of a client by their shape.
+
+    A shape that is not named stays as it is, with the values of its members.
+    """
+    if isinstance(shape, tuple):
+        return tuple(value_of(item, values) for item in shape)
+    if not is_dataclass(shape):
+        return shape
+    members = {each.name: value_of(getattr(shape, each.name), values) for each in fields(shape)}
+    kind: Any = type(shape)
+    return (values.get(kind) or _SHARED.get(kind) or kind)(**members)

@@ -1,0 +1,62 @@
+"""A shape as JSON has it: the one encoder of the commands, the services and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from json import dumps
+from operator import attrgetter
+from typing import Any, TypeVar
+
+__all__ = ["encode", "from_attributes", "with_diagnostics"]
+
+Shape = TypeVar("Shape")
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def encode(value: Any) -> Any:
+    """Return a shape as dictionaries, lists and scalars, its members in their order.
+
+    A value with a ``document()`` stands for the shape that this returns.
+    """
+    kind: Any = type(value)
+    if kind in _SCALARS:
+        return value
+    if hasattr(value, "document"):
+        return encode(value.document())
+    if isinstance(value, list | tuple):
+        return [encode(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: encode(item) for key, item in value.items()}
+    members = _members(kind)
+    if members is None:  # a scalar's subclass, as frontmatter may hold: json knows how to write it
+        return value
+    found = {}
+    for name, default in members:
+        item = getattr(value, name)
+        if default is MISSING or item != default:
+            found[name] = encode(item)
+    return found
+
+
+@cache
+def _members(kind: type) -> tuple[tuple[str, Any], ...] | None:
+    """Return the members of a shape, each with the default with which it is left out."""
+    if not hasattr(kind, "__dataclass_fields__"):
+        return None
+    return tuple(
+        (each.name, MISSING if each.name == "schema" else each.default) for each in fields(kind)
+    )
+
+
+def with_diagnostics(document: Any, diagnostics: str) -> str:
+    """Return a document as one line of JSON that ends with diagnostics, which are JSON already."""
+    return f'{dumps(encode(document))[:-1]}, "diagnostics": {diagnostics}}}'
+
+
+def from_attributes(kind: type[Shape], source: object, **members: Any) -> Shape:
+    """Return a shape whose members are the attributes of ``source``, but for those given."""
+    names = (each.name for each in fields(kind) if each.name not in members)  # type: ignore[arg-type]
+    return kind(**members, **{name: attrgetter(name)(source) for name in names})

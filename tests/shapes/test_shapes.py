@@ -1,0 +1,61 @@
+"""What documents leave out and describe, and what the fields of a skill are called in them."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, get_args, get_type_hints
+
+import skillyard.shapes
+from skillyard.ranking.registry import BUILT_IN, DEFAULT_SCORER
+from skillyard.serving.mcp.schemas import ARGUMENTS
+from skillyard.serving.runtime.schemas import components_of
+from skillyard.shapes.encoder import encode
+from skillyard.shapes.matches import Explanation
+from skillyard.shapes.skills import Skill
+from skillyard.skill import SKILL_FIELDS
+
+
+def shapes() -> Iterator[type[Any]]:
+    for module in pkgutil.iter_modules(skillyard.shapes.__path__):
+        found = importlib.import_module(f"skillyard.shapes.{module.name}")
+        classes = (each for each in vars(found).values() if isinstance(each, type))
+        yield from (each for each in classes if is_dataclass(each))
+
+
+def test_every_shape_is_frozen_and_every_member_is_described() -> None:
+    for shape in shapes():
+        assert shape.__dataclass_params__.frozen, shape
+        hints = get_type_hints(shape, include_extras=True)
+        for member in fields(shape):
+            assert get_args(hints[member.name])[1:], (shape, member.name)
+
+
+def test_a_member_that_holds_its_default_is_left_out_and_others_keep_their_order() -> None:
+    leaf = Explanation(label="words", value=0.5, op="leaf")
+    assert encode(leaf) == {"label": "words", "value": 0.5, "op": "leaf"}
+    tree = Explanation(label="score", value=0.5, op="sum", parts=(leaf,))
+    assert list(encode(tree)) == ["label", "value", "op", "parts"]
+
+
+def test_a_schema_lists_what_is_always_there_and_nothing_that_is_never_sent() -> None:
+    schema = components_of([Explanation], "#/{name}")["Explanation"]
+    assert schema["required"] == ["label", "value", "op"]
+    assert schema["properties"]["note"] == {"type": "string", "description": "What was matched."}
+    assert not schema["additionalProperties"]
+
+
+def test_every_field_that_the_service_sends_is_a_member_of_the_documents_skill() -> None:
+    members = {each.name: each.default for each in fields(Skill)}
+    for field in SKILL_FIELDS.values():
+        if field.wire:
+            empty = None if field.name == "triggers" else field.default
+            assert members[field.name] == empty, field.name
+
+
+def test_every_surface_names_the_scorers_of_the_registry() -> None:
+    assert BUILT_IN[0] == DEFAULT_SCORER
+    about = ARGUMENTS["select_skill"]["properties"]["scorer"]["description"]
+    assert all(name in about for name in BUILT_IN)
