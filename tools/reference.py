@@ -30,7 +30,7 @@ from typing import Any
 
 import skillyard
 from skillyard.cli.grammar import COMMANDS, GLOBAL, PROGRAM, Command, Option
-from skillyard.validation.catalogue import RULES
+from skillyard.validation.codes import RULES
 from skillyard.validation.fixes import FIXABLE
 from skillyard.validation.profiles import PROFILES, RENAMED
 

@@ -11,7 +11,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog import read_catalog
-from skillyard.catalog.reading import read_one
+from skillyard.catalog.entries import read_one
 from skillyard.index import indexed, keeping
 from skillyard.index.indexed import BUILDING, IndexedCatalog, open_catalog, open_place
 from skillyard.index.keeping import build, refresh
@@ -28,11 +28,11 @@ REQUEST = "repairs broken files of kind 7"
 
 KILLED = """
 import os, signal, sys
-import skillyard.catalog.reading
+import skillyard.catalog.entries
 import skillyard.index.keeping
 from skillyard.index.indexed import open_catalog
 
-skillyard.catalog.reading.SETTLED_NS = 0
+skillyard.catalog.entries.STABLE_AFTER_NS = 0
 skillyard.index.keeping.FIRST_PART = 256
 
 def told(done, total):
@@ -59,7 +59,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     root = write_tree(tmp_path / "skills", files)
     for path in root.rglob("*"):
         os.utime(path, (1_700_000_000, 1_700_000_000))
-    monkeypatch.setattr("skillyard.catalog.reading.SETTLED_NS", 0)
+    monkeypatch.setattr("skillyard.catalog.entries.STABLE_AFTER_NS", 0)
     return Place((str(root),), (), DEFAULT_LIMITS)
 
 

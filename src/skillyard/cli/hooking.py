@@ -9,7 +9,7 @@ from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 
 if TYPE_CHECKING:
-    from skillyard.hook.installing import Installed
+    from skillyard.hook.installation import InstallResult
 
 __all__ = ["hook_claude_code", "hook_codex", "hook_install", "hook_uninstall"]
 
@@ -27,9 +27,9 @@ def hook_codex(values: Values, console: Console) -> int:
 
 
 def _answered(host: str, values: Values) -> int:
-    from skillyard.hook.running import Wishes, run
+    from skillyard.hook.runner import HookOptions, run
 
-    wishes = Wishes(
+    wishes = HookOptions(
         tuple(values.root),
         values.max_chars,
         values.min_score,
@@ -44,7 +44,7 @@ def hook_install(values: Values, console: Console) -> int:
     """Put the hook into the settings, and make the index that it answers from."""
     from skillyard.cli.progress import progress
     from skillyard.errors import SkillyardError
-    from skillyard.hook.installing import install
+    from skillyard.hook.installation import install
     from skillyard.hook.library import library_place
     from skillyard.hook.trust import project_above
     from skillyard.index.indexed import indexing_is_off, open_place
@@ -70,7 +70,7 @@ def hook_install(values: Values, console: Console) -> int:
 
 def hook_uninstall(values: Values, console: Console) -> int:
     """Take the hook out of the settings; 1 when it was in none of them."""
-    from skillyard.hook.installing import uninstall
+    from skillyard.hook.installation import uninstall
 
     done = [uninstall(host, file=values.file) for host in _hosts(values, there=False)]
     if console.json:
@@ -123,7 +123,7 @@ def _options(values: Values) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _show(done: list[Installed], console: Console) -> None:
+def _show(done: list[InstallResult], console: Console) -> None:
     from skillyard.cli.blocks import Span, line
 
     for one in done:

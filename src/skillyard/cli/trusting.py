@@ -8,7 +8,7 @@ from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 
 if TYPE_CHECKING:
-    from skillyard.hook.approving import Approval
+    from skillyard.hook.approval import Approval
 
 __all__ = ["trust"]
 
@@ -18,15 +18,15 @@ NEGATIVE = 1
 def trust(values: Values, console: Console) -> int:
     """Approve a project, take an approval back, or list them; 1 when there was none to take."""
     from skillyard.errors import InvalidInput
-    from skillyard.hook import approving
+    from skillyard.hook import approval
 
     if values.list and (values.revoke or values.dir is not None):
         raise InvalidInput("--list takes neither a folder nor --revoke")
     if values.list:
-        return _listed(approving.approvals(), console)
+        return _listed(approval.approvals(), console)
     place = values.dir or "."
     if values.revoke:
-        found = approving.revoke_project(place)
+        found = approval.revoke_project(place)
         if console.json:
             console.document(found.to_dict())
         else:
@@ -36,7 +36,7 @@ def trust(values: Values, console: Console) -> int:
     from skillyard.cli.progress import progress
 
     with progress("reading", console) as step:
-        done = approving.approve_project(place, progress=step)
+        done = approval.approve_project(place, progress=step)
     if console.json:
         console.document(done.to_dict())
     else:

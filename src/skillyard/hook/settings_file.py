@@ -1,4 +1,4 @@
-"""A settings file that others write too: read with what tells a change, replaced whole or not."""
+"""Reads and atomically replaces a settings file that other programs also write."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from skillyard.writing import sync_folder
 
 __all__ = ["SettingsFile", "SettingsRefused", "delete", "read_settings", "replace"]
 
-MOST_BYTES = 8 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
 _BESIDE = ".skillyard-"
 _SUFFIX = ".tmp"
 
 
 class SettingsRefused(SkillIoError):
-    """A settings file that is left as it is, and what to do about it."""
+    """A settings file is not usable and was not changed."""
 
     kind = "SettingsRefused"
 
 
 class SettingsFile(NamedTuple):
-    """A settings file as it was read."""
+    """The content of a settings file when it was read."""
 
     path: str
-    """Where it really is: links are followed, and stay."""
+    """The real path. Links to the file stay in place."""
     text: str | None
-    """None when there is no such file."""
+    """None when the file does not exist."""
     status: os.stat_result | None
 
 
 def read_settings(
-    path: str, *, to_change: bool = True, most_bytes: int | None = None
+    path: str, *, to_change: bool = True, max_bytes: int | None = None
 ) -> SettingsFile:
     """Return a settings file. Raises SettingsRefused for what cannot be read.
 
-    With ``to_change`` a read-only file is refused as well. ``most_bytes`` is the largest size
-    (default: :data:`MOST_BYTES`).
+    With ``to_change`` a read-only file is refused too. ``max_bytes`` is the size limit
+    (default: :data:`MAX_BYTES`).
     """
-    most = MOST_BYTES if most_bytes is None else most_bytes
+    limit = MAX_BYTES if max_bytes is None else max_bytes
     real = os.path.realpath(path)
     try:
         descriptor = open_to_read(real, follow=True)
@@ -64,11 +64,11 @@ def read_settings(
         if to_change and not status.st_mode & 0o222:
             raise _refused(path, "it is read-only", "make it writable, then do this again")
         with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(most + 1)
+            data = file.read(limit + 1)
     finally:
         os.close(descriptor)
-    if len(data) > most:
-        raise _refused(path, f"it has more than {most:,} bytes", "is it the right file?")
+    if len(data) > limit:
+        raise _refused(path, f"it has more than {limit:,} bytes", "is it the right file?")
     try:
         return SettingsFile(real, data.decode("utf-8"), status)
     except UnicodeDecodeError:
@@ -80,10 +80,10 @@ def _refused(path: str, what: str, hint: str) -> SettingsRefused:
 
 
 def replace(before: SettingsFile, text: str) -> None:
-    """Put ``text`` in the place of what was read: written beside it, synced, renamed.
+    """Replace the content by ``text`` atomically: written beside the file, synced, renamed.
 
     Mode and owner stay. Raises SettingsRefused when the file has changed since it was read or
-    cannot be written; it is whole then, as it was.
+    cannot be written; the file is then unchanged.
     """
     folder, name = os.path.split(before.path)
     beside = os.path.join(folder, f"{_BESIDE}{name}.{os.getpid()}{_SUFFIX}")
@@ -110,7 +110,7 @@ def replace(before: SettingsFile, text: str) -> None:
 
 
 def delete(before: SettingsFile) -> None:
-    """Take away the file that was read. Raises SettingsRefused as :func:`replace` does."""
+    """Delete the file. Raises SettingsRefused like :func:`replace`."""
     _check_unchanged(before)
     try:
         os.unlink(before.path)
@@ -135,10 +135,10 @@ def _stamp(status: os.stat_result | None) -> tuple[int, ...]:
 
 
 def _tidy(folder: str, name: str) -> None:
-    """Take away what runs that were ended left beside the file."""
+    """Remove temporary files of processes that are not running any more."""
     start = f"{_BESIDE}{name}."
-    for left in os.listdir(folder):
-        number = left.removeprefix(start).removesuffix(_SUFFIX)
-        ours = left.startswith(start) and left.endswith(_SUFFIX) and number.isdigit()
+    for entry in os.listdir(folder):
+        number = entry.removeprefix(start).removesuffix(_SUFFIX)
+        ours = entry.startswith(start) and entry.endswith(_SUFFIX) and number.isdigit()
         if ours and not may_be_running(int(number)):
-            os.unlink(os.path.join(folder, left))
+            os.unlink(os.path.join(folder, entry))

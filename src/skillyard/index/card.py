@@ -35,7 +35,7 @@ class SkillCard(Skill):
         # Reached for a slot that is empty: everything that the card does not hold.
         if name not in SKILL_FIELDS:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        from skillyard.catalog.reading import refresh  # it loads what reading needs
+        from skillyard.catalog.entries import refresh  # it loads what reading needs
 
         self.fill(refresh(self, self._limits))
         return object.__getattribute__(self, name)

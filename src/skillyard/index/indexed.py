@@ -11,9 +11,9 @@ from skillyard.arguments import check_arguments
 from skillyard.catalog.snapshot import (
     Catalog,
     CatalogDiff,
+    build_catalog,
     difference_of,
-    load_found,
-    named_roots,
+    parse_roots,
     read_catalog,
 )
 from skillyard.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
@@ -32,7 +32,7 @@ from skillyard.skill import Skill
 from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.catalog.reading import Progress as Reading
+    from skillyard.catalog.entries import Progress as Reading
 
 __all__ = [
     "IndexedCatalog",
@@ -87,7 +87,7 @@ class _Whole:
         if self.read is None and before is not None and admission is None:
             self.read = before.reload().catalog
         if self.read is None:
-            self.read = load_found(roots, scopes, limits, self.place.scan())
+            self.read = build_catalog(roots, scopes, limits, self.place.scan())
         return self.read
 
 
@@ -314,7 +314,7 @@ def load_catalog(
 
     Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for an unknown scope.
     """
-    paths, named = named_roots(roots, scopes)
+    paths, named = parse_roots(roots, scopes)
     place = Place(paths, named, limits)
     if not index or indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
@@ -322,7 +322,7 @@ def load_catalog(
         if not _is_large(index_folder(place)):
             found = place.scan()
             if len(found.candidates) <= READ_UP_TO:
-                return load_found(paths, named, limits, found, progress=progress)
+                return build_catalog(paths, named, limits, found, progress=progress)
         return open_place(place, progress=progress)
     except (SkillIoError, IndexDamaged):
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
@@ -359,7 +359,7 @@ def open_catalog(
     that cannot be written) it is the catalog of :func:`read_catalog`: the same answers, worked out
     each time. Raises InvalidSkillsRoot, InvalidInput.
     """
-    paths, named = named_roots(roots, scopes)
+    paths, named = parse_roots(roots, scopes)
     if indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
     place = Place(paths, named, limits)

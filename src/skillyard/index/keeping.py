@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from skillyard.catalog.collisions import settle_names
+from skillyard.catalog.collisions import resolve_collisions
 from skillyard.catalog.copies import copies_by_path
 from skillyard.catalog.counts import count_skills
-from skillyard.catalog.reading import Entry, Progress, read_one
+from skillyard.catalog.entries import Entry, Progress, read_one
 from skillyard.discovery import Candidate, Scan
 from skillyard.errors import Diagnostic, IndexDamaged
 from skillyard.index.building import document_of
@@ -197,7 +197,7 @@ class _Update:
         facts = None if entry.skill is None else Facts.of(entry.skill)
         flags = _flags(facts, shadowed=before is not None and bool(before.flags))
         self.known[candidate.path] = Known(
-            candidate, facts, entry.diagnostics, entry.settled, flags
+            candidate, facts, entry.diagnostics, entry.is_stable, flags
         )
         # A young file is read again though its stamp is the same: its content decides.
         if before is None or (before.candidate, before.facts, before.flags) != (
@@ -238,7 +238,7 @@ class _Update:
             if (known := self.known.get(path) or self.before.get(path)) is not None
         }
         entries = [self._entry(path, known) for path, known in everything.items()]
-        shadowed, collisions = settle_names(entries)
+        shadowed, collisions = resolve_collisions(entries)
         losers = {skill.path for skill in shadowed}
         for path, known in everything.items():
             flags = _flags(known.facts, shadowed=path in losers)

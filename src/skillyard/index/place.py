@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         def key(self) -> str:
             """What tells the index of this library from that of all files."""
 
-        def admitted(self, found: Scan) -> Scan:
+        def filter_scan(self, found: Scan) -> Scan:
             """Return the scan without what does not belong; diagnostics say why."""
 
         def real(self) -> Admission:
@@ -77,7 +77,7 @@ class Place(NamedTuple):
         from skillyard.discovery import scan
 
         found = scan(all_roots(self.roots, self.scopes), self.limits)
-        return found if self.admission is None else self.admission.admitted(found)
+        return found if self.admission is None else self.admission.filter_scan(found)
 
     def look(self) -> Scan:
         """Walk the roots where they lead. Raises InvalidSkillsRoot, with the root as named."""

@@ -1,9 +1,9 @@
-"""Names that are taken for one another: one letter apart, or the same to the eye.
+"""Finds confusable names: names that differ in one letter, or that look the same.
 
-One letter apart (one inserted, left out, changed, or two neighbours swapped) is found by leaving
-out each letter of every name: two such names share one of the results. The same to the eye means
-an equal skeleton: accents off, look-alike letters folded, hyphens dropped. Both cost a table of
-as many entries as the names have letters, not a comparison of all names.
+Names that differ in one edit (insertion, deletion, substitution, or a swap of neighbours) share one
+of the texts that result from deleting one letter. Names that look the same have an equal skeleton:
+without accents and hyphens, with look-alike letters folded. Both use tables with one entry for each
+letter, so that names are not compared pairwise.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 __all__ = ["look_alikes", "one_letter_apart", "skeleton"]
 
 _MIN_CHARS = 4
-"""Shorter names (pdf, git) have honest neighbours everywhere."""
+"""Shorter names (pdf, git) often differ in one letter for good reason."""
 _MAX_CHARS = 64
-"""Longer names are no spec names; and a table of their parts would be large."""
+"""The specification does not allow longer names, and their table entries would be many."""
 _MAX_BUCKET = 64
-"""Names compared within one table entry: bounds the work where many names are one pattern."""
+"""Limit for the names compared within one table entry, when many names follow one pattern."""
 
-# What is taken for a Latin letter or a digit (from Unicode TR 39, as far as names may hold it).
+# Characters that look like a Latin letter or a digit (from Unicode TR 39, as far as allowed in
+# names).
 _LOOK = {
     **dict(zip("аеорсухіјѕԁһӏ", "aeopcyxijsdhl", strict=True)),
     **dict(zip("αικνορυχ", "aiknopux", strict=True)),
@@ -33,10 +34,10 @@ _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
 def skeleton(name: str) -> str:
-    """Return what a name looks like at a glance; equal skeletons are confusable."""
+    """Return the skeleton of a name. Names with equal skeletons look the same."""
     folded = unicodedata.normalize("NFKD", name.casefold())
-    kept = (char for char in folded if not unicodedata.combining(char) and char not in "-_. ")
-    text = "".join(_LOOK.get(char, char) for char in kept)
+    chars = (char for char in folded if not unicodedata.combining(char) and char not in "-_. ")
+    text = "".join(_LOOK.get(char, char) for char in chars)
     for pair, letter in _PAIRS:
         text = text.replace(pair, letter)
     return text
@@ -59,27 +60,27 @@ def one_letter_apart(one: str, two: str) -> bool:
 
 
 def _numbered(one: str, two: str) -> bool:
-    """True when the names differ in one digit only: a series (step-1, step-2), no imitation."""
+    """True when the names differ only in digits, as in a series (step-1, step-2)."""
     if len(one) != len(two):
         return False
     return all(a == b or (a.isdigit() and b.isdigit()) for a, b in zip(one, two, strict=True))
 
 
 def look_alikes(names: Sequence[str]) -> dict[str, str]:
-    """Return, for each name that has one, the first other name that it may be taken for.
+    """Return each confusable name with the first other name that it can be confused with.
 
-    Order: as given. Names that are equal are one name.
+    The order is that of ``names``. Equal names count once.
     """
     distinct = list(dict.fromkeys(name for name in names if len(name) <= _MAX_CHARS))
-    found: dict[str, str] = {}
+    lookalike_of: dict[str, str] = {}
     for bucket in _buckets(distinct):
-        _pair_up(bucket, found)
+        _pair_up(bucket, lookalike_of)
     place = {name: number for number, name in enumerate(distinct)}
-    return dict(sorted(found.items(), key=lambda item: place[item[0]]))
+    return dict(sorted(lookalike_of.items(), key=lambda item: place[item[0]]))
 
 
 def _buckets(names: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the groups within which look-alikes are: equal skeletons, equal but for a letter."""
+    """Yield groups of names that may be confusable: with equal skeletons, or one edit apart."""
     by_skeleton: dict[str, list[str]] = {}
     by_rest: dict[str, list[str]] = {}
     for name in names:
@@ -91,14 +92,14 @@ def _buckets(names: Sequence[str]) -> Iterator[list[str]]:
         yield from (group for group in groups.values() if len(group) > 1)
 
 
-def _pair_up(bucket: list[str], found: dict[str, str]) -> None:
+def _pair_up(bucket: list[str], lookalike_of: dict[str, str]) -> None:
     group = bucket[:_MAX_BUCKET]
     for name in group:
-        if name in found:
+        if name in lookalike_of:
             continue
         for other in group:
             if other != name and not _numbered(name, other) and _alike(name, other):
-                found[name] = other
+                lookalike_of[name] = other
                 break
 
 

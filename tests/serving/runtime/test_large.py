@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.catalog import glancing
+from skillyard.catalog import changes
 from skillyard.index.indexed import open_catalog
 from skillyard.ranking.match import rank
 from skillyard.serving.runtime import live, watching
@@ -116,7 +116,7 @@ def test_a_look_that_finds_nothing_reads_nothing(
         async with following(root) as catalog:
             files = catalog.files
             assert files is not None
-            monkeypatch.setattr(glancing, "moved", lambda *known: [])
+            monkeypatch.setattr(changes, "changed_entries", lambda *known: [])
             monkeypatch.setattr(type(files), "reload", lambda self: pytest.fail("it was read"))
             monkeypatch.setattr(live, "CHECK_S", 1e9)
             catalog._checked = catalog._clock()
@@ -136,7 +136,7 @@ def test_what_a_glance_cannot_see_is_found_by_the_check(
         async with following(root) as catalog:
             files = catalog.files
             assert files is not None
-            monkeypatch.setattr(glancing, "moved", lambda *known: [])
+            monkeypatch.setattr(changes, "changed_entries", lambda *known: [])
             write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
             await catalog.look()  # the first look after a start checks
             await catalog.settled()

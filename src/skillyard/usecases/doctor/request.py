@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from shlex import join
 from typing import Any, NamedTuple
 
-from skillyard.catalog.reading import Progress
+from skillyard.catalog.entries import Progress
 
 __all__ = ["CommandReader", "Request", "root_options"]
 

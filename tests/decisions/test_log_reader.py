@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.decisions.reading import read_log
+from skillyard.decisions.log_reader import read_log
 from skillyard.errors import InvalidInput
 from tests.cli.conftest import Run, plain_surroundings, run
 from tests.cli.making import library

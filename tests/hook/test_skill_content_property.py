@@ -11,7 +11,7 @@ from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 from skillyard.hook.admission import NotApproved, approved_content
-from skillyard.hook.approval import Unapprovable, content_of
+from skillyard.hook.skill_content import Unapprovable, content_of
 from skillyard.hook.trust import Project
 from tests.requirements import requirement
 

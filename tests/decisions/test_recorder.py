@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.decisions import wanted
-from skillyard.decisions.entry import RUNNERS_UP, TEXT_KEPT, entry, text_digest
+from skillyard.decisions import is_enabled
+from skillyard.decisions.entry import MAX_TEXT_CHARS, RUNNERS_UP, entry, text_digest
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import scorer_names
 from skillyard.usecases import inject_prompt, select_skills
@@ -92,11 +92,11 @@ def test_the_text_is_kept_when_that_is_asked_for(
 ) -> None:
     monkeypatch.setenv("SKILLYARD_LOG_TEXT", "1")
     select_skills(catalog, Query(REQUEST, files=("a.py",)))
-    select_skills(catalog, Query("x" * (TEXT_KEPT + 1)))
+    select_skills(catalog, Query("x" * (MAX_TEXT_CHARS + 1)))
     first, second = entries(log)
     assert (first["query"]["text"], first["query"]["files"]) == (REQUEST, ["a.py"])
     assert "cut" not in first["query"]
-    assert len(second["query"]["text"]) == TEXT_KEPT
+    assert len(second["query"]["text"]) == MAX_TEXT_CHARS
     assert second["query"]["cut"] is True
 
 
@@ -185,7 +185,7 @@ def tracer(monkeypatch: pytest.MonkeyPatch) -> _Tracer:
 
 
 def test_a_program_with_opentelemetry_gets_a_span(catalog: sy.Catalog, tracer: _Tracer) -> None:
-    assert wanted()
+    assert is_enabled()
     found = select_skills(catalog, Query(REQUEST))
     (span,) = tracer.spans
     best = found.selection.selected[0]

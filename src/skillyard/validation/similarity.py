@@ -1,11 +1,11 @@
-"""Descriptions that say nearly the same: pairs of word sets with a high Jaccard measure.
+"""Finds similar descriptions: pairs of word sets with a high Jaccard similarity.
 
-The measure of two sets is the size of what they share over the size of what they hold together.
-Pairs are found without comparing all: identical sets meet in a table, and two sets that reach the
-threshold must share one of their rarest words (prefix filter: of a set with n words, one of the
-first ``n - ceil(t·n) + 1`` by rarity). Exact but for one bound: a set is compared with at most
-``MAX_COMPARED`` others, those that share its rarest words first, so that the work stays linear in
-the number of skills whatever they say.
+The Jaccard similarity of two sets is the size of their intersection over the size of their union.
+Pairs are found without comparing all sets. Identical sets meet in a table. Two sets that reach the
+threshold share one of their rarest words (prefix filter: of a set with n words, one of the first
+``n - ceil(t·n) + 1`` by rarity). The result is exact except for one limit: a set is compared with
+at most ``MAX_COMPARED`` others, those with its rarest words first. This keeps the time linear in
+the number of skills.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import NamedTuple
 __all__ = ["MAX_COMPARED", "THRESHOLD", "Pair", "near_pairs", "words"]
 
 THRESHOLD = 0.8
-"""From here on two descriptions leave a reader, or a ranking, with little to choose by."""
+"""From this similarity on, neither a reader nor a scorer can tell two descriptions apart."""
 MIN_WORDS = 4
-"""Shorter ones are compared for being identical only: one word more or less decides too much."""
+"""Shorter descriptions are only compared for equality: a single word would decide."""
 MAX_COMPARED = 64
 
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")
-# Function words, and the words of the phrase "Use this skill when the user asks".
+# Function words, and the words of "Use this skill when the user asks".
 _FUNCTION_TEXT = """
 a an and any are as at be by can for from has if in into is it its of on or that the their them
 then they this to up use used user users using want wants was when where which with you your skill
@@ -36,30 +36,30 @@ _FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
 
 
 class Pair(NamedTuple):
-    """A set and the one before it that is most like it, by their numbers."""
+    """The indexes of a set and of the most similar earlier set."""
 
     later: int
     earlier: int
     likeness: float
-    """0 to 1; 1 for the same words."""
+    """0 to 1. 1 means the same words."""
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the content words of a text: lower case, function words left out.
+    """Return the words of a text in lower case, without function words.
 
-    A run of Chinese, Japanese or Korean letters gives its pairs of neighbours.
+    Chinese, Japanese and Korean text is split into character bigrams.
     """
-    found: set[str] = set()
+    terms: set[str] = set()
     for word in _WORD.findall(text.casefold()):
         if word.isascii() or not _CJK.search(word):
-            found.add(word)
+            terms.add(word)
         else:
-            found.update(word[at : at + 2] for at in range(len(word) - 1))
-    return frozenset(found - _FUNCTION_WORDS)
+            terms.update(word[at : at + 2] for at in range(len(word) - 1))
+    return frozenset(terms - _FUNCTION_WORDS)
 
 
 def near_pairs(sets: Sequence[frozenset[str]], threshold: float = THRESHOLD) -> list[Pair]:
-    """Return, for each set that has one, its nearest earlier set at or above the threshold."""
+    """Return, for each set, the most similar earlier set at or above the threshold, if any."""
     ranked = _by_rarity(sets)
     first_of: dict[tuple[int, ...], int] = {}
     postings: dict[int, list[int]] = {}
@@ -83,7 +83,7 @@ def near_pairs(sets: Sequence[frozenset[str]], threshold: float = THRESHOLD) -> 
 
 
 def _by_rarity(sets: Sequence[frozenset[str]]) -> list[tuple[int, ...]]:
-    """Return each set as the ranks of its words, rarest first; ties by the word itself."""
+    """Return each set as the ranks of its words, rarest first. Ties are ordered by word."""
     counts = Counter(word for each in sets for word in each)
     order = sorted(counts, key=lambda word: (counts[word], word))
     rank = {word: number for number, word in enumerate(order)}
@@ -91,14 +91,14 @@ def _by_rarity(sets: Sequence[frozenset[str]]) -> list[tuple[int, ...]]:
 
 
 def _candidates(prefix: Iterable[int], postings: dict[int, list[int]]) -> Iterator[int]:
-    """Yield each set that shares a word of the prefix once, rarest word first, up to the bound."""
-    seen: set[int] = set()
+    """Yield each set with a word of the prefix once, rarest word first, up to the limit."""
+    yielded: set[int] = set()
     for term in prefix:
         for number in postings.get(term, ()):
-            if number not in seen:
-                if len(seen) >= MAX_COMPARED:
+            if number not in yielded:
+                if len(yielded) >= MAX_COMPARED:
                     return
-                seen.add(number)
+                yielded.add(number)
                 yield number
 
 

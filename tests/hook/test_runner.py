@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.hook import running
-from skillyard.hook.budget import Breach, Budget
-from skillyard.hook.choosing import Wishes
-from skillyard.hook.running import answer
+from skillyard.hook import runner
+from skillyard.hook.budget import Budget, BudgetExceeded
+from skillyard.hook.choice import HookOptions
+from skillyard.hook.runner import answer
 from tests.hook.conftest import PROMPT, payload
 
 Events = Callable[[], list[dict[str, str]]]
-QUIET = Wishes(refresh=False)
+QUIET = HookOptions(refresh=False)
 
 
 def clock(*readings: float) -> Callable[[], float]:
@@ -67,9 +67,9 @@ def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
 
 def test_a_budget_knows_what_is_left() -> None:
     budget = Budget(100, clock(0.0, 0.04, 0.3, 0.3))
-    assert budget.left_s() == pytest.approx(0.06)
-    assert budget.left_s() == 0.0
-    with pytest.raises(Breach, match="x ended after 300 ms of 100"):
+    assert budget.remaining_s() == pytest.approx(0.06)
+    assert budget.remaining_s() == 0.0
+    with pytest.raises(BudgetExceeded, match="x ended after 300 ms of 100"):
         budget.check("x")
 
 
@@ -82,12 +82,12 @@ def test_a_bug_of_ours_is_logged_by_its_place_and_never_raised(
     def broken(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr(running, "choose", broken)
+    monkeypatch.setattr(runner, "choose", broken)
     monkeypatch.setenv("SKILLYARD_DEBUG", "1")
     assert answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000) == ""
     (event,) = events()
     assert event["event"] == "error"
-    assert event["message"].startswith(f"{type(error).__name__} in test_running.py:")
+    assert event["message"].startswith(f"{type(error).__name__} in test_runner.py:")
     assert "secret" not in json.dumps(event)
 
 
@@ -104,7 +104,7 @@ def test_standard_input_that_nobody_closes_is_not_waited_for(
     read, write = os.pipe()
     with open(read, "rb") as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert answer("codex", running.read_input, QUIET, budget_ms=1) == ""
+        assert answer("codex", runner.read_input, QUIET, budget_ms=1) == ""
     os.close(write)
     assert [event["event"] for event in events()] == ["breach"]
 
@@ -116,7 +116,7 @@ def test_more_than_is_taken_is_read_to_its_end_and_refused(
     path.write_bytes(b"x" * 6_000_000)
     with path.open("rb") as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert answer("codex", running.read_input, QUIET, budget_ms=60_000) == ""
+        assert answer("codex", runner.read_input, QUIET, budget_ms=60_000) == ""
         assert stream.read() == b""
     assert "bytes" in events()[0]["message"]
 
@@ -137,7 +137,7 @@ def test_what_is_offered_is_in_the_decision_log_once(
 def test_a_skill_that_is_not_approved_is_logged_as_not_chosen_and_why(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from skillyard.hook.approving import approve_project
+    from skillyard.hook.approval import approve_project
 
     approve_project(str(project))
     (skill,) = project.rglob("SKILL.md")

@@ -1,4 +1,4 @@
-"""From candidates to entries: each file read once, whatever is wrong with it as diagnostics."""
+"""Reads candidates into entries: each file once, its errors as diagnostics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from skillyard.discovery import Candidate, Stamp
-from skillyard.discovery.candidate import SETTLED_NS
+from skillyard.discovery.candidate import STABLE_AFTER_NS
 from skillyard.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.conventions import parse_convention
@@ -21,38 +21,38 @@ from skillyard.resources import read_file
 from skillyard.skill import Origin, Skill
 from skillyard.text import hidden_in_body
 
-__all__ = ["Entry", "Progress", "kept", "read_all", "read_one", "refresh"]
+__all__ = ["Entry", "Progress", "read_all", "read_one", "refresh", "reuse_skill"]
 
 Progress = Callable[[int, int], None]
 """Called with (files read, files found) from time to time during a long load."""
 
 
 class Entry(NamedTuple):
-    """One candidate as it was read."""
+    """The result of reading one candidate."""
 
     candidate: Candidate
     skill: Skill | None
     diagnostics: tuple[Diagnostic, ...]
-    settled: bool
-    """The file was old enough when read for its stamp to tell every later change."""
+    is_stable: bool
+    """The file was old enough when it was read that every later change alters its stamp."""
 
 
 def read_all(
     candidates: Sequence[Candidate],
     limits: Limits,
-    known: dict[str, Entry],
+    previous: dict[str, Entry],
     progress: Progress | None,
 ) -> dict[str, Entry]:
-    """Read every candidate that is new or may have changed; keep the others as they are."""
+    """Read the candidates that are new or may have changed. Reuse the previous entry for others."""
     entries: dict[str, Entry] = {}
     total = len(candidates)
     now = time.time_ns()
     for number, candidate in enumerate(candidates):
-        earlier = known.get(candidate.path)
-        if earlier is not None and earlier.settled and earlier.candidate == candidate:
+        earlier = previous.get(candidate.path)
+        if earlier is not None and earlier.is_stable and earlier.candidate == candidate:
             entries[candidate.path] = earlier
         else:
-            entries[candidate.path] = kept(read_one(candidate, limits, now), earlier)
+            entries[candidate.path] = reuse_skill(read_one(candidate, limits, now), earlier)
         if progress is not None and number % 256 == 0:
             progress(number, total)
     if progress is not None:
@@ -61,8 +61,8 @@ def read_all(
 
 
 def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
-    """Read and parse one file at the time ``now``. What is wrong with it becomes a diagnostic."""
-    settled = candidate.stamp.ctime_ns + SETTLED_NS < now
+    """Read and parse one file at the time ``now``. Errors become diagnostics."""
+    is_stable = candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
     try:
         content = read_file(
             candidate.target or candidate.path, limits.skill_file_bytes, candidate.path
@@ -78,7 +78,7 @@ def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
     except SkillError as error:
         if not error.path:
             error.path = candidate.path
-        return Entry(candidate, None, (error.diagnostic(),), settled)
+        return Entry(candidate, None, (error.diagnostic(),), is_stable)
     diagnostics = list(parsed.diagnostics)
     hidden = hidden_in_body(content.data)
     if hidden is not None:
@@ -93,7 +93,7 @@ def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
                 line,
             )
         )
-    return Entry(candidate, parsed.skill, tuple(diagnostics), settled)
+    return Entry(candidate, parsed.skill, tuple(diagnostics), is_stable)
 
 
 def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> Parsed:
@@ -115,28 +115,28 @@ def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> 
     return parse_document(document, text, strict=strict, limits=limits)
 
 
-def kept(entry: Entry, earlier: Entry | None) -> Entry:
-    """Keep the earlier skill where a file was read again and is the same."""
+def reuse_skill(entry: Entry, earlier: Entry | None) -> Entry:
+    """Return the entry with the earlier Skill object when the skill has not changed."""
     if earlier is None or earlier.skill is None or entry.skill is None:
         return entry
     return entry._replace(skill=earlier.skill) if entry.skill == earlier.skill else entry
 
 
 def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
-    """Return the skill as its file says now; one without a file is returned as it is.
+    """Return the skill read from its file again. A skill without a file is returned unchanged.
 
-    Raises SkillError when the file can no longer be read as a skill, and when it is another one
-    that a link leads to: the folder may have been exchanged for a link since it was loaded.
+    Raises SkillError when the file is no longer a skill, or when a link now leads to another file:
+    the folder may have been replaced by a link since it was loaded.
     """
     if skill.origin is None or not skill.path or skill.stored:
         return skill
     folder, _, name = skill.path.rpartition("/")
     try:
         home, real = os.path.realpath(folder or "."), os.path.realpath(skill.path)
-    except OSError:  # it changes while it is followed
+    except OSError:  # a link changed while it was resolved
         home, real = folder, skill.path
     if not real.startswith(home.rstrip(os.sep) + os.sep):
-        real = skill.path  # a link that leads elsewhere by now: opening it refuses
+        real = skill.path  # a link out of the folder: opening it is refused
     content = read_file(real, limits.skill_file_bytes, skill.path)
     by_link = not same_path(home, os.path.abspath(folder or "."))
     if by_link and hashlib.sha256(content.data).hexdigest() != skill.hash:

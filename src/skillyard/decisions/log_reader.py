@@ -1,4 +1,4 @@
-"""Reading a log back: its last entries, and how many of its lines are none."""
+"""Reads the last entries of a log."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
 
-__all__ = ["Shown", "read_log"]
+__all__ = ["LogTail", "read_log"]
 
-MOST_READ = 64 * 1024 * 1024
-"""Bytes of one file that are looked at: the last ones."""
+MAX_BYTES_READ = 64 * 1024 * 1024
+"""Bytes that are read from the end of one file."""
 SCHEMAS = ("skillyard.decision/", "skillyard.hook-event/")
 
 
-class Shown(NamedTuple):
+class LogTail(NamedTuple):
     """The last entries of a log."""
 
     log: str
     entries: tuple[dict[str, Any], ...]
-    """Oldest first, as they were written."""
+    """Oldest first."""
     total: int
-    """How many entries the log has, those before ``FILE`` became ``FILE.1`` included."""
+    """The number of entries in ``FILE.1`` and ``FILE``."""
     unreadable: int
-    """Lines that are no entry: half written, or somebody else's."""
+    """Lines that are not entries: incomplete ones, and those of other programs."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.log-show/1``."""
@@ -37,34 +37,36 @@ class Shown(NamedTuple):
         }
 
 
-def read_log(path: str, limit: int) -> Shown:
-    """Return the last ``limit`` entries of a log and of the file that it was before.
+def read_log(path: str, limit: int) -> LogTail:
+    """Return the last ``limit`` entries of ``FILE.1`` and ``FILE`` together.
 
-    Raises InvalidInput when there is no such file or it cannot be read.
+    Raises InvalidInput when the file does not exist or cannot be read.
     """
     entries: list[dict[str, Any]] = []
     unreadable = total = 0
     for file in (f"{path}.1", path):
         for line in _lines(file, optional=file != path):
-            found = _entry(line)
-            if found is None:
+            record = _entry(line)
+            if record is None:
                 unreadable += 1
                 continue
             total += 1
-            entries.append(found)
+            entries.append(record)
             if len(entries) > 2 * limit + 1_000:
                 del entries[: len(entries) - limit]
-    return Shown(path, tuple(entries[len(entries) - min(limit, len(entries)) :]), total, unreadable)
+    return LogTail(
+        path, tuple(entries[len(entries) - min(limit, len(entries)) :]), total, unreadable
+    )
 
 
 def _lines(path: str, *, optional: bool) -> list[bytes]:
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if size > MOST_READ:
-                file.seek(size - MOST_READ)
-                file.readline()  # the rest of a line
-            return [line for line in file.read(MOST_READ).split(b"\n") if line.strip()]
+            if size > MAX_BYTES_READ:
+                file.seek(size - MAX_BYTES_READ)
+                file.readline()  # skip the rest of an incomplete line
+            return [line for line in file.read(MAX_BYTES_READ).split(b"\n") if line.strip()]
     except OSError as error:
         if optional:
             return []
@@ -73,9 +75,9 @@ def _lines(path: str, *, optional: bool) -> list[bytes]:
 
 def _entry(line: bytes) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or not str(found.get("schema", "")).startswith(SCHEMAS):
+    if not isinstance(record, dict) or not str(record.get("schema", "")).startswith(SCHEMAS):
         return None
-    return found
+    return record

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skillyard.hook import approval
-from skillyard.hook.approval import LIMITS, Unapprovable, content_of
+from skillyard.hook import skill_content
+from skillyard.hook.skill_content import LIMITS, Unapprovable, content_of
 from tests.tables import for_each
 
 
@@ -136,7 +136,7 @@ def test_a_skill_that_is_larger_than_anybody_looks_through_is_refused(
         (skill.parent / f"{number}").write_bytes(b"x" * 20)
     assert digest(skill)
     smaller = LIMITS._replace(**{limit: 4 if limit == "entries" else 60})
-    monkeypatch.setattr(approval, "LIMITS", smaller)
+    monkeypatch.setattr(skill_content, "LIMITS", smaller)
     with pytest.raises(Unapprovable, match=what):
         digest(skill)
 

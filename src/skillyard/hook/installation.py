@@ -1,8 +1,8 @@
-"""Putting the hook into a host's settings, and taking exactly that out again.
+"""Adds the hook to a host's settings, and removes it again without a trace.
 
-The hook is one command. A comment at its end says that it is ours and which of the things around
-it were made for it, so that taking it out needs no record elsewhere and leaves what others put
-there. Hosts give a command to a shell, which passes over the comment.
+The hook is one command. A comment at its end marks it as ours and records which of the surrounding
+containers were created for it, so that removing needs no other record and keeps the entries of
+others. Hosts run the command in a shell, which ignores the comment.
 """
 
 from __future__ import annotations
@@ -24,17 +24,24 @@ from skillyard.hook.settings_file import (
 )
 from skillyard.io.processes import script_beside, shell_command
 
-__all__ = ["Installed", "command_of", "edited", "install", "installed_commands", "uninstall"]
+__all__ = [
+    "InstallResult",
+    "command_of",
+    "edit_settings",
+    "install",
+    "installed_commands",
+    "uninstall",
+]
 
 TIMEOUT_S = 10
-"""After which the host goes on without us; an answer takes a hundredth of it."""
-_MADE = ("entry", "event", "hooks", "file")
-"""What installing made: the entry alone, the list of the event too, ``hooks`` too, the file."""
+"""Seconds after which the host continues without an answer. An answer takes a hundredth of it."""
 _MARK = re.compile(r" # skillyard hook, made: (entry|event|hooks|file)$")
+"""The comment. ``made`` names what was created: only the entry, also the list of the event, also
+the object ``hooks``, or the file."""
 
 
-class Installed(NamedTuple):
-    """What installing or taking out did to one settings file."""
+class InstallResult(NamedTuple):
+    """The result of installing or uninstalling in one settings file."""
 
     host: str
     file: str
@@ -49,74 +56,74 @@ class Installed(NamedTuple):
 
 
 def command_of(host: str, options: tuple[str, ...] = ()) -> str:
-    """Return the shell command that a host is to run, without the comment.
+    """Return the shell command for a host, without the comment.
 
-    It ends with 0 whatever happens: an interpreter that is gone must not block prompts, and
-    Python itself ends with 2, which does, when it cannot open its program.
+    The command always exits with 0. Python exits with 2 when it cannot open its program, and hosts
+    block the prompt on 2.
     """
     beside = script_beside("skillyard")
-    # -P: a host starts hooks in the project, and nothing must be imported from there.
+    # -P: a host starts hooks in the project's folder, and Python must not import from there.
     start = [beside] if beside is not None else [sys.executable, "-P", "-m", "skillyard"]
     return f"{shell_command([*start, 'hook', host, *options])} || exit 0"
 
 
-def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()) -> Installed:
-    """Put the hook into a host's settings, the user's own unless ``file`` is named.
+def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()) -> InstallResult:
+    """Add the hook to the user's settings of a host, or to ``file``.
 
-    Doing it again changes nothing; another command takes the place of the one that was there.
+    Installing the same command again changes nothing. Another command replaces the previous one.
     Raises UnknownName, SettingsRefused.
     """
-    known = host_of(host)
-    settings = read_settings(file or known.settings())
+    target = host_of(host)
+    settings = read_settings(file or target.settings())
     command = command_of(host, options)
     if settings.text is None:
         text = _document(command)
-        _checked(settings, text, {"hooks": {EVENT: [_group(command, "file")]}})
+        _verify(settings, text, {"hooks": {EVENT: [_group(command, "file")]}})
         replace(settings, text)
-        return _done(known, settings, "installed", command)
-    text, state = edited(settings.text, command, settings.path)
+        return _result(target, settings, "installed", command)
+    text, state = edit_settings(settings.text, command, settings.path)
     if state != "unchanged":
         replace(settings, text)
-    return _done(known, settings, state, command)
+    return _result(target, settings, state, command)
 
 
-def _done(host: Host, settings: SettingsFile, state: str, command: str = "") -> Installed:
+def _result(host: Host, settings: SettingsFile, state: str, command: str = "") -> InstallResult:
     note = host.note if state in ("installed", "updated") else ""
-    return Installed(host.name, settings.path, state, command, note)
+    return InstallResult(host.name, settings.path, state, command, note)
 
 
-def _group(command: str, made: str) -> dict[str, Any]:
-    marked = f"{command} # skillyard hook, made: {made}"
-    return {"hooks": [{"type": "command", "command": marked, "timeout": TIMEOUT_S}]}
+def _group(command: str, created: str) -> dict[str, Any]:
+    full_command = f"{command} # skillyard hook, made: {created}"
+    return {"hooks": [{"type": "command", "command": full_command, "timeout": TIMEOUT_S}]}
 
 
 def _document(command: str) -> str:
     return json.dumps({"hooks": {EVENT: [_group(command, "file")]}}, indent=2) + "\n"
 
 
-def edited(text: str, command: str, path: str = "") -> tuple[str, str]:
-    """Return the settings with the command in them, and what that did. Raises SettingsRefused."""
-    document = _parsed(text, path)
+def edit_settings(text: str, command: str, path: str = "") -> tuple[str, str]:
+    """Return the settings with the command added, and the state. Raises SettingsRefused."""
+    document = _parse(text, path)
     ours = list(_ours(document))
     if len(ours) == 1:
-        made = _made_by(ours[0]["command"])
-        wanted = _group(command, made)["hooks"][0]["command"]
-        if ours[0]["command"] == wanted:
+        created = _created_by(ours[0]["command"])
+        new_command = _group(command, created)["hooks"][0]["command"]
+        if ours[0]["command"] == new_command:
             return text, "unchanged"
-        return _recommanded(text, wanted, path), "updated"
-    if ours:  # by somebody's copying: one is enough
-        without, _ = _without(text, path)
-        return edited(without, command, path)[0], "updated"
-    return _with(text, document, command, path), "installed"
+        return _replace_command(text, new_command, path), "updated"
+    if ours:  # several entries of ours, made by copying: leave one
+        rest, _ = _remove_hook(text, path)
+        return edit_settings(rest, command, path)[0], "updated"
+    return _add_hook(text, document, command, path), "installed"
 
 
 def installed_commands(text: str, path: str = "") -> list[str]:
-    """Return the shell commands of ours that a settings text holds. Raises SettingsRefused."""
-    return [str(handler["command"]) for handler in _ours(_parsed(text, path))]
+    """Return our shell commands in a settings text. Raises SettingsRefused."""
+    return [str(handler["command"]) for handler in _ours(_parse(text, path))]
 
 
-def _parsed(text: str, path: str) -> dict[str, Any]:
-    """Return the document, whose places for hooks are what they should be."""
+def _parse(text: str, path: str) -> dict[str, Any]:
+    """Return the document, after checking the types of its ``hooks`` containers."""
     hint = "mend it by hand; nothing was changed"
     try:
         document = json.loads(text.removeprefix("\ufeff"), parse_constant=_no_json)
@@ -138,7 +145,7 @@ def _no_json(word: str) -> None:
 
 
 def _ours(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the handlers that carry our mark."""
+    """Yield the handlers with our mark."""
     for group in document.get("hooks", {}).get(EVENT, []):
         handlers = group.get("hooks") if isinstance(group, dict) else None
         for handler in handlers if isinstance(handlers, list) else ():
@@ -151,21 +158,21 @@ def _is_ours(handler: object) -> bool:
     return isinstance(command, str) and _MARK.search(command) is not None
 
 
-def _made_by(command: str) -> str:
-    found = _MARK.search(command)
-    return found.group(1) if found else "entry"
+def _created_by(command: str) -> str:
+    match = _MARK.search(command)
+    return match.group(1) if match else "entry"
 
 
 class _Place(NamedTuple):
-    """A container in the text and its parts."""
+    """A container in the text, and its parts."""
 
     part: js.Part
     parts: list[js.Part]
 
     def member(self, key: str) -> tuple[int, js.Part] | None:
-        """Return the last member of that key: the one that readers of JSON take."""
-        found = [(number, part) for number, part in enumerate(self.parts) if part.key == key]
-        return found[-1] if found else None
+        """Return the last member with that key, which is the one that JSON parsers use."""
+        members = [(number, part) for number, part in enumerate(self.parts) if part.key == key]
+        return members[-1] if members else None
 
 
 def _object(text: str, part: js.Part) -> _Place:
@@ -176,27 +183,27 @@ def _array(text: str, part: js.Part) -> _Place:
     return _Place(part, js.elements(text, part))
 
 
-def _with(text: str, document: dict[str, Any], command: str, path: str) -> str:
+def _add_hook(text: str, document: dict[str, Any], command: str, path: str) -> str:
     """Return the settings with a new entry at the end of the event's list."""
     top = _object(text, js.whole(text))
-    found = top.member("hooks")
-    if found is None:
+    member = top.member("hooks")
+    if member is None:
         value: Any = {EVENT: [_group(command, "hooks")]}
         new = js.insert(text, top.part, top.parts, _member("hooks", value, text, 1), 1)
-        return _checked(None, new, {**document, "hooks": value}, path)
-    hooks = _object(text, found[1])
+        return _verify(None, new, {**document, "hooks": value}, path)
+    hooks = _object(text, member[1])
     event = hooks.member(EVENT)
     if event is None:
         value = [_group(command, "event")]
         new = js.insert(text, hooks.part, hooks.parts, _member(EVENT, value, text, 2), 2)
         expected = {**document, "hooks": {**document["hooks"], EVENT: value}}
-        return _checked(None, new, expected, path)
-    listed = _array(text, event[1])
+        return _verify(None, new, expected, path)
+    groups = _array(text, event[1])
     group = _group(command, "entry")
-    new = js.insert(text, listed.part, listed.parts, _json(group, text, 3), 3)
+    new = js.insert(text, groups.part, groups.parts, _json(group, text, 3), 3)
     value = [*document["hooks"][EVENT], group]
     expected = {**document, "hooks": {**document["hooks"], EVENT: value}}
-    return _checked(None, new, expected, path)
+    return _verify(None, new, expected, path)
 
 
 def _member(key: str, value: Any, text: str, depth: int) -> str:
@@ -204,15 +211,15 @@ def _member(key: str, value: Any, text: str, depth: int) -> str:
 
 
 def _json(value: Any, text: str, depth: int) -> str:
-    """Return a value as it looks in this text: on one line where the text is one line."""
+    """Return a value formatted like the text: on one line if the text is a single line."""
     if "\n" not in text.strip():
         return json.dumps(value)
     end, unit = ("\r\n" if "\r\n" in text else "\n"), js.unit(text)
     return json.dumps(value, indent=unit).replace("\n", end + unit * depth)
 
 
-def _checked(settings: SettingsFile | None, text: str, expected: Any, path: str = "") -> str:
-    """Return the text when it reads as what was meant; else nothing must be written."""
+def _verify(settings: SettingsFile | None, text: str, expected: Any, path: str = "") -> str:
+    """Return the text if it parses to the expected document. Raises SettingsRefused."""
     if json.loads(text.removeprefix("\ufeff")) != expected:
         where = settings.path if settings is not None else path
         hint = "a key may stand in it twice; mend it by hand; nothing was changed"
@@ -221,16 +228,16 @@ def _checked(settings: SettingsFile | None, text: str, expected: Any, path: str 
 
 
 def _handlers(text: str) -> Iterator[tuple[_Place, _Place, int, _Place, int]]:
-    """Yield (hooks, list, number of the group, its handlers, number of ours), last first."""
+    """Yield (hooks, list, index of the group, its handlers, index of ours), last first."""
     top = _object(text, js.whole(text))
-    found = top.member("hooks")
-    hooks = None if found is None else _object(text, found[1])
+    member = top.member("hooks")
+    hooks = None if member is None else _object(text, member[1])
     event = None if hooks is None else hooks.member(EVENT)
     if hooks is None or event is None:
         return
-    listed = _array(text, event[1])
-    for number in reversed(range(len(listed.parts))):
-        part = listed.parts[number]
+    groups = _array(text, event[1])
+    for number in reversed(range(len(groups.parts))):
+        part = groups.parts[number]
         inner = _object(text, part).member("hooks") if text[part.value] == "{" else None
         if inner is None or text[inner[1].value] != "[":
             continue
@@ -238,55 +245,55 @@ def _handlers(text: str) -> Iterator[tuple[_Place, _Place, int, _Place, int]]:
         for place in reversed(range(len(handlers.parts))):
             own = handlers.parts[place]
             if _is_ours(json.loads(text[own.value : own.end])):
-                yield hooks, listed, number, handlers, place
+                yield hooks, groups, number, handlers, place
 
 
-def _recommanded(text: str, command: str, path: str) -> str:
-    """Return the settings with another command in our one handler."""
+def _replace_command(text: str, command: str, path: str) -> str:
+    """Return the settings with another command in our handler."""
     for _, _, _, handlers, place in _handlers(text):
-        found = _object(text, handlers.parts[place]).member("command")
-        if found is not None:
-            part = found[1]
+        member = _object(text, handlers.parts[place]).member("command")
+        if member is not None:
+            part = member[1]
             return text[: part.value] + json.dumps(command) + text[part.end :]
     raise SettingsRefused("the hook cannot be found in it", path=path, hint="mend it by hand")
 
 
-def _without(text: str, path: str) -> tuple[str, str | None]:
-    """Return the settings without the hook, and what was made for it (None: it is not there).
+def _remove_hook(text: str, path: str) -> tuple[str, str | None]:
+    """Return the settings without the hook, and what was created for it (None: no hook is there).
 
-    What was made for it and holds nothing else by now goes with it.
+    Containers that were created for the hook and are empty now are removed too.
     """
-    made: str | None = None
+    created: str | None = None
     while True:
-        found = next(_handlers(text), None)
-        if found is None:
-            return text, made
-        hooks, listed, number, handlers, place = found
+        handler = next(_handlers(text), None)
+        if handler is None:
+            return text, created
+        hooks, groups, number, handlers, place = handler
         own = handlers.parts[place]
-        made = _made_by(json.loads(text[own.value : own.end])["command"])
-        text = _taken_out(text, hooks, listed, number, handlers, place, made)
-        _parsed(text, path)
+        created = _created_by(json.loads(text[own.value : own.end])["command"])
+        text = _remove_entry(text, hooks, groups, number, handlers, place, created)
+        _parse(text, path)
 
 
-def _taken_out(
+def _remove_entry(
     text: str,
     hooks: _Place,
-    listed: _Place,
+    groups: _Place,
     number: int,
     handlers: _Place,
     place: int,
-    made: str,
+    created: str,
 ) -> str:
     if len(handlers.parts) > 1:
         return js.remove(text, handlers.part, handlers.parts, place)
-    group = _object(text, listed.parts[number])
+    group = _object(text, groups.parts[number])
     if len(group.parts) > 1 and not _only_ours(group):
         return js.remove(text, handlers.part, handlers.parts, place)
-    if len(listed.parts) > 1 or made == "entry":
-        return js.remove(text, listed.part, listed.parts, number)
+    if len(groups.parts) > 1 or created == "entry":
+        return js.remove(text, groups.part, groups.parts, number)
     event = hooks.member(EVENT)
     assert event is not None
-    if len(hooks.parts) > 1 or made == "event":
+    if len(hooks.parts) > 1 or created == "event":
         return js.remove(text, hooks.part, hooks.parts, event[0])
     top = _object(text, js.whole(text))
     member = top.member("hooks")
@@ -295,22 +302,22 @@ def _taken_out(
 
 
 def _only_ours(group: _Place) -> bool:
-    """Return True when a group holds nothing that somebody might have put beside our handler."""
+    """Return True when a group has no members besides our handlers."""
     return all(part.key == "hooks" for part in group.parts)
 
 
-def uninstall(host: str, *, file: str | None = None) -> Installed:
-    """Take the hook out of a host's settings. Raises UnknownName, SettingsRefused."""
-    known = host_of(host)
-    settings = read_settings(file or known.settings())
+def uninstall(host: str, *, file: str | None = None) -> InstallResult:
+    """Remove the hook from a host's settings. Raises UnknownName, SettingsRefused."""
+    target = host_of(host)
+    settings = read_settings(file or target.settings())
     if settings.text is None:
-        return _done(known, settings, "absent")
-    _parsed(settings.text, settings.path)
-    text, made = _without(settings.text, settings.path)
-    if made is None:
-        return _done(known, settings, "absent")
-    if made == "file" and json.loads(text.removeprefix("\ufeff")) == {}:
+        return _result(target, settings, "absent")
+    _parse(settings.text, settings.path)
+    text, created = _remove_hook(settings.text, settings.path)
+    if created is None:
+        return _result(target, settings, "absent")
+    if created == "file" and json.loads(text.removeprefix("\ufeff")) == {}:
         delete(settings)
     else:
         replace(settings, text)
-    return _done(known, settings, "removed")
+    return _result(target, settings, "removed")

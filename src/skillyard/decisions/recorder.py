@@ -1,4 +1,4 @@
-"""Recording a decision where somebody wants it: as a line of the log, as a span."""
+"""Records a decision as a line of the log and as a span."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ def record(
     *,
     started_ns: int | None = None,
 ) -> None:
-    """Record one selection. Never raises: an answer does not fail because it cannot be logged.
+    """Record one selection. Never raises: a failing log must not fail the selection.
 
-    ``use`` is what it was for (``select``, ``inject``, ``hook``), ``bounds`` the floor and the
-    number that were applied, ``started_ns`` when the span begins, in nanoseconds since 1970.
+    ``use`` names the operation (``select``, ``inject``, ``hook``). ``bounds`` are the score floor
+    and the number of skills that applied. ``started_ns`` is the start of the span, in nanoseconds
+    since 1970.
     """
     try:
         text = os.environ.get(LOG_TEXT, "").lower() in ("1", "true", "yes", "on")
@@ -44,7 +45,7 @@ def record(
         path = os.environ.get(LOG)
         if path:
             append_line(path, dumps(shape, separators=(",", ":")))
-    except Exception as error:  # noqa: BLE001 - see above
+    except Exception as error:  # noqa: BLE001 - a failing log must not fail the selection
         import logging
 
         what = error.strerror if isinstance(error, OSError) else type(error).__name__

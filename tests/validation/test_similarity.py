@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.validation import similar
-from skillyard.validation.similar import MIN_WORDS, Pair, near_pairs, words
+from skillyard.validation import similarity
+from skillyard.validation.similarity import MIN_WORDS, Pair, near_pairs, words
 from tests.property.strategies import many
 
 _WORDS = st.frozensets(st.sampled_from([f"w{number}" for number in range(14)]), max_size=9)
@@ -54,7 +54,7 @@ def test_no_set_is_compared_with_more_than_the_bound() -> None:
     shared = [f"common{number}" for number in range(6)]
     sets = [Counting([*shared, f"own{number}", f"mine{number}"]) for number in range(400)]
     near_pairs(sets, 0.5)
-    assert 0 < compared <= similar.MAX_COMPARED * len(sets)
+    assert 0 < compared <= similarity.MAX_COMPARED * len(sets)
 
 
 def test_many_identical_sets_cost_a_look_up_each() -> None:

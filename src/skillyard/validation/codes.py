@@ -1,7 +1,7 @@
-"""Every diagnostic code with its title, source and hint: the rules', and those of reading.
+"""The table of all diagnostic codes, with title, source and hint.
 
-``RULES`` is what the reference page of error codes is made from. A test holds it equal to the
-codes that the source text emits, both ways.
+It contains the codes of the rules and those of reading. The reference page of error codes is
+generated from ``RULES``. A test checks that ``RULES`` lists exactly the codes in the sources.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ CHECKS: tuple[Rule, ...] = (
     *body.CHECKS,
     *text_form.CHECKS,
 )
-"""Every rule over one file, in the order in which they are tried."""
+"""The rules over one file, in the order in which they run."""
 
 
 class RuleText(NamedTuple):
-    """What a code means."""
+    """The description of a code."""
 
     title: str
     source: str
     hint: str
     severities: Mapping[str, str]
-    """Profile name -> severity; for codes of reading the mildest one that is reported."""
+    """Profile name -> severity. For codes of reading it is the lowest reported severity."""
 
 
 _INDEX = "design: the index"
@@ -221,7 +221,7 @@ _LIST_FIELDS = (
 
 
 def _typed() -> dict[str, tuple[str, str, str]]:
-    """Return the texts of the codes that reading makes from a field's name."""
+    """Return the texts of the codes that contain the name of a field."""
     texts = {
         f"{field}_not_string": (f"The field {field} is not text", _TYPES, "write it on one line")
         for field in _TEXT_FIELDS

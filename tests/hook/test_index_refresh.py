@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.hook.approving import approve_project
+from skillyard.hook.approval import approve_project
+from skillyard.hook.index_refresh import bring_up_to_date
 from skillyard.hook.library import library_place
-from skillyard.hook.refreshing import bring_up_to_date
 from skillyard.index.copying import begin_with
 from skillyard.index.indexed import current, open_place
 from skillyard.index.place import Place, index_folder

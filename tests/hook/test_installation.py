@@ -15,8 +15,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from skillyard.hook import installing
-from skillyard.hook.installing import _without, command_of, edited, install, uninstall
+from skillyard.hook import installation
+from skillyard.hook.installation import _remove_hook, command_of, edit_settings, install, uninstall
 from skillyard.hook.settings_file import SettingsRefused, read_settings, replace
 from tests.shared_data import PACKAGES
 
@@ -88,14 +88,14 @@ def commands(text: str) -> list[str]:
 
 @given(documents())
 def test_taking_it_out_leaves_the_very_bytes_that_were_there(text: str) -> None:
-    with_it, state = edited(text, COMMAND)
+    with_it, state = edit_settings(text, COMMAND)
     assert state == "installed"
-    assert _without(with_it, "")[0] == text
+    assert _remove_hook(with_it, "")[0] == text
 
 
 @given(documents())
 def test_everything_else_stays_and_a_second_time_changes_nothing(text: str) -> None:
-    with_it, _ = edited(text, COMMAND)
+    with_it, _ = edit_settings(text, COMMAND)
     before, after = parsed(text), parsed(with_it)
     listed = after["hooks"][EVENT]
     assert listed[:-1] == before.get("hooks", {}).get(EVENT, [])
@@ -107,7 +107,7 @@ def test_everything_else_stays_and_a_second_time_changes_nothing(text: str) -> N
     assert {k: after[k] for k in before if k != "hooks"} == {
         k: before[k] for k in before if k != "hooks"
     }
-    assert edited(with_it, COMMAND) == (with_it, "unchanged")
+    assert edit_settings(with_it, COMMAND) == (with_it, "unchanged")
 
 
 @given(documents(), st.text())
@@ -115,20 +115,20 @@ def test_another_command_takes_the_place_of_the_first_and_comes_out_as_clean(
     text: str, other: str
 ) -> None:
     assume(other != COMMAND)
-    with_it, state = edited(edited(text, COMMAND)[0], other)
+    with_it, state = edit_settings(edit_settings(text, COMMAND)[0], other)
     assert state == "updated"
     assert len(commands(with_it)) == 1
-    assert _without(with_it, "")[0] == text
+    assert _remove_hook(with_it, "")[0] == text
 
 
 @given(documents(), st.integers(0, 3))
 def test_what_others_add_afterwards_stays_when_it_comes_out(text: str, place: int) -> None:
-    document = parsed(edited(text, COMMAND)[0])
+    document = parsed(edit_settings(text, COMMAND)[0])
     theirs = {"hooks": [{"type": "command", "command": "theirs"}]}
     document["hooks"][EVENT].insert(place, theirs)
     document["hooks"].setdefault("Stop", [])
     document["more"] = 1
-    left = parsed(_without(json.dumps(document, indent=2), "")[0])
+    left = parsed(_remove_hook(json.dumps(document, indent=2), "")[0])
     assert theirs in left["hooks"][EVENT]
     assert "Stop" in left["hooks"]
     assert left["more"] == 1
@@ -318,7 +318,7 @@ def test_when_any_step_fails_the_file_is_the_old_or_the_new_one(
 KILLED = """
 import os, sys
 from skillyard.hook import settings_file
-from skillyard.hook.installing import install
+from skillyard.hook.installation import install
 at = int(sys.argv[2])
 count = 0
 def dying(real):
@@ -366,4 +366,4 @@ def test_the_command_is_quoted_for_the_shell(monkeypatch: pytest.MonkeyPatch) ->
     assert command == (
         "'/a dir/it'\"'\"'s/python' -P -m skillyard hook codex --root '/x y' || exit 0"
     )
-    assert installing.TIMEOUT_S >= 1
+    assert installation.TIMEOUT_S >= 1
