@@ -10,8 +10,8 @@ from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import Scaffolded
-    from skillyard.evals.layers.planning import Plan
-    from skillyard.evals.layers.running import Evaluated
+    from skillyard.evals.layers.plan import Plan
+    from skillyard.evals.layers.runner import Evaluated
     from skillyard.usecases.eval_results import EvalBaselines, EvalCompared, RubricsChecked
     from skillyard.usecases.suggesting import Suggestions, WordAdvice
 

@@ -11,7 +11,7 @@ from skillyard.cli.source import load
 from skillyard.cli.stopping import stopping
 
 if TYPE_CHECKING:
-    from skillyard.evals.layers.running import Evaluated
+    from skillyard.evals.layers.runner import Evaluated
     from skillyard.usecases.evaluating import EvalOptions
 
 __all__ = [

@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.evals.cases.dataset import FILE_BYTES
-from skillyard.evals.cases.parsing import yaml_record
+from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import Located, Notes, Record
 from skillyard.evals.config_values import (
+    ORDERS,
     ActivationLimits,
     Config,
     ConfusionLimits,
@@ -34,6 +35,7 @@ from skillyard.evals.config_values import (
     SizeImpactLimits,
     Timeouts,
 )
+from skillyard.evals.models.factory import PROVIDERS
 from skillyard.formats.frontmatter import decode, unify_lines
 from skillyard.resources import read_file
 
@@ -53,9 +55,6 @@ __all__ = [
     "Timeouts",
     "read_config",
 ]
-
-PROVIDERS = ("anthropic", "openai")
-ORDERS = ("both", "single")
 
 
 def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diagnostic, ...]]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 __all__ = [
+    "ORDERS",
     "ActivationLimits",
     "Config",
     "ConfusionLimits",
@@ -23,6 +24,9 @@ __all__ = [
     "SizeImpactLimits",
     "Timeouts",
 ]
+
+ORDERS = ("both", "single")
+"""The values of ``judging.orders``."""
 
 
 @dataclass(frozen=True, slots=True)

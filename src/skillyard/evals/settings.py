@@ -12,13 +12,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.conditions.prompts import DEFAULT_ROLE
-from skillyard.evals.config_values import Config
-from skillyard.evals.keeping.results import EVAL_TYPES
-from skillyard.evals.models.describing import ADDRESSES, address_of, hostname
+from skillyard.evals.config_values import ORDERS, Config
+from skillyard.evals.models.parameters import ADDRESSES, address_of, hostname
+from skillyard.evals.storage.results import EVAL_TYPES
 
-__all__ = ["INDEXES", "ORDERS", "ROUTED", "RunSettings"]
+__all__ = ["INDEXES", "ROUTED", "RunSettings"]
 
-ORDERS = ("both", "single")
 INDEXES = ("group", "library")
 """What a router of L4 is shown: the skills of the group, or all of them."""
 ROUTED = ("activation", "confusion")

@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
 from skillyard.evals.config import Config, read_config
-from skillyard.evals.keeping.entries import Entries
-from skillyard.evals.keeping.events import START, read_events, started
 from skillyard.evals.layers.datasets import BadCases, Pairs, Places, Routes, prepare
-from skillyard.evals.layers.planning import Plan, plan
-from skillyard.evals.layers.running import Evaluated, Step, execute, moment
+from skillyard.evals.layers.plan import Plan, plan
+from skillyard.evals.layers.runner import Evaluated, Step, execute, moment
 from skillyard.evals.layers.session import Session
-from skillyard.evals.models.describing import Described
+from skillyard.evals.models.parameters import Described
 from skillyard.evals.models.prices import Price, price
 from skillyard.evals.models.protocol import ChatModel, ModelFailed
 from skillyard.evals.settings import ROUTED, RunSettings
+from skillyard.evals.storage.entries import Entries
+from skillyard.evals.storage.events import START, read_events, started
 from skillyard.text import clean_line, shorten
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
-    from skillyard.evals.models.calling import Calls
+    from skillyard.evals.models.calls import Calls
     from skillyard.usecases.suggesting import Suggestions
 
 __all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run", "eval_suggest"]
@@ -246,9 +246,9 @@ def _calls(
     at_end: ExitStack,
 ) -> Calls:
     """Open the models; ``at_end`` closes their connections."""
-    from skillyard.evals.models.calling import Calls, Retry
+    from skillyard.evals.models.calls import Calls, Retry
+    from skillyard.evals.models.factory import open_model
     from skillyard.evals.models.ledger import Ledger, require_prices
-    from skillyard.evals.models.opening import open_model
 
     settings, config = ready.settings, ready.config
     require_prices(settings.max_cost, settings.max_calls if ready.calls_capped else None, prices)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
-from skillyard.evals.retrieval.comparing import MEASURES, Compared, compare, interval, per_query
+from skillyard.evals.retrieval.comparison import MEASURES, Compared, compare, interval, per_query
 from skillyard.evals.retrieval.measures import (
     BenchQuery,
     Progress,

@@ -13,9 +13,9 @@ from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import InvalidInput
 from skillyard.evals.cases.activation import read_activation
 from skillyard.evals.cases.candidates import read_candidates
-from skillyard.evals.cases.naming import find_name
 from skillyard.evals.cases.rubrics import read_rubrics
 from skillyard.evals.cases.scaffolding import scaffold
+from skillyard.evals.cases.skill_names import find_name
 from skillyard.evals.config import read_config
 from skillyard.skill import Skill, Triggers
 from tests.evals.cases.making import library, written

@@ -15,7 +15,7 @@ from skillyard.evals.layers.activation import (
     activation_artifacts,
     activation_summary,
 )
-from skillyard.evals.layers.routing import Routed
+from skillyard.evals.layers.router import Routed
 from tests.tables import for_each
 
 NAMES = ("a", "b", "c", "d")

@@ -11,7 +11,7 @@ from skillyard.evals.layers.confusion import (
     confusion_artifacts,
     confusion_summary,
 )
-from skillyard.evals.layers.routing import Routed
+from skillyard.evals.layers.router import Routed
 from tests.tables import for_each
 
 GROUPS = {"g": ("a", "b", "c")}

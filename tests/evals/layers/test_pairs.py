@@ -6,11 +6,11 @@ from pathlib import Path
 
 from skillyard.evals.conditions.prompts import effectiveness_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA
-from skillyard.evals.keeping.entries import Entries
 from skillyard.evals.layers.pair_cases import PairRules, PairUnit
 from skillyard.evals.layers.pairs import PairRun
 from skillyard.evals.layers.session import Session
-from skillyard.evals.models.describing import Described
+from skillyard.evals.models.parameters import Described
+from skillyard.evals.storage.entries import Entries
 
 RULES = PairRules("m", ("j",), 42, runs=2)
 PER_UNIT = 2 + 2 + 1

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.keeping.entries import Entries
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import ModelFailed, Reply, Request, Usage
+from skillyard.evals.storage.entries import Entries
 from tests.tables import for_each
 
 CRITERIA = (Criterion("right", 0.6, "It is right."), Criterion("short", 0.4, "It is short."))

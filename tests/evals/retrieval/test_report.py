@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from skillyard.evals.retrieval.comparing import compare
+from skillyard.evals.retrieval.comparison import compare
 from skillyard.evals.retrieval.measures import BenchQuery, Judged
 from skillyard.evals.retrieval.report import brier, reliability, render
 from skillyard.ranking.query import Query

@@ -13,9 +13,9 @@ import pytest
 from skillyard.errors import InvalidInput
 from skillyard.evals.conditions.prompts import effectiveness_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
-from skillyard.evals.judging.prompt import judge_prompt
-from skillyard.evals.judging.verdicts import verdict
-from skillyard.evals.layers.routing import _ASK_SYSTEM, _ASK_USER, _CHOSEN, _ROUTED, _SYSTEM
+from skillyard.evals.judgement.prompt import judge_prompt
+from skillyard.evals.judgement.verdicts import verdict
+from skillyard.evals.layers.router import _ASK_SYSTEM, _ASK_USER, _CHOSEN, _ROUTED, _SYSTEM
 from skillyard.standin.fake_llm import BEHAVIOURS, FakeLlm
 from skillyard.standin.fake_llm.generating import generated
 from skillyard.standin.fake_llm.judging import judged, pair_of

@@ -10,9 +10,9 @@ from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic
 from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
 from skillyard.evals.cases.identity import Identities, case_id
-from skillyard.evals.cases.naming import check_prompt, known_skills
-from skillyard.evals.cases.parsing import json_lines
+from skillyard.evals.cases.parser import json_lines
 from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.skill_names import check_prompt, known_skills
 
 __all__ = ["ActivationCase", "read_activation"]
 

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
 from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
-from skillyard.evals.cases.naming import known_skill
-from skillyard.evals.cases.parsing import yaml_record
+from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import Located, Notes, Record
 from skillyard.evals.cases.rubrics import read_criteria, read_prompts
+from skillyard.evals.cases.skill_names import known_skill
+from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 
-__all__ = ["MAX_SIBLING_BYTES", "TIERS", "Candidate", "read_candidates"]
+__all__ = ["TIERS", "Candidate", "read_candidates"]
 
 TIERS = ("small", "medium", "large")
-MAX_SIBLING_BYTES = 10_000
-"""Raw bytes of all siblings together, where a candidate names no other cap (fn-58.6)."""
 _MOST_SIBLING_BYTES = 10_000_000
 _FIELDS = (
     *("skill", "test_prompt", "test_prompts", "expected_tier", "siblings"),

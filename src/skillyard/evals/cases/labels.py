@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skillyard.errors import Diagnostic
 from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
-from skillyard.evals.cases.parsing import json_lines
+from skillyard.evals.cases.parser import json_lines
 from skillyard.evals.cases.records import Notes, Record
 
 __all__ = ["Label", "read_labels"]

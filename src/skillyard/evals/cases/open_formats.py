@@ -18,10 +18,10 @@ from skillyard.errors import Diagnostic, ResourceRefused, SkillError
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.cases.dataset import Dataset, SourceFile, joined, read_sources
 from skillyard.evals.cases.identity import Identities
-from skillyard.evals.cases.naming import check_prompt, known_skill
-from skillyard.evals.cases.parsing import json_items, json_root
+from skillyard.evals.cases.parser import json_items, json_root
 from skillyard.evals.cases.records import TEXT_CHARS, Located, Notes, Record
 from skillyard.evals.cases.rubrics import Rubric
+from skillyard.evals.cases.skill_names import check_prompt, known_skill
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from skillyard.formats.frontmatter import decode
 from skillyard.resources import list_resources, read_resource

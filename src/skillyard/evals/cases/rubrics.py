@@ -9,9 +9,9 @@ from math import fsum
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic
 from skillyard.evals.cases.dataset import Dataset, SourceFile, files_of, joined, read_sources
-from skillyard.evals.cases.naming import check_prompt, known_skill
-from skillyard.evals.cases.parsing import yaml_record
+from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.skill_names import check_prompt, known_skill
 from skillyard.evals.criteria import Criterion
 
 __all__ = ["Rubric", "read_criteria", "read_prompts", "read_rubrics"]

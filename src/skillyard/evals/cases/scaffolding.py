@@ -16,8 +16,9 @@ from typing import NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput, ResourceRefused
 from skillyard.evals.cases.activation import read_activation
-from skillyard.evals.cases.candidates import MAX_SIBLING_BYTES, read_candidates
-from skillyard.evals.cases.naming import find_name
+from skillyard.evals.cases.candidates import read_candidates
+from skillyard.evals.cases.skill_names import find_name
+from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
 from skillyard.evals.conditions.sizes import tier
 from skillyard.evals.config_values import Paths
 from skillyard.evals.criteria import DEFAULT_CRITERIA

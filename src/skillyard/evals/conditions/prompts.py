@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from skillyard.evals.conditions.document import take_apart
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES, Sibling, Siblings, read_siblings
 from skillyard.evals.conditions.sizes import CHARS_PER_TOKEN, Size, size_of, tier
-from skillyard.evals.conditions.summary import extract_summary
+from skillyard.evals.conditions.summaries import extract_summary
 from skillyard.text import clean_line
 
 __all__ = ["DEFAULT_ROLE", "Arm", "Arms", "effectiveness_arms", "frame", "size_impact_arms"]

@@ -20,7 +20,7 @@ from skillyard.skill import Skill
 __all__ = ["MAX_SIBLING_BYTES", "Sibling", "Siblings", "read_siblings"]
 
 MAX_SIBLING_BYTES = 10_000
-"""Raw bytes of all siblings together, where a candidate says nothing else."""
+"""Default limit for the raw bytes of all siblings together (fn-58.6)."""
 STOP_AT_BYTES = 100
 """With this little left nothing more is read: a scrap of a file tells a model nothing."""
 _DEEPEST = 2  # a folder and a file: `references/details.md`

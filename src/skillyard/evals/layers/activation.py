@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.layers.routing import Routed, Router
-from skillyard.evals.layers.scheduling import Job
+from skillyard.evals.layers.router import Routed, Router
+from skillyard.evals.layers.routing_run import RoutingRun, RoutingTask, result_fields, rounded
 from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
 
 __all__ = ["ActivationRun", "activation_artifacts", "activation_summary"]
@@ -19,11 +19,10 @@ __all__ = ["ActivationRun", "activation_artifacts", "activation_summary"]
 OVERALL = "_overall"
 CURVE_POINTS = 200
 """Most thresholds of a curve: as many as a plot can show."""
-_DIGITS = 6
 
 
-class ActivationRun:
-    """The jobs of a run, and its cases once they have ended; runs go outermost."""
+class ActivationRun(RoutingRun):
+    """The run of activation cases over one router."""
 
     def __init__(
         self,
@@ -33,35 +32,15 @@ class ActivationRun:
         runs: int = 1,
         on_case: Callable[[dict[str, Any]], None] = lambda case: None,
     ) -> None:
-        self._cases = cases
-        self._router = router
-        self._runs = runs
-        self._on_case = on_case
-        self._made: dict[tuple[int, int], dict[str, Any]] = {}
-
-    def jobs(self) -> list[Job]:
-        """Return the work, in the order in which it should begin."""
-        return [
-            Job(partial(self._route, place, run))
-            for run in range(self._runs)
-            for place in range(len(self._cases))
+        tasks = [
+            RoutingTask(partial(_head, case), partial(_routed, case, router)) for case in cases
         ]
+        super().__init__(tasks, runs=runs, on_case=on_case)
 
-    def cases(self, skipped: str) -> list[dict[str, Any]]:
-        """Return every case; one that was not asked says why: ``skipped``."""
-        return [
-            self._made.get((run, place)) or {**_head(case, run), "skipped": skipped}
-            for run in range(self._runs)
-            for place, case in enumerate(self._cases)
-        ]
 
-    def _route(self, place: int, run: int) -> None:
-        case = self._cases[place]
-        candidates = tuple(dict.fromkeys((*case.expected_skills, *case.acceptable_skills)))
-        routed = self._router.route(case.user_prompt, candidates, run)
-        made = {**_head(case, run), **_outcome(case, routed)}
-        self._made[run, place] = made
-        self._on_case(made)
+def _routed(case: ActivationCase, router: Router, run: int) -> dict[str, Any]:
+    candidates = tuple(dict.fromkeys((*case.expected_skills, *case.acceptable_skills)))
+    return _outcome(case, router.route(case.user_prompt, candidates, run))
 
 
 def _head(case: ActivationCase, run: int) -> dict[str, Any]:
@@ -93,20 +72,8 @@ def _head(case: ActivationCase, run: int) -> dict[str, Any]:
 
 
 def _outcome(case: ActivationCase, routed: Routed) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "picked": list(routed.picked),
-        "dropped": list(routed.dropped),
-        "fallback": routed.fallback,
-        "confidence": routed.confidence,
-        "best": routed.best,
-        "cost": routed.cost,
-        "generations": list(routed.generations),
-        "input_tokens": routed.input_tokens,
-    }
-    if routed.error:
-        kind = "missing" if routed.missing else "generation_error"
-        return {**told, "errors": [{"kind": kind, "message": routed.error}]}
-    return {**told, **_scored(case, routed)}
+    fields = {**result_fields(routed), "best": routed.best}
+    return fields if routed.error else {**fields, **_scored(case, routed)}
 
 
 def _scored(case: ActivationCase, routed: Routed) -> dict[str, Any]:
@@ -139,9 +106,9 @@ def _figures(passed: bool, precision: float, recall: float, exact: bool) -> dict
     both = precision + recall
     return {
         "passed": passed,
-        "precision": round(precision, _DIGITS),
-        "recall": round(recall, _DIGITS),
-        "f1": round(2 * precision * recall / both, _DIGITS) if both else 0.0,
+        "precision": rounded(precision),
+        "recall": rounded(recall),
+        "f1": rounded(2 * precision * recall / both) if both else 0.0,
         "exact": exact,
     }
 
@@ -174,8 +141,8 @@ def _overall(groups: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     negatives = [group for group in groups if not group[0]["should_activate"]]
     f1 = [_mean(group, "f1") for group in groups]
     return {
-        "mean": _rounded(mean_of(f1) if f1 else None),
-        "stddev": _rounded(spread_of(f1)),
+        "mean": rounded(mean_of(f1)) if f1 else None,
+        "stddev": rounded(spread_of(f1)),
         "n": len(groups),
         "precision": _over(positives, "precision"),
         "recall": _over(positives, "recall"),
@@ -203,8 +170,8 @@ def _for_skill(
     wrong = [mean_of([float(skill in case["picked"]) for case in group]) for group in others]
     f1 = [_mean(group, "f1") for group in expecting]
     return {
-        "mean": _rounded(mean_of(f1) if f1 else None),
-        "stddev": _rounded(spread_of(f1)),
+        "mean": rounded(mean_of(f1)) if f1 else None,
+        "stddev": rounded(spread_of(f1)),
         "n": len(expecting),
         **_rate("tpr", found),
         **_rate("fpr", wrong),
@@ -262,9 +229,9 @@ def _point(
     fires = len(fired) + wrong
     return {
         "threshold": threshold,
-        "recall": round(right / len(positives), _DIGITS) if positives else None,
-        "fpr": round(wrong / len(negatives), _DIGITS) if negatives else None,
-        "precision": round(right / fires, _DIGITS) if fires else None,
+        "recall": rounded(right / len(positives)) if positives else None,
+        "fpr": rounded(wrong / len(negatives)) if negatives else None,
+        "precision": rounded(right / fires) if fires else None,
     }
 
 
@@ -273,7 +240,7 @@ def _mean(group: Sequence[Mapping[str, Any]], field: str) -> float:
 
 
 def _over(groups: Sequence[Sequence[Mapping[str, Any]]], field: str) -> float | None:
-    return _rounded(mean_of([_mean(group, field) for group in groups])) if groups else None
+    return rounded(mean_of([_mean(group, field) for group in groups])) if groups else None
 
 
 def _rate(name: str, values: Sequence[float]) -> dict[str, float | None]:
@@ -282,11 +249,7 @@ def _rate(name: str, values: Sequence[float]) -> dict[str, float | None]:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
     low, high = wilson(round(sum(values)), len(values))
     return {
-        name: _rounded(mean_of(values)),
-        f"{name}_low": _rounded(low),
-        f"{name}_high": _rounded(high),
+        name: rounded(mean_of(values)),
+        f"{name}_low": rounded(low),
+        f"{name}_high": rounded(high),
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)

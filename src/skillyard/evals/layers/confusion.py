@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from skillyard.evals.cases.confusion import ConfusionCase
-from skillyard.evals.layers.routing import Routed, Router
-from skillyard.evals.layers.scheduling import Job
+from skillyard.evals.layers.router import Routed, Router
+from skillyard.evals.layers.routing_run import RoutingRun, RoutingTask, result_fields, rounded
 from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
 
 __all__ = ["ConfusionRun", "Findings", "confusion_artifacts", "confusion_summary"]
@@ -20,13 +20,12 @@ ODD_SHARE = 0.2
 """Multiple picks, or none, are a finding from this share of a group's requests on."""
 RIVALS = 2
 """A skill discriminates badly when so many others get at least as many of its requests."""
-_DIGITS = 6
 
 
-class ConfusionRun:
-    """The jobs of a run, and its cases once they have ended; runs go outermost.
+class ConfusionRun(RoutingRun):
+    """The run of confusion cases.
 
-    ``routers`` gives each group its router. A negative without a group is asked of every group.
+    ``routers`` has the router of each group. A negative without a group is routed in every group.
     """
 
     def __init__(
@@ -38,38 +37,21 @@ class ConfusionRun:
         runs: int = 1,
         on_case: Callable[[dict[str, Any]], None] = lambda case: None,
     ) -> None:
-        self._asked = [
-            (case, group) for case in cases for group in ([case.group] if case.group else groups)
+        tasks = [
+            RoutingTask(
+                partial(_head, case, group),
+                partial(_routed, case, groups[group], routers[group]),
+            )
+            for case in cases
+            for group in ([case.group] if case.group else groups)
         ]
-        self._groups = groups
-        self._routers = routers
-        self._runs = runs
-        self._on_case = on_case
-        self._made: dict[tuple[int, int], dict[str, Any]] = {}
+        super().__init__(tasks, runs=runs, on_case=on_case)
 
-    def jobs(self) -> list[Job]:
-        """Return the work, in the order in which it should begin."""
-        return [
-            Job(partial(self._route, place, run))
-            for run in range(self._runs)
-            for place in range(len(self._asked))
-        ]
 
-    def cases(self, skipped: str) -> list[dict[str, Any]]:
-        """Return every case; one that was not asked says why: ``skipped``."""
-        return [
-            self._made.get((run, place)) or {**_head(case, group, run), "skipped": skipped}
-            for run in range(self._runs)
-            for place, (case, group) in enumerate(self._asked)
-        ]
-
-    def _route(self, place: int, run: int) -> None:
-        case, group = self._asked[place]
-        members = self._groups[group]
-        routed = self._routers[group].route(case.user_prompt, members, run)
-        made = {**_head(case, group, run), **_outcome(case, members, routed)}
-        self._made[run, place] = made
-        self._on_case(made)
+def _routed(
+    case: ConfusionCase, members: tuple[str, ...], router: Router, run: int
+) -> dict[str, Any]:
+    return _outcome(case, members, router.route(case.user_prompt, members, run))
 
 
 def _head(case: ConfusionCase, group: str, run: int) -> dict[str, Any]:
@@ -95,26 +77,20 @@ def _head(case: ConfusionCase, group: str, run: int) -> dict[str, Any]:
 
 
 def _outcome(case: ConfusionCase, members: Sequence[str], routed: Routed) -> dict[str, Any]:
-    """Return what one choice means: the first pick is the prediction (evals.md §1.14)."""
-    told: dict[str, Any] = {
-        "picked": list(routed.picked),
-        "dropped": list(routed.dropped),
-        "predicted": routed.picked[0] if routed.picked else None,
-        "outside": [*(name for name in routed.picked if name not in members), *routed.dropped],
-        "confidence": routed.confidence,
-        "fallback": routed.fallback,
-        "cost": routed.cost,
-        "generations": list(routed.generations),
-        "input_tokens": routed.input_tokens,
+    """Return the result of one choice. The first pick is the prediction (evals.md §1.14)."""
+    predicted = routed.picked[0] if routed.picked else None
+    inside = [name for name in routed.picked if name in members]
+    outside = [name for name in routed.picked if name not in members]
+    fields = {
+        **result_fields(routed),
+        "predicted": predicted,
+        "outside": [*outside, *routed.dropped],
     }
     if routed.error:
-        kind = "missing" if routed.missing else "generation_error"
-        return {**told, "errors": [{"kind": kind, "message": routed.error}]}
+        return fields
     if case.expected_skill is None:
-        inside = [name for name in routed.picked if name in members]
-        return {**told, "passed": not inside and not routed.unread}
-    right = (case.expected_skill, *case.acceptable_skills)
-    return {**told, "passed": told["predicted"] in right}
+        return {**fields, "passed": not inside and not routed.unread}
+    return {**fields, "passed": predicted in (case.expected_skill, *case.acceptable_skills)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +128,12 @@ def confusion_summary(
         passed = _by_request(group.cases)
         low, high = wilson(round(sum(passed)), len(passed))
         summary[group.name] = {
-            "mean": _rounded(mean_of(passed)) if passed else None,
-            "stddev": _rounded(spread_of(passed)),
+            "mean": rounded(mean_of(passed)) if passed else None,
+            "stddev": rounded(spread_of(passed)),
             "n": len(passed),
-            "accuracy": _rounded(mean_of(passed)) if passed else None,
-            "low": _rounded(low) if passed else None,
-            "high": _rounded(high) if passed else None,
+            "accuracy": rounded(mean_of(passed)) if passed else None,
+            "low": rounded(low) if passed else None,
+            "high": rounded(high) if passed else None,
             "cross_activation": {skill: _cross(group, skill) for skill in group.skills},
             "requests": {skill: len(_by_request(group.row(skill))) for skill in group.skills},
             **_odd_counts(group),
@@ -179,7 +155,7 @@ def _cross(group: _Group, skill: str) -> float | None:
     if not row:
         return None
     others = sum(case["predicted"] in group.skills and case["predicted"] != skill for case in row)
-    return _rounded(others / len(row))
+    return rounded(others / len(row))
 
 
 def _odd_counts(group: _Group) -> dict[str, int]:
@@ -223,9 +199,9 @@ def _negatives(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     low, high = wilson(round(len(passed) - sum(passed)), len(passed))
     return {
         "n": len(passed),
-        "fired": _rounded(1 - mean_of(passed)) if passed else None,
-        "low": _rounded(low) if passed else None,
-        "high": _rounded(high) if passed else None,
+        "fired": rounded(1 - mean_of(passed)) if passed else None,
+        "low": rounded(low) if passed else None,
+        "high": rounded(high) if passed else None,
     }
 
 
@@ -300,7 +276,3 @@ class Findings:
             "message": message,
             "skills": list(skills),
         }
-
-
-def _rounded(value: float) -> float:
-    return round(value, _DIGITS)

@@ -22,11 +22,11 @@ from skillyard.evals.cases.open_formats import (
 )
 from skillyard.evals.cases.rubrics import Rubric, read_rubrics
 from skillyard.evals.cases.sampling import sample, sample_activation
-from skillyard.evals.keeping.keys import text_digest
-from skillyard.evals.layers.indexed import routed_skills
 from skillyard.evals.layers.pair_cases import PairUnit
+from skillyard.evals.layers.router import routed_skills
 from skillyard.evals.layers.units import Tested, effectiveness_units, size_impact_units
 from skillyard.evals.settings import RunSettings
+from skillyard.evals.storage.keys import text_digest
 
 __all__ = ["BadCases", "Pairs", "Places", "Routes", "prepare"]
 

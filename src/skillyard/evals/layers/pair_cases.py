@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from skillyard.evals.conditions.prompts import Arm
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judging.assignment import Assignment, assignment, both_orders
-from skillyard.evals.judging.remap import OneOrder, breakdown, merge, one_order
-from skillyard.evals.judging.verdicts import BadVerdict, Verdict, verdict
+from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
+from skillyard.evals.judgement.remap import OneOrder, breakdown, merge, one_order
+from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, verdict
 from skillyard.evals.layers.session import Answer, Judged
 
-__all__ = ["Judgements", "PairRules", "PairUnit", "case_head", "closed_case", "orders_of", "unfit"]
+if TYPE_CHECKING:
+    from skillyard.evals.settings import RunSettings
+
+__all__ = [
+    "Judgements",
+    "PairRules",
+    "PairUnit",
+    "case_head",
+    "closed_case",
+    "orders_of",
+    "rules_of",
+    "unfit",
+]
 
 Judgements = Mapping[tuple[str, str], Judged]
 """By judge model and the condition that stood in slot A."""
@@ -54,6 +66,20 @@ class PairRules:
     temperature: float = 0.0
     tie_band: float = 0.0
     """Differences up to this are ties (points on the scale of 1 to 5)."""
+
+
+def rules_of(settings: RunSettings) -> PairRules:
+    """Return what is the same for every pair of a run."""
+    return PairRules(
+        settings.model,
+        settings.judge_models,
+        settings.seed,
+        settings.orders,
+        settings.runs,
+        settings.max_tokens,
+        settings.temperature,
+        settings.tie_band,
+    )
 
 
 def orders_of(
@@ -236,23 +262,10 @@ def _read(
 
 def _merged(results: Sequence[OneOrder]) -> dict[str, Any]:
     if len(results) == 1:
-        only = results[0]
-        return {
-            "scores": only.scores,
-            "improvement": only.improvement,
-            "winner": only.winner,
-            "judge_winner": only.judge_winner,
-            "judge_agrees": only.judge_agrees,
-        }
-    both = merge(results[0], results[1])
-    return {
-        "scores": both.scores,
-        "improvement": both.improvement,
-        "winner": both.winner,
-        "judge_winner": both.judge_winner,
-        "judge_agrees": both.judge_agrees,
-        "position_consistent": both.position_consistent,
-    }
+        return asdict(results[0])
+    fields = asdict(merge(results[0], results[1]))
+    del fields["order_winners"]  # each order of a case has its own winner
+    return fields
 
 
 def _other(found: Sequence[_Read]) -> dict[str, Any]:
@@ -265,12 +278,7 @@ def _other(found: Sequence[_Read]) -> dict[str, Any]:
 
 
 def _size(arm: Arm) -> dict[str, Any]:
-    return {
-        "bytes": arm.size.bytes,
-        "tokens_estimated": arm.size.tokens_estimated,
-        "method": arm.size.method,
-        "raw_bytes": arm.raw.bytes,
-    }
+    return {**asdict(arm.size), "raw_bytes": arm.raw.bytes}
 
 
 def _error(kind: str, message: str, raw: str = "") -> dict[str, Any]:

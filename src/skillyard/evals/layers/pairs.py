@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from skillyard.evals.judging.assignment import Assignment
-from skillyard.evals.keeping.entries import SHARED
+from skillyard.evals.judgement.assignment import Assignment
 from skillyard.evals.layers.pair_cases import (
     PairRules,
     PairUnit,
@@ -17,9 +16,10 @@ from skillyard.evals.layers.pair_cases import (
     orders_of,
     unfit,
 )
-from skillyard.evals.layers.scheduling import Job
+from skillyard.evals.layers.scheduler import Job
 from skillyard.evals.layers.session import Answer, Judged, Session
 from skillyard.evals.models.protocol import Request
+from skillyard.evals.storage.entries import SHARED
 
 __all__ = ["BASELINE", "PairRun", "folder_of", "request_of"]
 

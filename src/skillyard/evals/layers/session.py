@@ -9,17 +9,17 @@ from functools import partial
 from typing import Any
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judging.verdicts import BadVerdict, verdict
-from skillyard.evals.keeping.entries import (
+from skillyard.evals.judgement.verdicts import BadVerdict, verdict
+from skillyard.evals.models.prices import PriceOf, cost_of
+from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request
+from skillyard.evals.storage.entries import (
     GENERATION_SCHEMA,
     GENERATIONS,
     JUDGEMENT_SCHEMA,
     JUDGEMENTS,
     Entries,
 )
-from skillyard.evals.keeping.keys import generation_key, judgement_key
-from skillyard.evals.models.prices import PriceOf, cost_of
-from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request
+from skillyard.evals.storage.keys import generation_key, judgement_key
 
 __all__ = [
     "TRUNCATED",
@@ -181,8 +181,8 @@ class Session:
 
         Raises as :meth:`generate` does.
         """
-        from skillyard.evals.judging.judge import invoke_judge
-        from skillyard.evals.judging.prompt import PROMPT_VERSION
+        from skillyard.evals.judgement.judge import invoke_judge
+        from skillyard.evals.judgement.prompt import PROMPT_VERSION
 
         key = judgement_key(
             self.model, judge_model, PROMPT_VERSION, user_prompt, criteria, slots, run

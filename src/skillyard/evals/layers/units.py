@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from skillyard.catalog import Catalog
@@ -18,8 +18,8 @@ from skillyard.evals.conditions.prompts import (
     size_impact_arms,
 )
 from skillyard.evals.conditions.sizes import CHARS_PER_TOKEN, scale
-from skillyard.evals.keeping.keys import text_digest
 from skillyard.evals.layers.pair_cases import PairUnit
+from skillyard.evals.storage.keys import text_digest
 from skillyard.formats.frontmatter import decode
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.resources import read_file, skill_folder
@@ -61,12 +61,7 @@ class Tested:
             "refused_siblings": [list(each) for each in self.arms.refused_siblings],
             "left_out_siblings": list(self.arms.left_out_siblings),
             "conditions": {
-                name: {
-                    "bytes": arm.size.bytes,
-                    "tokens_estimated": arm.size.tokens_estimated,
-                    "method": arm.size.method,
-                    "raw_bytes": arm.raw.bytes,
-                }
+                name: {**asdict(arm.size), "raw_bytes": arm.raw.bytes}
                 for name, arm in self.arms.arms.items()
             },
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from skillyard.evals.models.adapting import (
+from skillyard.evals.models.adapter import (
     ask,
     attribute,
     count,
@@ -16,8 +16,8 @@ from skillyard.evals.models.adapting import (
     word,
 )
 from skillyard.evals.models.bounded_client import bounded_client
-from skillyard.evals.models.describing import ADDRESSES, anthropic_parameters
 from skillyard.evals.models.failures import missing_library
+from skillyard.evals.models.parameters import ADDRESSES, anthropic_parameters
 from skillyard.evals.models.profiles import Profile, check_profiles, profile_of
 from skillyard.evals.models.protocol import Reply, Request, Usage
 

@@ -13,7 +13,7 @@ from threading import Condition, Event
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.models.prices import Price
-from skillyard.evals.models.stopping import RunStopped
+from skillyard.evals.models.run_stop import RunStopped
 
 __all__ = ["Ledger", "Reservation", "require_prices"]
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.evals.keeping.results import EVAL_TYPES, latest, results_in
+from skillyard.evals.storage.results import EVAL_TYPES, latest, results_in
 from skillyard.writing import write_whole
 
 __all__ = ["BASELINE", "read_baseline", "save_baseline", "why_not_whole"]

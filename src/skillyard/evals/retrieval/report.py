@@ -7,7 +7,7 @@ from html import escape
 from math import isfinite
 from typing import NamedTuple
 
-from skillyard.evals.retrieval.comparing import MEASURES, Compared, interval, per_query
+from skillyard.evals.retrieval.comparison import MEASURES, Compared, interval, per_query
 from skillyard.evals.retrieval.measures import RIGHT, BenchQuery, Judged, measures
 
 __all__ = ["Reliability", "brier", "reliability", "render"]

@@ -1,0 +1,63 @@
+"""How far judges agree with each other, and the judge with people (evals.md §1.15)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.cases.labels import Label
+from skillyard.evals.judgement.remap import TIE
+from skillyard.evals.statistics.agreement import cohen_kappa, krippendorff_alpha
+
+__all__ = ["agreement_of"]
+
+
+def agreement_of(
+    cases: Iterable[Mapping[str, Any]], labels: Sequence[Label] = ()
+) -> dict[str, Any]:
+    """Return Krippendorff's alpha over judges, and Cohen's kappa with people's labels.
+
+    ``alpha`` is over the winners of judged pairs, as the ordered values first, tie, second;
+    ``judges`` and ``judged_by_all`` say how many there are. ``kappa`` is over the cases that were
+    labelled and judged (``labelled``). None where nothing can be said. Raises InvalidInput for a
+    label of a winner that its case does not have.
+    """
+    told = [case for case in cases if case.get("winner") is not None]
+    judged = [ratings for case in told if len(ratings := _ratings(case)) > 1]
+    alpha = krippendorff_alpha(judged)
+    ours, theirs = _labelled(told, labels)
+    kappa = cohen_kappa(ours, theirs)
+    return {
+        "alpha": None if alpha is None else round(alpha, 6),
+        "judges": max((len(ratings) for ratings in judged), default=1),
+        "judged_by_all": len(judged),
+        "kappa": None if kappa is None else round(kappa, 6),
+        "labelled": len(ours),
+    }
+
+
+def _ratings(case: Mapping[str, Any]) -> list[float]:
+    winners = [case["winner"]]
+    winners += [found["winner"] for found in case["more_judges"].values() if "winner" in found]
+    places = {case["condition_a"]: -1.0, TIE: 0.0, case["condition_b"]: 1.0}
+    return [places[winner] for winner in winners]
+
+
+def _labelled(
+    cases: Sequence[Mapping[str, Any]], labels: Sequence[Label]
+) -> tuple[list[str], list[str]]:
+    by_id = {case["id"]: case for case in cases}
+    ours, theirs = [], []
+    for label in labels:
+        case = by_id.get(label.id)
+        if case is None:  # of another run, or not judged
+            continue
+        known = (case["condition_a"], case["condition_b"], TIE)
+        if label.winner not in known:
+            raise InvalidInput(
+                f"the label of {label.id} names {label.winner!r}; write {', '.join(known)}"
+            )
+        ours.append(case["winner"])
+        theirs.append(label.winner)
+    return ours, theirs

@@ -1,0 +1,364 @@
+"""Every case as a report shows it when opened: the request, the texts, the scores, the why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from skillyard.evals.report.head import Fact
+from skillyard.evals.report.outcomes import Outcome, errors_of, outcome, tally
+from skillyard.evals.report.pairs import ORDER, Badge
+from skillyard.evals.report.texts import RAW_LIMIT, Shown, Texts, cut
+from skillyard.evals.report.values import at, count, flag, mapping, names, number, rows, word
+from skillyard.evals.report.words import (
+    UNKNOWN,
+    against,
+    condition,
+    decimal,
+    many,
+    money,
+    signed,
+    whole,
+)
+
+__all__ = ["Case", "CaseGroup", "case_groups"]
+
+MOST_CASES = 3_000
+"""Most cases that one report shows; those that failed or erred go first."""
+
+
+class Side(NamedTuple):
+    """One of the two answers of a pair."""
+
+    name: str
+    score: str
+    about: str
+    text: str
+    note: str
+
+
+class CriterionRow(NamedTuple):
+    """One criterion with both scores and what the judge said."""
+
+    name: str
+    weight: str
+    scores: tuple[str, ...]
+    reasons: tuple[Shown, ...]
+
+
+class OrderRow(NamedTuple):
+    """One judgement of a pair."""
+
+    slots: str
+    scores: str
+    winner: str
+    judge: str
+    attempts: str
+    error: str
+    raw: Shown | None
+    """What the judge replied, where it could not be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case, whatever its layer; what a layer has not is empty."""
+
+    title: str
+    badge: Badge
+    note: str
+    prompt: Shown
+    sides: tuple[Side, ...]
+    criteria: tuple[CriterionRow, ...]
+    orders: tuple[OrderRow, ...]
+    replies: tuple[Shown, ...]
+    """What a router replied, where a case of L3 or L4 did not pass."""
+    errors: tuple[tuple[str, str], ...]
+    facts: tuple[Fact, ...]
+
+
+class CaseGroup(NamedTuple):
+    """Cases that stand together."""
+
+    name: str
+    about: str
+    cases: tuple[Case, ...]
+    left_out: str
+    """How many cases are not shown, where there are too many."""
+
+
+def case_groups(
+    envelope: Mapping[str, object], texts: Texts, most: int = MOST_CASES
+) -> tuple[CaseGroup, ...]:
+    """Return the cases of an envelope in groups: by skill, by category (L3) or by group (L4).
+
+    Of more than ``most`` cases, those that failed or erred are kept before the others.
+    """
+    cases = rows(envelope.get("cases"))
+    paired = word(at(envelope, "meta", "eval_type")) not in ("activation", "confusion")
+    kept = _kept(cases, most)
+    groups: dict[str, list[Mapping[str, object]]] = {}
+    for case in cases:
+        groups.setdefault(_group_of(case), []).append(case)
+    order, view = (_pair_place, _pair) if paired else (_routed_place, _routed)
+    return tuple(
+        CaseGroup(
+            name,
+            _about(members, paired),
+            tuple(view(case, texts) for case in sorted(members, key=order) if id(case) in kept),
+            _left_out(sum(id(case) not in kept for case in members)),
+        )
+        for name, members in sorted(groups.items())
+    )
+
+
+def _kept(cases: Sequence[Mapping[str, object]], most: int) -> set[int]:
+    weight = {"failed": 0, "error": 1, "unscored": 2, "skipped": 4}
+    ranked = sorted(cases, key=lambda case: weight.get(outcome(case).state, 3))
+    return {id(case) for case in ranked[:most]}
+
+
+def _left_out(number_: int) -> str:
+    return f"{many(number_, 'more case')} in the results file." if number_ else ""
+
+
+def _group_of(case: Mapping[str, object]) -> str:
+    for key in ("skill_name", "group", "category"):
+        if word(case.get(key)):
+            return word(case.get(key))
+    return "without a name"
+
+
+def _about(cases: Sequence[Mapping[str, object]], paired: bool) -> str:
+    told = tally(cases)
+    parts = [many(told.cases, "case")]
+    if not paired and told.failed:
+        parts.append(f"{whole(told.failed)} failed")
+    parts += [
+        f"{whole(number_)} {said}"
+        for number_, said in ((told.errors, "with errors"), (told.skipped, "skipped"))
+        if number_
+    ]
+    return ", ".join(parts)
+
+
+def _pair_place(case: Mapping[str, object]) -> tuple[float, float, int, str, str]:
+    named = word(case.get("comparison"))
+    place = ORDER.index(named) if named in ORDER else len(ORDER)
+    first, second = number(case.get("prompt_index")), number(case.get("run_index"))
+    return first or 0.0, second or 0.0, place, named, word(case.get("id"))
+
+
+def _routed_place(case: Mapping[str, object]) -> tuple[int, str, float]:
+    states = ("failed", "error", "unscored", "passed", "scored", "skipped")
+    run = number(case.get("run_index"))
+    return states.index(outcome(case).state), word(case.get("id")), run or 0.0
+
+
+_STATES = {
+    "passed": Badge("✓", "passed", "good"),
+    "failed": Badge("✗", "failed", "bad"),
+    "error": Badge("!", "error", "bad"),
+    "skipped": Badge("○", "skipped", "open"),
+    "unscored": Badge("?", "no verdict", "open"),
+}
+
+
+def _pair(case: Mapping[str, object], texts: Texts) -> Case:
+    arms = _arms(case)
+    found = outcome(case)
+    prompt, run = count(case.get("prompt_index")), count(case.get("run_index"))
+    title = f"{against(word(case.get('comparison')) or '/'.join(arms))}"
+    places = [
+        f"{name} {whole(place + 1)}"
+        for name, place in (("prompt", prompt), ("run", run))
+        if place is not None
+    ]
+    return Case(
+        f"{', '.join(places)}: {title}" if places else title,
+        _STATES.get(found.state) or _won(case, arms),
+        _pair_note(case, found),
+        cut(word(case.get("prompt")), RAW_LIMIT),
+        tuple(_side(case, arm, texts) for arm in arms),
+        tuple(_criterion(each, arms) for each in rows(case.get("per_criterion_breakdown"))),
+        _orders(case, arms, texts),
+        (),
+        _errors(case),
+        _facts(case),
+    )
+
+
+def _arms(case: Mapping[str, object]) -> tuple[str, ...]:
+    named = [word(case.get(key)) for key in ("condition_a", "condition_b")]
+    if not all(named):
+        named = [part for part in word(case.get("comparison")).split("/") if part][:2]
+    return tuple(named or sorted(mapping(case.get("scores")))[:2])
+
+
+def _won(case: Mapping[str, object], arms: Sequence[str]) -> Badge:
+    winner = word(case.get("winner"))
+    improvement = number(case.get("improvement"))
+    if winner == "tie" or not winner:
+        return Badge("=", "tie", "even")
+    by = f" by {decimal(abs(improvement))}" if improvement is not None else ""
+    first = bool(arms) and winner == arms[0]
+    return Badge("▲" if first else "▼", f"{condition(winner)}{by}", "good" if first else "bad")
+
+
+def _pair_note(case: Mapping[str, object], found: Outcome) -> str:
+    if found.state == "skipped":
+        return found.why
+    if flag(case.get("position_consistent")) is False:
+        return "the orders disagree"
+    if flag(case.get("judge_agrees")) is False:
+        return "the judge named another winner"
+    return ""
+
+
+def _side(case: Mapping[str, object], arm: str, texts: Texts) -> Side:
+    found = texts.answer(word(at(case, "generations", arm)))
+    characters = count(at(case, "lengths", arm))
+    tokens = count(at(case, "condition_sizes", arm, "tokens_estimated"))
+    size = count(at(case, "condition_sizes", arm, "bytes"))
+    about = []
+    if tokens is not None:
+        held = f" ({whole(size)} bytes)" if size is not None else ""
+        about.append(f"{many(tokens, 'token')} injected{held}")
+    if characters is not None:
+        about.append(f"{many(characters, 'character')} answered")
+    return Side(
+        condition(arm),
+        decimal(number(at(case, "scores", arm))),
+        ", ".join(about),
+        found.text if found else "",
+        found.note if found else "The text is not kept where this report was made.",
+    )
+
+
+def _criterion(row: Mapping[str, object], arms: Sequence[str]) -> CriterionRow:
+    return CriterionRow(
+        word(row.get("name")) or UNKNOWN,
+        decimal(number(row.get("weight"))),
+        tuple(decimal(number(at(row, "scores", arm)), 1) for arm in arms),
+        tuple(cut(reason, RAW_LIMIT) for reason in names(row.get("reasoning"))),
+    )
+
+
+def _orders(case: Mapping[str, object], arms: Sequence[str], texts: Texts) -> tuple[OrderRow, ...]:
+    paths = names(case.get("judgements"))
+    kept = [word(error.get("raw")) for error in rows(case.get("errors"))]
+    found = []
+    for place, order in enumerate(rows(case.get("orders"))):
+        error = _error_said(order.get("error"))
+        path = paths[place] if place < len(paths) else ""
+        raw = _raw(kept.pop(0) if error and kept else "", path, texts) if error else None
+        found.append(
+            OrderRow(
+                " · ".join(
+                    f"{slot}: {condition(word(at(order, 'ab_assignment', slot)))}"
+                    for slot in ("A", "B")
+                ),
+                " to ".join(decimal(number(at(order, "scores", arm))) for arm in arms),
+                _winner(order.get("winner")),
+                _winner(order.get("judge_winner")),
+                whole(count(order.get("attempts"))),
+                error,
+                raw,
+            )
+        )
+    return tuple(found)
+
+
+def _raw(said: str, path: str, texts: Texts) -> Shown | None:
+    """Return a reply that the error itself holds, or the one kept at a path."""
+    return cut(said, RAW_LIMIT) if said else texts.raw(path)
+
+
+def _replies(case: Mapping[str, object], texts: Texts) -> tuple[Shown, ...]:
+    found = (texts.raw(path) for path in names(case.get("generations")))
+    return tuple(each for each in found if each is not None and each.text)
+
+
+def _winner(value: object) -> str:
+    named = word(value)
+    return condition(named) if named else UNKNOWN
+
+
+def _error_said(value: object) -> str:
+    if isinstance(value, Mapping):
+        parts = [word(value.get("kind")), word(value.get("message"))]
+        return ": ".join(part for part in parts if part) or "error"
+    return word(value)
+
+
+def _errors(case: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    return tuple((kind, cut(said, RAW_LIMIT).text) for kind, said in errors_of(case))
+
+
+def _facts(case: Mapping[str, object]) -> tuple[Fact, ...]:
+    slots = mapping(case.get("ab_assignment"))
+    drawn = ", ".join(f"{slot}: {condition(word(slots.get(slot)))}" for slot in sorted(slots))
+    listed = (
+        Fact("Case", word(case.get("id"))),
+        Fact("Difference", signed(number(case.get("improvement")))),
+        Fact("Drawn first as", drawn),
+        Fact("Case seed", whole(number(case.get("case_seed"))).replace(",", "")),
+        Fact("Judge’s attempts", whole(count(case.get("judge_attempts")))),
+        Fact("Other judges", _others(mapping(case.get("more_judges")))),
+        Fact("Cost", money(number(case.get("cost")))),
+        Fact("Kept as", " ".join(word(each) for each in mapping(case.get("generations")).values())),
+    )
+    return tuple(fact for fact in listed if fact.value and fact.value != UNKNOWN)
+
+
+def _others(judges: Mapping[str, object]) -> str:
+    """Return what further judges make of a pair."""
+    return "; ".join(
+        f"{name}: {_winner(at(judges, name, 'winner')) if not error else f'no verdict ({error})'}"
+        for name in sorted(judges)
+        for error in [word(at(judges, name, "error"))]
+    )
+
+
+def _routed(case: Mapping[str, object], texts: Texts) -> Case:
+    found = outcome(case)
+    request = word(case.get("user_prompt"))
+    one = word(case.get("expected_skill"))
+    expected = names(case.get("expected_skills")) or ((one,) if one else ())
+    picked = names(case.get("picked"))
+    measures = [
+        f"{name} {decimal(value)}"
+        for name in ("precision", "recall", "f1")
+        if (value := number(case.get(name))) is not None
+    ]
+    should = flag(case.get("should_activate"))
+    decided, again = found.state in ("passed", "failed"), flag(case.get("fallback"))
+    said = "nothing" if should is False or not expected else ", ".join(expected)
+    listed = (
+        Fact("Expected", said),
+        Fact("Also right", ", ".join(names(case.get("acceptable_skills")))),
+        Fact("Required", ", ".join(names(case.get("required_skills")))),
+        Fact("Picked", ", ".join(picked) or ("nothing" if decided else "")),
+        Fact("Counted as", word(case.get("predicted"))),
+        Fact("Not in the index", ", ".join(names(case.get("dropped")))),
+        Fact("Outside the group", ", ".join(names(case.get("outside")))),
+        Fact("Only asked about", word(case.get("about"))),
+        Fact("Measures", ", ".join(measures)),
+        Fact("Confidence", decimal(number(case.get("confidence")))),
+        Fact("Asked again", "skill by skill, for the reply could not be read" if again else ""),
+        Fact("Cost", money(number(case.get("cost")))),
+        Fact("Case", word(case.get("id"))),
+    )
+    run = count(case.get("run_index"))
+    return Case(
+        request,
+        _STATES.get(found.state, _STATES["unscored"]),
+        f"run {whole(run + 1)}" if run else (found.why if found.state == "skipped" else ""),
+        cut(request, RAW_LIMIT),
+        (),
+        (),
+        (),
+        _replies(case, texts) if found.state in ("failed", "error") else (),
+        _errors(case),
+        tuple(fact for fact in listed if fact.value and fact.value != UNKNOWN),
+    )

@@ -1,0 +1,82 @@
+"""Envelopes -> what a GitHub workflow shows: a step's summary, and warnings beside the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from skillyard.evals.report import markdown
+from skillyard.evals.report.changes import changes_of
+from skillyard.evals.report.head import banners
+from skillyard.evals.report.layers import layer_of, ordered
+from skillyard.evals.report.markup import shown_line
+from skillyard.evals.report.outcomes import entities
+from skillyard.evals.report.pairs import headline_of, verdict_of
+from skillyard.evals.report.values import at, mapping, rows, word
+
+__all__ = ["MOST_ANNOTATIONS", "render", "workflow_warnings"]
+
+STEP_LIMIT = 256_000
+"""Characters of a step's summary: in UTF-8 always less than the 1 MiB that GitHub takes."""
+MOST_ANNOTATIONS = 10
+"""GitHub shows ten warnings of a step and drops the others, so the tenth says how many."""
+_MESSAGE = 500
+
+
+def render(
+    envelopes: Sequence[Mapping[str, object]],
+    *,
+    title: str = "Skill evaluation",
+    changes: Sequence[Mapping[str, object]] = (),
+) -> str:
+    """Return the Markdown to append to the file that ``GITHUB_STEP_SUMMARY`` names."""
+    return markdown.render(envelopes, title=title, changes=changes, limit=STEP_LIMIT)
+
+
+def workflow_warnings(
+    envelopes: Sequence[Mapping[str, object]],
+    *,
+    changes: Sequence[Mapping[str, object]] = (),
+) -> str:
+    """Return workflow commands, one ``::warning`` a line, the weightiest first, at most ten.
+
+    Regressions, then what makes the run unfit to rely on, then skills that make answers worse,
+    then findings of confusion; of a stand-in's skills nothing. Empty where there is nothing.
+    """
+    listed = ordered(mapping(each) for each in envelopes)
+    real = [each for each in listed if at(each, "meta", "backend") != "fake"]
+    found = [
+        (f"{each.code} regression", f"{each.entity}: {each.message}")
+        for each in changes_of(changes)
+        if each.regressed
+    ]
+    found += [(each.head, " ".join(each.lines)) for each in banners(listed)]
+    found += [worse for each in real for worse in _worse(each)]
+    found += [
+        (f"{layer_of(each).code} {word(finding.get('group'))}", word(finding.get("message")))
+        for each in real
+        for finding in rows(at(each, "artifacts", "findings"))
+    ]
+    if len(found) > MOST_ANNOTATIONS:
+        more = len(found) - MOST_ANNOTATIONS + 1
+        found = found[: MOST_ANNOTATIONS - 1]
+        found.append(("More", f"{more} more warnings are in the report"))
+    return "".join(
+        f"::warning title={_property(title)}::{_data(message)}\n" for title, message in found
+    )
+
+
+def _worse(envelope: Mapping[str, object]) -> list[tuple[str, str]]:
+    return [
+        (f"{layer_of(envelope).code} {name}", verdict_of(entity))
+        for name, entity in entities(envelope.get("summary")).items()
+        if word(headline_of(entity).get("word")) == "worse"
+    ]
+
+
+# How GitHub's own toolkit escapes the data and the properties of a workflow command.
+def _data(text: str) -> str:
+    return shown_line(text, _MESSAGE).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,123 @@
+"""What became of a case: scored, passed, failed, an error, or skipped; and how many of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from skillyard.evals.report.values import flag, mapping, number, rows, word
+
+__all__ = [
+    "Failure",
+    "Outcome",
+    "State",
+    "Tally",
+    "entities",
+    "errors_of",
+    "failures",
+    "outcome",
+    "tally",
+]
+
+State: TypeAlias = Literal["scored", "passed", "failed", "error", "skipped", "unscored"]
+
+
+class Outcome(NamedTuple):
+    """What became of one case, and why where it gave no figure."""
+
+    state: State
+    why: str = ""
+
+
+def errors_of(case: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return (kind, message) of every error of a case."""
+    listed = (
+        (word(error.get("kind")) or "error", word(error.get("message")))
+        for error in rows(case.get("errors"))
+    )
+    return tuple(listed)
+
+
+def outcome(case: Mapping[str, object]) -> Outcome:
+    """Return what became of a case; skipping is said before errors, errors before a verdict.
+
+    ``unscored`` is a case that says neither: it counts nowhere.
+    """
+    skipped = word(case.get("skipped"))
+    if skipped:
+        return Outcome("skipped", skipped)
+    errors = errors_of(case)
+    if errors:
+        said = (f"{kind}: {message}" if message else kind for kind, message in errors)
+        return Outcome("error", "; ".join(said))
+    passed = flag(case.get("passed"))
+    if passed is not None:
+        return Outcome("passed" if passed else "failed")
+    scores = [number(score) for score in mapping(case.get("scores")).values()]
+    if scores and None not in scores:
+        return Outcome("scored")
+    return Outcome("unscored", "the results hold neither a verdict nor a reason for its absence")
+
+
+class Tally(NamedTuple):
+    """How many cases there are of each state."""
+
+    cases: int
+    counted: int
+    """Scored, passed or failed: what the figures are made of."""
+    failed: int
+    errors: int
+    skipped: int
+    unscored: int
+
+
+def tally(cases: Iterable[Mapping[str, object]]) -> Tally:
+    """Count the states of cases."""
+    found = Counter(outcome(case).state for case in cases)
+    return Tally(
+        sum(found.values()),
+        found["scored"] + found["passed"] + found["failed"],
+        found["failed"],
+        found["error"],
+        found["skipped"],
+        found["unscored"],
+    )
+
+
+class Failure(NamedTuple):
+    """One cause for which cases gave no figure."""
+
+    state: State
+    kind: str
+    """``rate_limited``, ``budget``, ..."""
+    cases: int
+    example: str
+    """The message of the first of them."""
+
+
+def failures(cases: Sequence[Mapping[str, object]]) -> tuple[Failure, ...]:
+    """Return the causes by state and kind, each with its number of cases and one message.
+
+    A case with errors of several kinds counts once for each.
+    """
+    counts: Counter[tuple[State, str]] = Counter()
+    examples: dict[tuple[State, str], str] = {}
+    for case in cases:
+        found = outcome(case)
+        causes = dict(reversed(errors_of(case))) if found.state == "error" else {found.why: ""}
+        if found.state in ("error", "skipped", "unscored"):
+            for kind, said in causes.items():
+                counts[found.state, kind] += 1
+                if said:
+                    examples.setdefault((found.state, kind), said)
+    return tuple(
+        Failure(state, kind, counts[state, kind], examples.get((state, kind), ""))
+        for state, kind in sorted(counts)
+    )
+
+
+def entities(summary: object) -> dict[str, Mapping[str, object]]:
+    """Return the skills or groups of a summary by name, without the pooled ``_overall``."""
+    found = mapping(summary)
+    return {name: mapping(found[name]) for name in sorted(found) if name != "_overall"}

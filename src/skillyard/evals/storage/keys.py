@@ -1,0 +1,80 @@
+"""Cache keys: a digest of everything that could change an answer, and of nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from skillyard.digest import sha256
+from skillyard.evals.criteria import Criterion
+from skillyard.evals.models.parameters import hostname
+from skillyard.evals.models.protocol import ChatModel, Request
+
+__all__ = ["SCHEMA", "canonical", "generation_key", "judgement_key", "text_digest"]
+
+SCHEMA = 1
+"""Part of every key: raised when the meaning of an entry changes."""
+
+
+def canonical(value: Any) -> bytes:
+    """Return the one JSON text of a value: sorted keys, no blanks, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text's UTF-8, in hexadecimal."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hex()
+
+
+def generation_key(model: ChatModel, request: Request, run: int) -> str:
+    """Return the key of one generation (evals.md §1.11).
+
+    It holds the provider, the host asked (without its port), the model, both texts, every
+    parameter that is sent and the run: run 0 and run 1 of one prompt are two answers. Skills are
+    not in it, so the answer without a skill is shared by all skills with the same prompt.
+    """
+    return _key(
+        "generation",
+        {
+            "provider": model.provider,
+            "host": hostname(model.host),
+            "model": request.model,
+            "system": request.system,
+            "user": request.user,
+            "sent": model.sent(request),
+            "run": run,
+        },
+    )
+
+
+def judgement_key(
+    model: ChatModel,
+    judge_model: str,
+    prompt_version: str,
+    user_prompt: str,
+    criteria: Sequence[Criterion],
+    slots: Sequence[str],
+    run: int,
+) -> str:
+    """Return the key of one judgement: ``slots`` are the texts in slot A and in slot B.
+
+    ``run`` tells repeats apart whose two texts happen to be the same.
+    """
+    return _key(
+        "judgement",
+        {
+            "provider": model.provider,
+            "host": hostname(model.host),
+            "judge_model": judge_model,
+            "prompt_version": prompt_version,
+            "user_prompt": text_digest(user_prompt),
+            "criteria": [[each.name, each.weight, each.description] for each in criteria],
+            "slots": [text_digest(each) for each in slots],
+            "run": run,
+        },
+    )
+
+
+def _key(kind: str, value: dict[str, Any]) -> str:
+    return sha256(canonical({"schema": SCHEMA, "kind": kind, **value})).hex()
