@@ -11,7 +11,7 @@ from skillyard.cli.source import load
 from skillyard.cli.stopping import stopping
 
 if TYPE_CHECKING:
-    from skillyard.evals.layers.runner import Evaluated
+    from skillyard.evals.layers.runner import EvaluationResult
     from skillyard.usecases.evaluating import EvalOptions
 
 __all__ = [
@@ -88,7 +88,7 @@ def _layer(eval_type: str, values: Values, console: Console) -> int:
 
 def _run(
     eval_type: str, values: Values, console: Console, catalog: Any, options: EvalOptions
-) -> Evaluated:
+) -> EvaluationResult:
     from skillyard import __version__
     from skillyard.cli.eval_progress import eval_progress
     from skillyard.usecases.evaluating import eval_run
@@ -123,7 +123,7 @@ def _options(values: Values) -> EvalOptions:
     )
 
 
-def _reports(done: Evaluated, values: Values) -> list[str]:
+def _reports(done: EvaluationResult, values: Values) -> list[str]:
     from skillyard.usecases.eval_results import eval_report
 
     return [
@@ -138,7 +138,7 @@ def _reports(done: Evaluated, values: Values) -> list[str]:
     ]
 
 
-def _head(done: Evaluated) -> dict[str, Any]:
+def _head(done: EvaluationResult) -> dict[str, Any]:
     envelope = done.envelope
     return {
         "schema": "skillyard.eval-run/1",
@@ -149,7 +149,7 @@ def _head(done: Evaluated) -> dict[str, Any]:
     }
 
 
-def _code(done: Evaluated, values: Values, console: Console) -> int:
+def _code(done: EvaluationResult, values: Values, console: Console) -> int:
     meta = done.envelope["meta"]
     if done.missing:
         console.note(f"{len(done.missing):,} kept answers are missing, and nobody was asked:")
@@ -305,7 +305,7 @@ def init(values: Values, console: Console) -> int:
             {
                 "schema": "skillyard.eval-init/1",
                 "written": list(done.written),
-                "kept": list(done.kept),
+                "kept": list(done.existing),
             }
         )
     else:

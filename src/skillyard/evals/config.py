@@ -70,9 +70,9 @@ def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diag
         text = unify_lines(decode(read_file(name, FILE_BYTES).data, name))
     except SkillError as error:
         return None, (error.diagnostic(),)
-    record = yaml_record(text, notes) if _says_something(text) else Record({}, 1, notes)
+    record = yaml_record(text, notes) if _has_content(text) else Record({}, 1, notes)
     if record is None:  # a line that is no YAML may hold a key: it is not shown
-        return None, tuple(found._replace(found="") for found in notes.found)
+        return None, tuple(each._replace(found="") for each in notes.found)
     for where, line in _secrets(Located({key: _field(record, key) for key in record.fields()}, 1)):
         notes.error(
             "config_secret",
@@ -86,11 +86,11 @@ def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diag
     config = _config(record)
     if notes.errors:
         return None, tuple(notes.found)
-    placed = config.below(os.path.dirname(name) or ".")
-    return replace(placed, path=name), tuple(notes.found)
+    relative_to_file = config.below(os.path.dirname(name) or ".")
+    return replace(relative_to_file, path=name), tuple(notes.found)
 
 
-def _says_something(text: str) -> bool:
+def _has_content(text: str) -> bool:
     """False for a file of blank lines and comments, which keeps every default."""
     return any(line.strip() and not line.lstrip().startswith("#") for line in text.split("\n"))
 
@@ -124,7 +124,7 @@ def _secrets(node: Located, where: str = "") -> Iterator[tuple[str, int | None]]
         yield where, node.line
 
 
-Reads = Callable[[Record, str, Any], Any]
+FieldReader = Callable[[Record, str, Any], Any]
 """Takes a record, the name of a field and its default; gives its value."""
 
 
@@ -132,10 +132,10 @@ def _text(record: Record, name: str, default: str) -> str:
     return record.some_text(name) or default if name in record else default
 
 
-def _choice(record: Record, name: str, default: str, known: tuple[str, ...]) -> str:
+def _choice(record: Record, name: str, default: str, choices: tuple[str, ...]) -> str:
     value = record.text(name, default)
-    if value not in known:
-        record.wrong(name, "is not known", f"write {' or '.join(known)}", value)
+    if value not in choices:
+        record.wrong(name, "is not known", f"write {' or '.join(choices)}", value)
     return value
 
 
@@ -163,7 +163,7 @@ def _number(
     return value if whole or value is None else float(value)
 
 
-def _count(low: int, high: int) -> Reads:
+def _count(low: int, high: int) -> FieldReader:
     return partial(_number, low=low, high=high, whole=True)
 
 
@@ -173,7 +173,7 @@ _SECONDS = partial(_number, low=0, high=3_600, above=True)
 _CASES = _count(1, 1_000_000)
 
 # One reader for each field of each section; the defaults stand in the dataclasses alone.
-_SECTIONS: dict[type, dict[str, Reads]] = {
+_SECTIONS: dict[type, dict[str, FieldReader]] = {
     Models: {
         "generation": _text,
         "judge": _text,
@@ -200,14 +200,14 @@ _SECTIONS: dict[type, dict[str, Reads]] = {
     SizeImpactLimits: {"score_change": _POINTS, "min_cases": _CASES},
     ConfusionLimits: {"cross_activation_change": _SHARE, "min_cases": _CASES},
     Judging: {
-        "orders": partial(_choice, known=ORDERS),
+        "orders": partial(_choice, choices=ORDERS),
         "max_retries": _count(0, 10),
         "tie_band": _POINTS,
         "max_tokens": _count(256, 1_000_000),
     },
 }
-_TOP: dict[str, Reads] = {
-    "provider": partial(_choice, known=PROVIDERS),
+_TOP: dict[str, FieldReader] = {
+    "provider": partial(_choice, choices=PROVIDERS),
     "temperature": partial(_number, low=0, high=2),
     "max_tokens": _count(1, 1_000_000),
     "runs": _count(1, 1_000),
@@ -233,7 +233,7 @@ _REGRESSION: dict[str, type] = {
 
 def _config(record: Record) -> Config:
     record.only([*_TOP, *_GROUPS, "base_url", "role", "rng", "regression", "profiles"])
-    plain = {name: read(record, name, getattr(Config(), name)) for name, read in _TOP.items()}
+    plain = {name: reader(record, name, getattr(Config(), name)) for name, reader in _TOP.items()}
     groups = {name: _section(record.record(name), cls) for name, cls in _GROUPS.items()}
     return Config(
         **plain,
@@ -254,7 +254,7 @@ def _section(record: Record | None, cls: type) -> Any:
     readers = _SECTIONS[cls]
     record.only(readers)
     return cls(
-        **{name: read(record, name, getattr(defaults, name)) for name, read in readers.items()}
+        **{name: reader(record, name, getattr(defaults, name)) for name, reader in readers.items()}
     )
 
 
@@ -300,13 +300,13 @@ def _profiles(record: Record | None) -> Mapping[str, Mapping[str, Any]]:
     """Return the overrides as plain values, by the beginning of a model id."""
     if record is None:
         return MappingProxyType({})
-    found: dict[str, Mapping[str, Any]] = {}
+    profiles: dict[str, Mapping[str, Any]] = {}
     for prefix in record.fields():
         inner = record.record(prefix)
         if inner is not None:
             values = {name: _unlocated(_field(inner, name)) for name in inner.fields()}
-            found[prefix] = MappingProxyType(values)
-    return MappingProxyType(found)
+            profiles[prefix] = MappingProxyType(values)
+    return MappingProxyType(profiles)
 
 
 def _unlocated(node: Located) -> Any:

@@ -190,8 +190,8 @@ class Config:
     def below(self, folder: str | os.PathLike[str]) -> Config:
         """Return the config with every relative path put below a folder."""
         home = os.fspath(folder)
-        placed = {
+        paths = {
             name: os.path.normpath(os.path.join(home, getattr(self.paths, name)))
             for name in Paths.__slots__
         }
-        return replace(self, paths=Paths(**placed))
+        return replace(self, paths=Paths(**paths))

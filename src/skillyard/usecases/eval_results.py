@@ -10,7 +10,11 @@ from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, InvalidInput, SkillIoError
 from skillyard.evals.config_values import Config
 from skillyard.evals.regression.baselines import BASELINE, read_baseline, save_baseline
-from skillyard.evals.regression.comparison import Compared, compare_folders, compare_results
+from skillyard.evals.regression.comparison import (
+    BaselineComparison,
+    compare_folders,
+    compare_results,
+)
 from skillyard.evals.storage.entries import Entries
 from skillyard.evals.storage.results import EVAL_TYPES, latest, read_results
 from skillyard.usecases.evaluating import eval_config
@@ -37,7 +41,7 @@ REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml", "github": ".gith
 class EvalCompared(NamedTuple):
     """The latest results of each type against their baselines."""
 
-    compared: tuple[Compared, ...]
+    compared: tuple[BaselineComparison, ...]
 
     @property
     def regressed(self) -> bool:

@@ -17,14 +17,14 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.config import Config, read_config
 from skillyard.evals.layers.datasets import BadCases, Pairs, Places, Routes, prepare
 from skillyard.evals.layers.plan import Plan, plan
-from skillyard.evals.layers.runner import Evaluated, Step, execute, moment
+from skillyard.evals.layers.runner import EvaluationResult, Step, execute, moment
 from skillyard.evals.layers.session import Session
-from skillyard.evals.models.parameters import Described
+from skillyard.evals.models.parameters import OfflineModel
 from skillyard.evals.models.prices import Price, price
 from skillyard.evals.models.protocol import ChatModel, ModelFailed
 from skillyard.evals.settings import ROUTED, RunSettings
 from skillyard.evals.storage.entries import Entries
-from skillyard.evals.storage.events import START, read_events, started
+from skillyard.evals.storage.events import START, read_events, settings_of_run
 from skillyard.text import clean_line, shorten
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def eval_run(
     on_step: Callable[[Step], None] = lambda step: None,
     warn: Callable[[str], None] = lambda text: None,
     engine_version: str = "",
-) -> Evaluated:
+) -> EvaluationResult:
     """Run one layer and write its results.
 
     Raises BadCases and InvalidInput for what is wrong with the cases, the configuration or the
@@ -199,7 +199,7 @@ def _before(results: str, eval_type: str, run_id: str | None) -> Mapping[str, An
     if run_id is not None:
         if not _RUN_ID.fullmatch(run_id):
             raise InvalidInput(f"--resume {run_id!r}: no run has such a name")
-        return started(results, run_id)
+        return settings_of_run(results, run_id)
     latest: Mapping[str, Any] | None = None
     for record in read_events(results, only=START):
         told = record.get("settings")
@@ -223,7 +223,7 @@ def _check_address(settings: RunSettings, config: Config, options: EvalOptions) 
 
 
 def _described(settings: RunSettings) -> ChatModel:
-    return Described(settings.provider, settings.host, settings.profiles)
+    return OfflineModel(settings.provider, settings.host, settings.profiles)
 
 
 def _prices(settings: RunSettings) -> dict[str, Price | None]:

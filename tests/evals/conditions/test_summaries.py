@@ -7,8 +7,8 @@ import time
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from skillyard.evals.conditions.document import take_apart
-from skillyard.evals.conditions.fences import opened
+from skillyard.evals.conditions.document import split_document
+from skillyard.evals.conditions.fences import opening_fence
 from skillyard.evals.conditions.summaries import extract_summary, parts, scope_of
 from tests.property.strategies import blocks, hostile_text, many
 from tests.tables import for_each
@@ -45,7 +45,7 @@ def test_no_text_makes_it_raise_and_what_comes_back_is_joined_from_its_parts(tex
 @many
 @given(documents)
 def test_line_ends_and_a_byte_order_mark_change_nothing(text: str) -> None:
-    text = take_apart(text).body  # has LF only
+    text = split_document(text).body  # has LF only
     assume(not text.startswith("\ufeff"))
     assert parts("\ufeff" + text.replace("\n", "\r\n")) == parts(text)
     assert parts(text.replace("\n", "\r")) == parts(text)
@@ -65,14 +65,14 @@ def test_a_scope_of_a_scope_is_the_same_scope(text: str) -> None:
 @given(documents)
 def test_a_summary_holds_no_fenced_code(text: str) -> None:
     assume("[skill:" not in text)
-    assert not any(opened(line) for line in parts(text).scope.split("\n"))
+    assert not any(opening_fence(line) for line in parts(text).scope.split("\n"))
 
 
 @many
 @given(documents)
 def test_a_scope_is_made_of_lines_of_the_body(text: str) -> None:
     assume("[skill:" not in text)
-    lines = {line.strip() for line in take_apart(text).body.split("\n")}
+    lines = {line.strip() for line in split_document(text).body.split("\n")}
     assert {line.strip() for line in parts(text).scope.split("\n")} <= lines | {""}
 
 
@@ -138,15 +138,18 @@ def test_a_description_is_recovered_where_the_block_is_no_yaml(
     ],
 )
 def test_without_two_fences_there_is_no_description_and_all_is_body(text: str) -> None:
-    assert take_apart(text) == ("", text)
+    assert split_document(text) == ("", text)
 
 
 def test_the_closing_fence_may_be_the_last_line_without_a_line_end() -> None:
-    assert take_apart("---\ndescription: x\n---") == ("x", "")
+    assert split_document("---\ndescription: x\n---") == ("x", "")
 
 
 def test_three_hyphens_inside_a_value_do_not_close() -> None:
-    assert take_apart("---\ndescription: a --- b\nx: ---y\n---\nbody\n") == ("a --- b", "body\n")
+    assert split_document("---\ndescription: a --- b\nx: ---y\n---\nbody\n") == (
+        "a --- b",
+        "body\n",
+    )
 
 
 def test_a_block_larger_than_a_catalog_takes_is_still_no_body() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from skillyard.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.remap import breakdown, merge, one_order, remap
-from skillyard.evals.judgement.verdicts import Scored, Verdict
+from skillyard.evals.judgement.verdicts import CriterionScores, Verdict
 from tests.evals.judgement.making import RUBRIC, answer, mappings
 from tests.property.strategies import few, many
 from tests.tables import for_each
@@ -33,13 +33,15 @@ def judged(draw: st.DrawFn) -> tuple[tuple[Criterion, ...], Verdict]:
     """A rubric of any weights, and a valid verdict on it."""
     weights = draw(st.lists(st.integers(1, 10_000), min_size=1, max_size=5))
     criteria = tuple(Criterion(f"c{n}", weight / 10_000) for n, weight in enumerate(weights))
-    scores = tuple(Scored(one.name, draw(points), draw(points), "r") for one in criteria)
+    scores = tuple(CriterionScores(one.name, draw(points), draw(points), "r") for one in criteria)
     return criteria, Verdict(scores, draw(winners))
 
 
 def turned(found: Verdict) -> Verdict:
     """Return the verdict that a judge without any bias gives on the swapped slots."""
-    scores = tuple(Scored(one.name, one.score_b, one.score_a, "r") for one in found.criteria)
+    scores = tuple(
+        CriterionScores(one.name, one.score_b, one.score_a, "r") for one in found.criteria
+    )
     return Verdict(scores, {"A": "B", "B": "A"}.get(found.overall_winner, "tie"))
 
 
@@ -119,7 +121,7 @@ def test_every_exact_tie_of_the_published_weights_is_a_tie() -> None:
     for alike in by_sum.values():
         for first, second in itertools.product(alike, repeat=2):
             scored = tuple(
-                Scored(one.name, a, b, "r")
+                CriterionScores(one.name, a, b, "r")
                 for one, a, b in zip(criteria, first, second, strict=True)
             )
             found = one_order(Verdict(scored, "tie"), criteria, DIRECT, CONDITIONS)
@@ -234,14 +236,20 @@ def test_no_mapping_makes_it_raise(broken: dict[str, Any]) -> None:
 
 
 def test_slots_that_are_not_the_conditions_are_refused() -> None:
-    found = Verdict((Scored("accuracy", 4, 2, "r"), Scored("brevity", 4, 2, "r")), "A")
+    found = Verdict(
+        (CriterionScores("accuracy", 4, 2, "r"), CriterionScores("brevity", 4, 2, "r")), "A"
+    )
     with pytest.raises(InvalidInput, match="assignment"):
         one_order(found, RUBRIC, {"A": "full", "B": "summary"}, CONDITIONS)
 
 
 def test_each_criterion_is_broken_down_by_condition_and_not_by_slot() -> None:
-    first = Verdict((Scored("accuracy", 5, 2, "x"), Scored("brevity", 1, 3, "y")), "A")
-    second = Verdict((Scored("accuracy", 3, 4, "u"), Scored("brevity", 3, 2, "v")), "B")
+    first = Verdict(
+        (CriterionScores("accuracy", 5, 2, "x"), CriterionScores("brevity", 1, 3, "y")), "A"
+    )
+    second = Verdict(
+        (CriterionScores("accuracy", 3, 4, "u"), CriterionScores("brevity", 3, 2, "v")), "B"
+    )
     assert breakdown([(first, DIRECT), (second, SWAPPED)], RUBRIC) == [
         {
             "name": "accuracy",

@@ -16,7 +16,7 @@ from skillyard.evals.judgement.replies import extract_json
 from skillyard.evals.judgement.verdicts import (
     WINNERS,
     BadVerdict,
-    Scored,
+    CriterionScores,
     Verdict,
     read_criteria,
     verdict,
@@ -104,7 +104,11 @@ def test_a_valid_reply_comes_back_in_the_rubrics_order_without_what_was_not_aske
     }
     found = verdict(value, RUBRIC)
     assert found == Verdict(
-        (Scored("accuracy", 4, 2, "Because."), Scored("brevity", 3, 3, "Because.")), "tie"
+        (
+            CriterionScores("accuracy", 4, 2, "Because."),
+            CriterionScores("brevity", 3, 3, "Because."),
+        ),
+        "tie",
     )
     assert found.to_dict() == {"criteria": list(GOOD), "overall_winner": "tie"}
 

@@ -9,7 +9,7 @@ from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.evals.layers.pair_cases import PairRules, PairUnit
 from skillyard.evals.layers.pairs import PairRun
 from skillyard.evals.layers.session import Session
-from skillyard.evals.models.parameters import Described
+from skillyard.evals.models.parameters import OfflineModel
 from skillyard.evals.storage.entries import Entries
 
 RULES = PairRules("m", ("j",), 42, runs=2)
@@ -24,7 +24,7 @@ def unit(skill: str, prompt: str) -> PairUnit:
 
 
 def run_of(tmp_path: Path, *units: PairUnit) -> PairRun:
-    model = Described("anthropic", "test")
+    model = OfflineModel("anthropic", "test")
     session = Session(
         model, Entries(str(tmp_path)), now=str, price_of=lambda name: None, offline=True
     )

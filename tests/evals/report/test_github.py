@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from skillyard.evals.report import markdown
-from skillyard.evals.report.github import MOST_ANNOTATIONS, render, workflow_warnings
+from skillyard.evals.report.github import MAX_ANNOTATIONS, render, workflow_warnings
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
 from tests.tables import for_each
@@ -58,7 +58,7 @@ def test_the_tenth_warning_says_how_many_there_are_besides() -> None:
         {"entity": f"skill-{n:02d}", "message": "fell", "status": "regression"} for n in range(30)
     ]
     written = workflow_warnings([making.effectiveness()], changes=changes).splitlines()
-    assert len(written) == MOST_ANNOTATIONS
+    assert len(written) == MAX_ANNOTATIONS
     assert written[-1] == "::warning title=More::22 more warnings are in the report"
 
 

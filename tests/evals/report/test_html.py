@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.report import html
-from skillyard.evals.report.case_views import MOST_CASES, case_groups
+from skillyard.evals.report.case_views import MAX_CASES, case_groups
 from skillyard.evals.report.html import render
-from skillyard.evals.report.markup import shown_line
+from skillyard.evals.report.markup import visible_line
 from skillyard.evals.report.texts import RAW_LIMIT, TEXT_LIMITS, Texts
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small, text_of
@@ -98,7 +98,7 @@ def test_hostile_texts_are_shown_and_cannot_act(text: str) -> None:
     assert page.all("script") == []
     for plot in re.findall(r"<svg.*?</svg>", markup, re.DOTALL):
         ElementTree.fromstring(plot)
-    wanted = shown_line(text)[:200]
+    wanted = visible_line(text)[:200]
     assert flat(page.text()).count(wanted) > 20
     assert wanted in flat(page.text("title"))
 
@@ -278,13 +278,13 @@ def test_a_text_that_is_not_kept_is_said_to_be_missing() -> None:
 
 def test_of_too_many_cases_those_that_failed_are_kept() -> None:
     envelope = making.activation()
-    groups = case_groups(envelope, Texts(text_of, 1), most=3)
+    groups = case_groups(envelope, Texts(text_of, 1), max_cases=3)
     kept = [case.badge.text for group in groups for case in group.cases]
     assert sorted(kept) == ["error", "failed", "failed"]
-    assert [group.left_out for group in groups] == [
+    assert [group.more_cases for group in groups] == [
         "2\u00a0more cases in the results file.", "4\u00a0more cases in the results file.",
     ]  # fmt: skip
-    assert MOST_CASES >= 1_000
+    assert MAX_CASES >= 1_000
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from skillyard.evals.report.junit import render
-from skillyard.evals.report.markup import shown_line
+from skillyard.evals.report.markup import visible_line
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
 from tests.evals.report.test_markdown import compare
@@ -69,7 +69,7 @@ def test_hostile_texts_stay_texts(text: str) -> None:
         "skipped",
     }  # fmt: skip
     names = {case.attrib["name"] for case in root.iter("testcase")}
-    assert any(name.startswith(shown_line(text)[:100]) for name in names)
+    assert any(name.startswith(visible_line(text)[:100]) for name in names)
 
 
 def test_partial_envelopes_are_suites_all_the_same() -> None:

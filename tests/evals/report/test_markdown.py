@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from skillyard.evals.report.markdown import LIMIT, code, prose, render
-from skillyard.evals.report.markup import shown_line
+from skillyard.evals.report.markup import visible_line
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
 from tests.tables import for_each
@@ -93,7 +93,7 @@ def test_a_sentence_is_only_a_sentence(frame: str, text: str) -> None:
         "td_open", "td_close",
     }  # fmt: skip
     said = plain(tokens).removeprefix("a" if "|" in frame else "")
-    assert said.split() == shown_line(text, 1_000).split()
+    assert said.split() == visible_line(text, 1_000).split()
 
 
 @given(lines)
@@ -105,7 +105,7 @@ def test_no_name_number_or_address_outside_code_can_be_linked(text: str) -> None
 
 @given(lines)
 def test_a_text_in_code_is_shown_as_it_is(text: str) -> None:
-    wanted = shown_line(text, 200) or "–"
+    wanted = visible_line(text, 200) or "–"
     (_, inline, _) = parsed(code(text))
     assert plain([inline]) == wanted
     if wanted != "–":

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.retrieval.comparison import compare, interval, per_query
-from skillyard.evals.retrieval.measures import BenchQuery, Judged, measures
+from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, measures
 from skillyard.ranking.query import Query
 from tests.tables import for_each
 
@@ -18,8 +18,8 @@ GRADES = {"a": 3, "b": 2, "c": 1}
 ASKED = [BenchQuery("q1", Query("x"), GRADES, "k"), BenchQuery("q2", Query("y"), {}, "none")]
 
 
-def judged(*ids: str, sure: float = 0.9) -> Judged:
-    return Judged(ids, sure)
+def judged(*ids: str, sure: float = 0.9) -> RankedAnswer:
+    return RankedAnswer(ids, sure)
 
 
 @for_each(

@@ -142,7 +142,7 @@ def test_threads_that_want_one_entry_make_it_once(tmp_path: Path) -> None:
 
     def want() -> None:
         barrier.wait()
-        with made.alone(path):
+        with made.lock(path):
             if made.read(path) is None:
                 paid.append(1)
                 made.write(path, entry())
@@ -158,11 +158,11 @@ def test_threads_that_want_one_entry_make_it_once(tmp_path: Path) -> None:
 def test_two_keys_do_not_wait_for_each_other(tmp_path: Path) -> None:
     made, _, path = entries(tmp_path)
     other = made.path(GENERATIONS, "tea", "c" * 62 + "77")
-    with made.alone(path):
+    with made.lock(path):
         done = threading.Event()
 
         def second() -> None:
-            with made.alone(other):
+            with made.lock(other):
                 done.set()
 
         thread = threading.Thread(target=second)
@@ -178,12 +178,12 @@ def test_the_lock_of_a_process_ends_with_it(tmp_path: Path) -> None:
     entered, leave, inside = threading.Event(), threading.Event(), threading.Event()
 
     def hold() -> None:
-        with first.alone(path):
+        with first.lock(path):
             entered.set()
             leave.wait(30)
 
     def wait() -> None:
-        with second.alone(path):
+        with second.lock(path):
             inside.set()
 
     holder, waiter = threading.Thread(target=hold), threading.Thread(target=wait)
@@ -201,7 +201,7 @@ def test_a_place_that_is_none_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     made = Entries(str(tmp_path / "file"))
     path = made.path(GENERATIONS, "tea", KEY)
-    with pytest.raises(SkillIoError, match="cannot keep"), made.alone(path):
+    with pytest.raises(SkillIoError, match="cannot keep"), made.lock(path):
         pass
     with pytest.raises(SkillIoError, match="--output-dir"):
         made.write(path, entry())

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.models.parameters import Described
+from skillyard.evals.models.parameters import OfflineModel
 from skillyard.evals.models.protocol import Request
 from skillyard.evals.storage.keys import canonical, generation_key, judgement_key
 from tests.tables import for_each
 
-MODEL = Described("openai", "127.0.0.1:8080")
+MODEL = OfflineModel("openai", "127.0.0.1:8080")
 REQUEST = Request("m", "system", "user", 100, 0.5, 1, None)
 CRITERIA = (Criterion("a", 0.5, "d"), Criterion("b", 0.5, "e"))
 
@@ -45,13 +45,13 @@ def test_so_are_run_provider_and_host_but_no_port() -> None:
     """A stand-in gets another port each time; who it is does not change by that."""
     key = generation_key(MODEL, REQUEST, 0)
     assert generation_key(MODEL, REQUEST, 1) != key
-    assert generation_key(Described("openai", "example.org"), REQUEST, 0) != key
-    assert generation_key(Described("anthropic", "127.0.0.1:8080"), REQUEST, 0) != key
-    assert generation_key(Described("openai", "127.0.0.1:9"), REQUEST, 0) == key
+    assert generation_key(OfflineModel("openai", "example.org"), REQUEST, 0) != key
+    assert generation_key(OfflineModel("anthropic", "127.0.0.1:8080"), REQUEST, 0) != key
+    assert generation_key(OfflineModel("openai", "127.0.0.1:9"), REQUEST, 0) == key
 
 
 def test_what_is_not_sent_is_not_in_the_key() -> None:
-    claude = Described("anthropic", "api")
+    claude = OfflineModel("anthropic", "api")
     assert generation_key(claude, REQUEST, 0) == generation_key(
         claude, replace(REQUEST, temperature=0.9, seed=3), 0
     )
@@ -63,7 +63,7 @@ def test_what_is_not_sent_is_not_in_the_key() -> None:
      {"slots": ("x", "z")}, {"run": 1}, {"criteria": CRITERIA[::-1]}, {"criteria": CRITERIA[:1]},
      {"criteria": (replace(CRITERIA[0], description="other"), CRITERIA[1])},
      {"criteria": (replace(CRITERIA[0], weight=0.4), CRITERIA[1])},
-     {"model": Described("openai", "elsewhere")}],
+     {"model": OfflineModel("openai", "elsewhere")}],
 )  # fmt: skip
 def test_what_a_judge_is_shown_is_in_the_key(change: dict[str, Any]) -> None:
     assert judged(**change) != judged()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.evals.storage.events import EVENTS, Events, read_events, started
+from skillyard.evals.storage.events import EVENTS, Events, read_events, settings_of_run
 from skillyard.evals.storage.results import (
     EVAL_TYPES,
     latest,
@@ -99,21 +99,21 @@ def test_a_torn_line_is_left_out_and_the_next_run_begins_on_its_own(
     said: list[str] = []
     assert [event["event"] for event in read_events(str(tmp_path), said.append)] == ["start"]
     assert len(said) == 1
-    assert started(str(tmp_path), "r") == {"seed": 1}
+    assert settings_of_run(str(tmp_path), "r") == {"seed": 1}
 
 
 def test_a_run_that_is_not_known_names_the_latest(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="there is none"):
-        started(str(tmp_path), "r")
+        settings_of_run(str(tmp_path), "r")
     for name in ("r1", "r2"):
         events = Events(str(tmp_path), name)
         events.append("start", settings={})
         events.close()
     with pytest.raises(InvalidInput, match="the latest one is r2"):
-        started(str(tmp_path), "r3")
+        settings_of_run(str(tmp_path), "r3")
     (tmp_path / EVENTS).write_text('{"event":"start","run_id":"r1","settings":[]}\n')
     with pytest.raises(InvalidInput, match="there is none"):
-        started(str(tmp_path), "r1")
+        settings_of_run(str(tmp_path), "r1")
 
 
 def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
 from skillyard.evals.cases.identity import Identities, case_id
 from skillyard.evals.cases.parser import json_lines
 from skillyard.evals.cases.records import Notes, Record
@@ -52,26 +52,26 @@ def read_activation(
     and may not be hidden.
     """
     paths = [path for place in places for path in files_of(place, (".jsonl",))]
-    files, found, digest = read_sources(paths)
+    files, unreadable, digest = read_sources(paths)
     cases: list[ActivationCase] = []
-    diagnostics: list[Diagnostic] = list(found)
-    seen = Identities()
+    diagnostics: list[Diagnostic] = list(unreadable)
+    identities = Identities()
     for file in files:
         notes = Notes(file.path)
         for record in json_lines(file.text, notes):
             before = notes.errors
-            case = _case(record, catalog, seen)
+            case = _case(record, catalog, identities)
             if notes.errors == before:
                 cases.append(case)
         diagnostics += notes.found
-    return joined(cases, diagnostics, files, digest)
+    return build_dataset(cases, diagnostics, files, digest)
 
 
-def _case(record: Record, catalog: Catalog | None, seen: Identities) -> ActivationCase:
+def _case(record: Record, catalog: Catalog | None, identities: Identities) -> ActivationCase:
     record.only(_FIELDS)
-    key = case_id(record, seen)
+    key = case_id(record, identities)
     prompt = record.some_text("user_prompt")
-    seen.prompt(record, prompt)
+    identities.prompt(record, prompt)
     expected, acceptable, required = (
         _names(record, field, catalog)
         for field in ("expected_skills", "acceptable_skills", "required_skills")

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
-from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
 from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import Located, Notes, Record
 from skillyard.evals.cases.rubrics import read_criteria, read_prompts
@@ -17,7 +17,7 @@ from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 __all__ = ["TIERS", "Candidate", "read_candidates"]
 
 TIERS = ("small", "medium", "large")
-_MOST_SIBLING_BYTES = 10_000_000
+_MAX_SIBLING_BYTES = 10_000_000
 _FIELDS = (
     *("skill", "test_prompt", "test_prompts", "expected_tier", "siblings"),
     *("max_sibling_bytes", "criteria"),
@@ -49,8 +49,8 @@ def read_candidates(
     once. Paths of siblings are taken as they are: the arms refuse what may not be read
     (``conditions/siblings.py``).
     """
-    files, found, digest = read_sources(files_of(path, (".yaml", ".yml")))
-    diagnostics = list(found)
+    files, unreadable, digest = read_sources(files_of(path, (".yaml", ".yml")))
+    diagnostics = list(unreadable)
     candidates: list[Candidate] = []
     for file in files:
         notes = Notes(file.path)
@@ -58,32 +58,32 @@ def read_candidates(
         if record is not None:
             candidates += _candidates(record, catalog, {each.skill for each in candidates})
         diagnostics += notes.found
-    return joined(candidates, diagnostics, files, digest)
+    return build_dataset(candidates, diagnostics, files, digest)
 
 
-def _candidates(record: Record, catalog: Catalog | None, taken: set[str]) -> list[Candidate]:
+def _candidates(record: Record, catalog: Catalog | None, known: set[str]) -> list[Candidate]:
     record.only(["candidates"])
     if not record.required("candidates"):
         return []
-    kept = []
+    valid = []
     for entry in record.records("candidates"):
         before = entry.notes.errors
         candidate = _candidate(entry, catalog)
-        if candidate.skill and candidate.skill in taken:
+        if candidate.skill and candidate.skill in known:
             entry.wrong(
                 "skill", "is a candidate twice", "put all prompts into one entry", candidate.skill
             )
-        taken.add(candidate.skill)
+        known.add(candidate.skill)
         if entry.notes.errors == before:
-            kept.append(candidate)
-    return kept
+            valid.append(candidate)
+    return valid
 
 
 def _candidate(entry: Record, catalog: Catalog | None) -> Candidate:
     entry.only(_FIELDS)
     skill = entry.some_text("skill")
-    found = known_skill(catalog, skill, entry, "skill")
-    skill = skill if found is None else found.name
+    listed_skill = known_skill(catalog, skill, entry, "skill")
+    skill = skill if listed_skill is None else listed_skill.name
     tier = entry.text("expected_tier") or None
     if tier is not None and tier not in TIERS:
         entry.wrong("expected_tier", "is no tier", f"write {', '.join(TIERS)}", tier)
@@ -96,7 +96,7 @@ def _candidate(entry: Record, catalog: Catalog | None) -> Candidate:
             "remove one",
         )
     cap = entry.number(
-        "max_sibling_bytes", MAX_SIBLING_BYTES, low=1, high=_MOST_SIBLING_BYTES, whole=True
+        "max_sibling_bytes", MAX_SIBLING_BYTES, low=1, high=_MAX_SIBLING_BYTES, whole=True
     )
     criteria = read_criteria(entry, "criteria") if "criteria" in entry else DEFAULT_CRITERIA
     return Candidate(

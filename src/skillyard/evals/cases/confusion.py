@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
 from skillyard.evals.cases.identity import Identities, case_id
 from skillyard.evals.cases.parser import json_lines
 from skillyard.evals.cases.records import Notes, Record
@@ -21,7 +21,7 @@ from skillyard.evals.cases.skill_names import check_prompt, known_skill, known_s
 __all__ = ["ConfusionCase", "groups_of", "read_confusion"]
 
 _FIELDS = ("id", "group", "user_prompt", "expected_skill", "acceptable_skills")
-LEAST_MEMBERS = 2
+MIN_MEMBERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +58,29 @@ def read_confusion(
     fewer is an error, and so is a negative of a group that no other case names.
     """
     paths = [path for place in places for path in files_of(place, (".jsonl",))]
-    files, found, digest = read_sources(paths)
+    files, unreadable, digest = read_sources(paths)
     cases: list[ConfusionCase] = []
-    diagnostics: list[Diagnostic] = list(found)
-    seen = Identities()
+    diagnostics: list[Diagnostic] = list(unreadable)
+    identities = Identities()
     for file in files:
         notes = Notes(file.path)
         for record in json_lines(file.text, notes):
             before = notes.errors
-            case = _case(record, catalog, seen)
+            case = _case(record, catalog, identities)
             if notes.errors == before:
                 cases.append(case)
         diagnostics += notes.found
     groups = groups_of(cases)
     diagnostics += _odd_groups(cases, groups)
-    kept = [case for case in cases if not case.group or len(groups.get(case.group, ())) > 1]
-    return joined(kept, diagnostics, files, digest)
+    usable = [case for case in cases if not case.group or len(groups.get(case.group, ())) > 1]
+    return build_dataset(usable, diagnostics, files, digest)
 
 
-def _case(record: Record, catalog: Catalog | None, seen: Identities) -> ConfusionCase:
+def _case(record: Record, catalog: Catalog | None, identities: Identities) -> ConfusionCase:
     record.only(_FIELDS)
-    key = case_id(record, seen)
+    key = case_id(record, identities)
     prompt = record.some_text("user_prompt")
-    seen.prompt(record, prompt)
+    identities.prompt(record, prompt)
     negative = record.raw("expected_skill") is None
     expected = None if negative else record.some_text("expected_skill")
     group = record.text("group") if negative else record.some_text("group")
@@ -108,14 +108,14 @@ def _odd_groups(
     cases: Sequence[ConfusionCase], groups: Mapping[str, tuple[str, ...]]
 ) -> list[Diagnostic]:
     """Return one error for each group in which nothing can be confused."""
-    found = []
-    told: set[str] = set()
+    errors = []
+    reported: set[str] = set()
     for case in cases:
         members = groups.get(case.group, ())
-        if not case.group or len(members) >= LEAST_MEMBERS or case.group in told:
+        if not case.group or len(members) >= MIN_MEMBERS or case.group in reported:
             continue
-        told.add(case.group)
-        found.append(
+        reported.add(case.group)
+        errors.append(
             Diagnostic(
                 "confusion_group",
                 "error",
@@ -126,4 +126,4 @@ def _odd_groups(
                 found=", ".join(members),
             )
         )
-    return found
+    return errors

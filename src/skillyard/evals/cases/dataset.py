@@ -12,7 +12,7 @@ from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.frontmatter import decode, unify_lines
 from skillyard.resources import read_file
 
-__all__ = ["Dataset", "SourceFile", "files_of", "joined", "read_sources"]
+__all__ = ["Dataset", "SourceFile", "build_dataset", "files_of", "read_sources"]
 
 Case = TypeVar("Case")
 
@@ -35,7 +35,7 @@ class Dataset(Generic[Case]):
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The diagnostics of severity ``error``."""
-        return tuple(found for found in self.diagnostics if found.severity == "error")
+        return tuple(each for each in self.diagnostics if each.severity == "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +58,21 @@ def files_of(place: str | os.PathLike[str], endings: Sequence[str]) -> tuple[str
     if not os.path.isdir(path):
         return (path,) if path.endswith(tuple(endings)) or os.path.lexists(path) else ()
     try:
-        listed = os.listdir(path)
+        entries = os.listdir(path)
     except OSError:
         return (path,)  # reading it says what is wrong
     names = sorted(
-        name for name in listed if name.endswith(tuple(endings)) and not name.startswith(".")
+        name for name in entries if name.endswith(tuple(endings)) and not name.startswith(".")
     )
     return tuple(os.path.join(path, name) for name in names)
 
 
-def _whole(path: str) -> bytes:
+def _read_whole(path: str) -> bytes:
     return read_file(path, FILE_BYTES).data
 
 
 def read_sources(
-    paths: Iterable[str], read: Callable[[str], bytes] = _whole
+    paths: Iterable[str], read: Callable[[str], bytes] = _read_whole
 ) -> tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...], str]:
     """Return the files, what kept one from being read, and their digest.
 
@@ -96,7 +96,7 @@ def read_sources(
     return tuple(files), tuple(diagnostics), digest.hexdigest()
 
 
-def joined(
+def build_dataset(
     cases: Iterable[Case],
     diagnostics: Iterable[Diagnostic],
     files: Iterable[SourceFile],

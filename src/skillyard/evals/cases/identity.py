@@ -49,7 +49,7 @@ class Identities:
             )
 
 
-def case_id(record: Record, seen: Identities) -> str:
+def case_id(record: Record, identities: Identities) -> str:
     """Return the record's id; what is wrong with it is noted. Empty where there is none."""
     key = record.some_text("id")
     if len(key) > ID_CHARS:
@@ -57,7 +57,7 @@ def case_id(record: Record, seen: Identities) -> str:
     elif find_hidden(key) is not None or "\n" in key or "\t" in key:
         record.wrong("id", "holds a character that no reader sees", "use visible ones", key)
     elif key:
-        seen.id(record, key)
+        identities.id(record, key)
     return key
 
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, files_of, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
 from skillyard.evals.cases.parser import json_lines
 from skillyard.evals.cases.records import Notes, Record
 
@@ -29,18 +29,18 @@ def read_labels(*places: str | os.PathLike[str]) -> Dataset[Label]:
     A case may be labelled once. Whether the case exists is seen when labels meet results.
     """
     paths = [path for place in places for path in files_of(place, (".jsonl",))]
-    files, found, digest = read_sources(paths)
-    diagnostics: list[Diagnostic] = list(found)
+    files, unreadable, digest = read_sources(paths)
+    diagnostics: list[Diagnostic] = list(unreadable)
     labels: dict[str, Label] = {}
     for file in files:
         notes = Notes(file.path)
         for record in json_lines(file.text, notes):
-            _read(record, labels)
+            _read_label(record, labels)
         diagnostics += notes.found
-    return joined(labels.values(), diagnostics, files, digest)
+    return build_dataset(labels.values(), diagnostics, files, digest)
 
 
-def _read(record: Record, labels: dict[str, Label]) -> None:
+def _read_label(record: Record, labels: dict[str, Label]) -> None:
     before = record.notes.errors
     record.only(["id", "winner", "note"])
     label = Label(record.some_text("id"), record.some_text("winner"))

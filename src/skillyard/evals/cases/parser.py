@@ -52,7 +52,7 @@ def json_lines(text: str, notes: Notes) -> Iterator[Record]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        value = _parsed(line, number, notes)
+        value = _parse(line, number, notes)
         if value is not None and not isinstance(value.value, dict):
             notes.error(
                 "json_not_object", number, "the line is not a JSON object", "write {…} on one line"
@@ -63,7 +63,7 @@ def json_lines(text: str, notes: Notes) -> Iterator[Record]:
 
 def json_root(text: str, notes: Notes) -> Located | None:
     """Return the whole JSON text; None (and a note with the line) where it is no JSON."""
-    return _parsed(text, None, notes)
+    return _parse(text, None, notes)
 
 
 def json_items(text: str, field: str | None) -> list[int]:
@@ -79,11 +79,11 @@ def json_items(text: str, field: str | None) -> list[int]:
     if at < 0 or not text.startswith("[", at):
         return []
     lines: list[int] = []
-    counted, line = 0, 1
+    position, line = 0, 1
     at = _skip(text, at + 1)
     while at < len(text) and text[at] != "]":
-        line += text.count("\n", counted, at)
-        counted = at
+        line += text.count("\n", position, at)
+        position = at
         lines.append(line)
         _, at = decoder.raw_decode(text, at)
         at = _skip(text, at)
@@ -115,9 +115,9 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _parsed(text: str, line: int | None, notes: Notes) -> Located | None:
+def _parse(text: str, line: int | None, notes: Notes) -> Located | None:
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refused)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
         return from_json(value, line)
     except json.JSONDecodeError as error:
         where = line if line is not None else error.lineno
@@ -147,5 +147,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _refused(word: str) -> Any:
+def _refuse_constant(word: str) -> Any:
     raise ValueError(f"{word} is no number of JSON")

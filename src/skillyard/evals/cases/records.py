@@ -17,7 +17,7 @@ TEXT_CHARS = 100_000
 """Longest text of one field: longer than any prompt, shorter than what a context holds."""
 JSON_DEPTH = 16
 """Nesting in one JSON record; the formats here need four levels."""
-_SHOWN = 60
+_MAX_QUOTED_CHARS = 60
 
 
 class Located(NamedTuple):
@@ -78,9 +78,9 @@ class Notes:
     def _add(
         self, severity: str, code: str, line: int | None, message: str, hint: str, found: object
     ) -> None:
-        shown = shorten(found if isinstance(found, str) else repr(found), _SHOWN)
+        quoted = shorten(found if isinstance(found, str) else repr(found), _MAX_QUOTED_CHARS)
         self.found.append(
-            Diagnostic(code, severity, self.path, message, hint, line=line, found=shown)
+            Diagnostic(code, severity, self.path, message, hint, line=line, found=quoted)
         )
 
 
@@ -112,7 +112,7 @@ class Record:
             self.notes.error(
                 "case_unknown_field",
                 located.line or self.line,
-                f"there is no field {self.what}{clean_line(shorten(field, _SHOWN))}",
+                f"there is no field {self.what}{clean_line(shorten(field, _MAX_QUOTED_CHARS))}",
                 hint,
                 field,
             )
@@ -152,8 +152,8 @@ class Record:
         value = self.raw(field)
         if value is None:
             return default
-        kept = self._text(field, value, self.line_of(field))
-        return default if kept is None else kept
+        text = self._text(field, value, self.line_of(field))
+        return default if text is None else text
 
     def some_text(self, field: str) -> str:
         """Return a text that must be there and not be blank; empty where it is not (noted)."""
@@ -177,7 +177,7 @@ class Record:
         if not isinstance(value, list):
             self.wrong(field, "is not a list", "write a list of texts", _plain(value))
             return ()
-        kept = []
+        items = []
         for number, item in enumerate(value):
             name = f"{field}[{number}]"
             line = item.line or self.line_of(field)
@@ -190,8 +190,8 @@ class Record:
                     "write some text, or remove the entry",
                 )
             elif text is not None:
-                kept.append((text, line))
-        return tuple(kept)
+                items.append((text, line))
+        return tuple(items)
 
     def flag(self, field: str, default: bool | None = None) -> bool | None:
         """Return true or false; the default where it is absent or neither."""
@@ -237,12 +237,12 @@ class Record:
         if not isinstance(value, list):
             self.wrong(field, "is not a list", "write a list of mappings", _plain(value))
             return ()
-        found = []
+        records = []
         for number, item in enumerate(value):
             what = f"{self.what}{field}[{number}]"
             line = item.line or self.line_of(field)
             if isinstance(item.value, dict):
-                found.append(Record(item.value, line, self.notes, f"{what}."))
+                records.append(Record(item.value, line, self.notes, f"{what}."))
             else:
                 self.notes.error(
                     "case_bad_field",
@@ -251,7 +251,7 @@ class Record:
                     "write `field: value` lines",
                     _plain(item.value),
                 )
-        return tuple(found)
+        return tuple(records)
 
     def record(self, field: str) -> Record | None:
         """Return a mapping as a record; None where it is absent, null or none (noted)."""

@@ -8,7 +8,7 @@ from math import fsum
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, SourceFile, files_of, joined, read_sources
+from skillyard.evals.cases.dataset import Dataset, SourceFile, build_dataset, files_of, read_sources
 from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import Notes, Record
 from skillyard.evals.cases.skill_names import check_prompt, known_skill
@@ -16,7 +16,7 @@ from skillyard.evals.criteria import Criterion
 
 __all__ = ["Rubric", "read_criteria", "read_prompts", "read_rubrics"]
 
-WEIGHT_SUM_OFF = 0.01
+WEIGHT_SUM_TOLERANCE = 0.01
 """How far from 1 the weights of a rubric may sum."""
 _ROUNDING = 1e-9  # binary sums of decimal weights
 ADVISED_CRITERIA = (3, 6)
@@ -49,16 +49,16 @@ def read_rubrics(folder: str | os.PathLike[str], catalog: Catalog | None = None)
     A rubric with any error is left out, and all of its errors are told. With a catalog, the skill
     must be in it. Two rubrics for one skill cannot be: the file is named after the skill.
     """
-    files, found, digest = read_sources(files_of(folder, (".yaml", ".yml")))
+    files, unreadable, digest = read_sources(files_of(folder, (".yaml", ".yml")))
     rubrics: list[Rubric] = []
-    diagnostics: list[Diagnostic] = list(found)
+    diagnostics: list[Diagnostic] = list(unreadable)
     for file in files:
         if file.readable:
             notes = Notes(file.path)
             rubric = _rubric(file, catalog, notes)
             rubrics.extend([rubric] if rubric is not None else [])
             diagnostics += notes.found
-    return joined(rubrics, diagnostics, files, digest)
+    return build_dataset(rubrics, diagnostics, files, digest)
 
 
 def _rubric(file: SourceFile, catalog: Catalog | None, notes: Notes) -> Rubric | None:
@@ -80,8 +80,8 @@ def _rubric(file: SourceFile, catalog: Catalog | None, notes: Notes) -> Rubric |
     criteria = read_criteria(record, "criteria")
     if notes.errors:
         return None
-    called = name if skill is None else skill.name
-    return Rubric(called, prompts, criteria, file.path, record.line_of("skill_name"))
+    skill_name = name if skill is None else skill.name
+    return Rubric(skill_name, prompts, criteria, file.path, record.line_of("skill_name"))
 
 
 def read_prompts(record: Record, field: str, skill: str) -> tuple[str, ...]:
@@ -128,12 +128,12 @@ def read_criteria(record: Record, field: str) -> tuple[Criterion, ...]:
     if notes.errors > before:
         return ()
     total = fsum(criterion.weight for criterion in criteria)
-    if abs(total - 1) > WEIGHT_SUM_OFF + _ROUNDING:
+    if abs(total - 1) > WEIGHT_SUM_TOLERANCE + _ROUNDING:
         record.notes.error(
             "rubric_weights",
             record.line_of(field),
             f"the weights sum to {total:.6g}, not to 1",
-            f"make them sum to 1 (within {WEIGHT_SUM_OFF})",
+            f"make them sum to 1 (within {WEIGHT_SUM_TOLERANCE})",
             ", ".join(f"{criterion.weight:g}" for criterion in criteria),
         )
         return ()

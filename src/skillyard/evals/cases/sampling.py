@@ -35,8 +35,8 @@ def sample(
     _check(limit)
     if limit is None or limit >= len(cases):
         return tuple(cases)
-    chosen = _drawn(cases, seed, layer, key)[:limit]
-    return tuple(cases[place] for place in sorted(chosen))
+    places = _draw_order(cases, seed, layer, key)[:limit]
+    return tuple(cases[place] for place in sorted(places))
 
 
 def sample_activation(
@@ -49,14 +49,14 @@ def sample_activation(
     _check(limit)
     if limit is None or limit >= len(cases):
         return tuple(cases)
-    drawn = _drawn(cases, seed, layer, lambda case: case.id)
+    order = _draw_order(cases, seed, layer, lambda case: case.id)
     kinds = (True, False) if limit > 1 else (True,)
-    kept = [
-        next((place for place in drawn if cases[place].should_activate is kind), None)
+    one_of_each = [
+        next((place for place in order if cases[place].should_activate is kind), None)
         for kind in kinds
     ]
-    first = [place for place in kept if place is not None]
-    rest = [place for place in drawn if place not in first]
+    first = [place for place in one_of_each if place is not None]
+    rest = [place for place in order if place not in first]
     return tuple(cases[place] for place in sorted((first + rest)[:limit]))
 
 
@@ -65,7 +65,9 @@ def _check(limit: int | None) -> None:
         raise InvalidInput("limit must be None or an integer of at least 1")
 
 
-def _drawn(cases: Sequence[Case], seed: int, layer: str, key: Callable[[Case], str]) -> list[int]:
+def _draw_order(
+    cases: Sequence[Case], seed: int, layer: str, key: Callable[[Case], str]
+) -> list[int]:
     """Return the places of the cases in the order of their draws."""
     draws = [
         (

@@ -32,18 +32,18 @@ def find_name(prompt: str, name: str) -> str | None:
     parts = [re.escape(part) for part in re.split(r"[-_\s]+", name.strip()) if part]
     if not parts:
         return None
-    joined = r"[-_]".join(parts)
+    hyphenated = r"[-_]".join(parts)
     spoken = r"[-_\s]+".join(parts)
-    called = [
-        rf"{_BEFORE}[@/]{joined}{_AFTER}(?![/.][^\W_])",
-        rf"skill:\s*{joined}{_AFTER}",
+    patterns = [
+        rf"{_BEFORE}[@/]{hyphenated}{_AFTER}(?![/.][^\W_])",
+        rf"skill:\s*{hyphenated}{_AFTER}",
         rf"{_BEFORE}{spoken}\s+skill{_AFTER}",
         rf"{_BEFORE}skill\s+(?:called\s+|named\s+)?[`\"'“‘«]?+{spoken}{_AFTER}",
     ]
     if len(parts) > 1:
-        called.insert(0, rf"{_BEFORE}{joined}{_AFTER}")
-    found = re.search("|".join(called), prompt, re.IGNORECASE)
-    return found.group() if found else None
+        patterns.insert(0, rf"{_BEFORE}{hyphenated}{_AFTER}")
+    match = re.search("|".join(patterns), prompt, re.IGNORECASE)
+    return match.group() if match else None
 
 
 def check_prompt(
@@ -51,8 +51,8 @@ def check_prompt(
 ) -> None:
     """Note a prompt that names one of the skills; an error, or a warning where not ``severe``."""
     for name in names:
-        said = find_name(prompt, name)
-        if said is None:
+        mention = find_name(prompt, name)
+        if mention is None:
             continue
         note = notes.error if severe else notes.warning
         note(
@@ -60,7 +60,7 @@ def check_prompt(
             line,
             f"the prompt names the skill under test, {name}",
             "ask for what is wanted, as somebody would who does not know the skill",
-            said,
+            mention,
         )
 
 
@@ -104,8 +104,8 @@ def known_skills(
 
     What a router could not pick from the catalog is noted, and stays as it is.
     """
-    found = []
+    resolved = []
     for name in names:
         skill = known_skill(catalog, name, record, field, routed=True)
-        found.append(name if skill is None else skill.name)
-    return tuple(found)
+        resolved.append(name if skill is None else skill.name)
+    return tuple(resolved)

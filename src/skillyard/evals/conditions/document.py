@@ -18,7 +18,7 @@ from skillyard.formats.repair import quote_plain_values
 from skillyard.formats.yaml_guard import read_mapping
 from skillyard.limits import DEFAULT_LIMITS
 
-__all__ = ["Document", "line_feeds", "take_apart"]
+__all__ = ["Document", "line_feeds", "split_document"]
 
 _DESCRIPTION = re.compile(r"description[ \t]*:(?=[ \t]|$)")
 _NO_PLAIN_TEXT = ("|", ">", "[", "{")
@@ -39,7 +39,7 @@ def line_feeds(text: str) -> str:
     return text.replace("\r", "\n") if "\r" in text else text
 
 
-def take_apart(text: str) -> Document:
+def split_document(text: str) -> Document:
     """Return description and body of a skill document. Raises nothing."""
     text = line_feeds(text)
     # A catalog caps the block; here a block of any size still is no body.
@@ -54,7 +54,7 @@ def take_apart(text: str) -> Document:
 
 
 def _description(block: str) -> str:
-    own = _own_lines(block)
+    own = _description_lines(block)
     for candidate in (block, own, quote_plain_values(own)[0]):
         try:
             return _text(_fields(candidate).get("description"))
@@ -64,8 +64,8 @@ def _description(block: str) -> str:
 
 
 def _fields(block: str) -> dict[str, Node]:
-    found = read_plain_lines(block) or read_mapping(block, "")
-    return found[0]
+    tree_and_lines = read_plain_lines(block) or read_mapping(block, "")
+    return tree_and_lines[0]
 
 
 def _text(node: Node | None) -> str:
@@ -73,7 +73,7 @@ def _text(node: Node | None) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _own_lines(block: str) -> str:
+def _description_lines(block: str) -> str:
     """Return the last top-level ``description`` field as it was written, continuation included.
 
     The last, because that is the one which readers that take a key twice let win.

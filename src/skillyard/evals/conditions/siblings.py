@@ -23,7 +23,7 @@ MAX_SIBLING_BYTES = 10_000
 """Default limit for the raw bytes of all siblings together (fn-58.6)."""
 STOP_AT_BYTES = 100
 """With this little left nothing more is read: a scrap of a file tells a model nothing."""
-_DEEPEST = 2  # a folder and a file: `references/details.md`
+_MAX_PARTS = 2  # a folder and a file: `references/details.md`
 
 
 class Sibling(NamedTuple):
@@ -65,14 +65,14 @@ def read_siblings(
     missing: list[str] = []
     refused: list[tuple[str, str]] = []
     left_out: list[str] = []
-    seen: set[tuple[str, ...]] = set()
+    done: set[tuple[str, ...]] = set()
     remaining = max_bytes
     for name in dict.fromkeys(names):
         try:
-            parts = _listed_parts(name)
-            if parts in seen:
+            parts = _allowed_parts(name)
+            if parts in done:
                 continue
-            seen.add(parts)
+            done.add(parts)
             if remaining <= STOP_AT_BYTES:
                 left_out.append(name)
             elif not os.path.lexists(os.path.join(folder, *parts)):
@@ -86,9 +86,9 @@ def read_siblings(
     return Siblings(tuple(files), tuple(missing), tuple(refused), tuple(left_out))
 
 
-def _listed_parts(name: str) -> tuple[str, ...]:
+def _allowed_parts(name: str) -> tuple[str, ...]:
     parts = safe_parts(name)
-    if len(parts) > _DEEPEST:
+    if len(parts) > _MAX_PARTS:
         raise ResourceRefused(f"refused {name!r}: it lies more than one folder below the skill")
     if len(parts) == 1 and parts[0].lower() == "skill.md":
         raise ResourceRefused(f"refused {name!r}: it is the skill itself")
@@ -110,5 +110,5 @@ def _cut(name: str, data: bytes, remaining: int) -> Sibling:
         raise ResourceRefused(f"refused {name!r}: {error.message}") from None
     if len(data) <= remaining:
         return Sibling(name, line_feeds(text), False)
-    kept = line_feeds(data[:remaining].decode("utf-8", "ignore"))
-    return Sibling(name, f"{kept.rstrip()}\n{TRUNCATED}", True)
+    text_within = line_feeds(data[:remaining].decode("utf-8", "ignore"))
+    return Sibling(name, f"{text_within.rstrip()}\n{TRUNCATED}", True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillyard.arguments import check_arguments
-from skillyard.evals.conditions.document import take_apart
-from skillyard.evals.conditions.fences import closes, opened
+from skillyard.evals.conditions.document import split_document
+from skillyard.evals.conditions.fences import closes_fence, opening_fence
 
 __all__ = ["Parts", "extract_summary", "parts", "scope_of"]
 
@@ -47,7 +47,7 @@ def extract_summary(text: str) -> str | None:
 
 def parts(text: str) -> Parts:
     """Return the description and the scope of a SKILL.md text. Raises nothing."""
-    document = take_apart(text)
+    document = split_document(text)
     return Parts(document.description, scope_of(document.body))
 
 
@@ -57,18 +57,18 @@ def scope_of(body: str) -> str:
     The section ends before the next level-2 heading; headings inside fenced code are none. Deeper
     headings belong to it, and so does a level-1 heading.
     """
-    kept: list[str] = []
+    lines: list[str] = []
     inside = False
     for line in _outside_fences(body):
         title = _level_two_title(line)
         if title is None:
             if inside:
-                kept.append(_without_references(line))
+                lines.append(_without_references(line))
         elif inside:
             break
         else:
             inside = title == "Scope"
-    return _BLANK_RUN.sub("\n\n", "\n".join(kept)).strip()
+    return _BLANK_RUN.sub("\n\n", "\n".join(lines)).strip()
 
 
 def _outside_fences(body: str) -> Iterator[str]:
@@ -76,8 +76,8 @@ def _outside_fences(body: str) -> Iterator[str]:
     fence = ""
     for line in body.split("\n"):
         if fence:
-            fence = "" if closes(line, fence) else fence
-        elif not (fence := opened(line)):
+            fence = "" if closes_fence(line, fence) else fence
+        elif not (fence := opening_fence(line)):
             yield line
 
 

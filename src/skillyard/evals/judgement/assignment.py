@@ -45,8 +45,8 @@ def assignment(
     if condition_a == condition_b:
         raise InvalidInput(f"a comparison needs two conditions, not {condition_a!r} twice")
     cell = f"{seed}|{skill}|{prompt_index}|{condition_a}|{condition_b}"
-    drawn = _case_seed(cell, run - run % 2)
-    first_in_a = (random.Random(drawn).random() < 0.5) != bool(run % 2)
+    seed_of_pair = _case_seed(cell, run - run % 2)
+    first_in_a = (random.Random(seed_of_pair).random() < 0.5) != bool(run % 2)
     first, second = (condition_a, condition_b) if first_in_a else (condition_b, condition_a)
     return Assignment(_case_seed(cell, run), {"A": first, "B": second})
 

@@ -28,7 +28,7 @@ MAX_TOKENS = 16_000
 TIMEOUT_S = 45.0
 """Of one attempt (spec/evals.md §1.4)."""
 _UNUSABLE = {"refusal": REFUSAL, "max_tokens": TRUNCATED}
-_SAID = {
+_MESSAGES = {
     REFUSAL: "the judge declined to answer",
     TRUNCATED: "the reply was cut off at max_tokens",
     NO_JSON: "the reply holds no complete JSON object",
@@ -93,11 +93,11 @@ def invoke_judge(
         )
         record.attempts += 1
         try:
-            record.take(model.complete(request, timeout_s), rubric)
+            record.add_reply(model.complete(request, timeout_s), rubric)
         except ModelFailed as error:
             if error.permanent:
                 raise
-            record.fail(error.kind, str(error), "")
+            record.add_failure(error.kind, str(error), "")
             if error.kind != "bad_request" or not with_schema:
                 break
             with_schema = False  # the one part of the request that not every server knows
@@ -116,16 +116,16 @@ class _Record:
     unusable: list[str] = field(default_factory=list)
     """Kinds of the replies that came and could not be used."""
 
-    def take(self, reply: Reply, criteria: tuple[Criterion, ...]) -> None:
+    def add_reply(self, reply: Reply, criteria: tuple[Criterion, ...]) -> None:
         """Keep a reply: as the verdict where it is one, else as a failure."""
         self.replies.append(reply)
         try:
             self.verdict = _verdict(reply, criteria)
         except BadVerdict as error:
             self.unusable.append(error.kind)
-            self.fail(error.kind, str(error), reply.text)
+            self.add_failure(error.kind, str(error), reply.text)
 
-    def fail(self, kind: str, message: str, raw: str) -> None:
+    def add_failure(self, kind: str, message: str, raw: str) -> None:
         """Keep the failure of the current attempt, with what the judge wrote."""
         self.failures.append(
             {"attempt": self.attempts, "kind": kind, "message": message, "raw": raw}
@@ -159,13 +159,13 @@ class _Record:
 def _verdict(reply: Reply, criteria: tuple[Criterion, ...]) -> Verdict:
     unusable = _UNUSABLE.get(reply.stop_reason)
     if unusable is not None:
-        raise BadVerdict(unusable, _SAID[unusable])
-    found = extract_json(reply.text)
-    if found is None:
-        raise BadVerdict(NO_JSON, _SAID[NO_JSON])
-    return verdict(found, criteria)
+        raise BadVerdict(unusable, _MESSAGES[unusable])
+    parsed = extract_json(reply.text)
+    if parsed is None:
+        raise BadVerdict(NO_JSON, _MESSAGES[NO_JSON])
+    return verdict(parsed, criteria)
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    counted = [count for count in counts if count is not None]
+    return sum(counted) if counted else None

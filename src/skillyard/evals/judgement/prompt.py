@@ -144,7 +144,7 @@ def judge_prompt(
         for what, text in zip(("REQUEST", "RESPONSE A", "RESPONSE B"), texts, strict=True)
     )
     user = _USER.format(
-        criteria="\n".join(map(_listed, criteria)),
+        criteria="\n".join(map(_criterion_line, criteria)),
         word=word,
         request=request,
         response_a=first,
@@ -180,7 +180,7 @@ def unused_word(texts: Sequence[str], derive: Callable[[Sequence[str], int], str
         count += 1
 
 
-def _listed(criterion: Criterion) -> str:
+def _criterion_line(criterion: Criterion) -> str:
     described = one_line(criterion.description)
     line = f"- {_quoted(criterion.name)} (weight {criterion.weight:g})"
     return f"{line}: {described}" if described else line
@@ -232,7 +232,7 @@ def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 def _version() -> str:
     example = (Criterion("name", 1.0, "Description."),)
-    parts = [_SYSTEM, _USER, _TEXT, *_STRICTER, _listed(example[0]), _shape(example)]
+    parts = [_SYSTEM, _USER, _TEXT, *_STRICTER, _criterion_line(example[0]), _shape(example)]
     parts += [*_WHY, *_WHY.values(), json.dumps(reply_schema(example))]
     return _digest(parts, 0)[:16]
 

@@ -59,7 +59,7 @@ class Merged:
 
 
 def one_order(
-    found: Verdict,
+    reply: Verdict,
     criteria: Sequence[Criterion],
     slots: Mapping[str, str],
     conditions: Sequence[str],
@@ -71,25 +71,25 @@ def one_order(
     ``tie_band`` points are a tie. Raises InvalidInput when the slots are not the conditions, or
     the band is below 0.
     """
-    first, second = _compared(slots, conditions)
+    first, second = _two_conditions(slots, conditions)
     band = _exact(tie_band)
     if band < 0:
         raise InvalidInput(f"tie_band must be 0 or more, not {tie_band!r}")
     exact = {
-        slots["A"]: _weighted(criteria, [scored.score_a for scored in found.criteria]),
-        slots["B"]: _weighted(criteria, [scored.score_b for scored in found.criteria]),
+        slots["A"]: _weighted(criteria, [scored.score_a for scored in reply.criteria]),
+        slots["B"]: _weighted(criteria, [scored.score_b for scored in reply.criteria]),
     }
     difference = exact[first] - exact[second]
     winner = TIE
     if abs(difference) > band:
         winner = first if difference > 0 else second
-    judged = slots.get(found.overall_winner, TIE)
+    judge_winner = slots.get(reply.overall_winner, TIE)
     return OneOrder(
         {first: float(exact[first]), second: float(exact[second])},
         float(difference),
         winner,
-        judged,
-        judged == winner,
+        judge_winner,
+        judge_winner == winner,
     )
 
 
@@ -103,16 +103,16 @@ def merge(first: OneOrder, second: OneOrder) -> Merged:
         for condition, score in first.scores.items()
     }
     one, other = means.values()
-    winner = _agreed(first.winner, second.winner)
-    judged = _agreed(first.judge_winner, second.judge_winner)
+    winner = _winner_of_both(first.winner, second.winner)
+    judge_winner = _winner_of_both(first.judge_winner, second.judge_winner)
     return Merged(
         {condition: float(mean) for condition, mean in means.items()},
         float(one - other),
         winner,
         (first.winner, second.winner),
         first.winner == second.winner,
-        judged,
-        judged == winner,
+        judge_winner,
+        judge_winner == winner,
     )
 
 
@@ -129,7 +129,7 @@ def breakdown(
             "name": criterion.name,
             "weight": criterion.weight,
             "scores": _means(orders, place),
-            "reasoning": [found.criteria[place].reasoning for found, _ in orders],
+            "reasoning": [reply.criteria[place].reasoning for reply, _ in orders],
         }
         for place, criterion in enumerate(criteria)
     ]
@@ -137,8 +137,8 @@ def breakdown(
 
 def _means(orders: Sequence[tuple[Verdict, Mapping[str, str]]], place: int) -> dict[str, float]:
     scores: dict[str, list[int]] = {}
-    for found, slots in orders:
-        scored = found.criteria[place]
+    for reply, slots in orders:
+        scored = reply.criteria[place]
         scores.setdefault(slots["A"], []).append(scored.score_a)
         scores.setdefault(slots["B"], []).append(scored.score_b)
     return {condition: sum(points) / len(points) for condition, points in scores.items()}
@@ -158,14 +158,14 @@ def remap(case: Mapping[str, Any]) -> dict[str, Any]:
     that is put wrongly is the error ``bad_case``. Raises nothing for a mapping.
     """
     try:
-        return _remapped(case)
+        return _remap(case)
     except BadVerdict as error:
         return {"error": error.kind, "message": str(error)}
     except InvalidInput as error:
         return {"error": "bad_case", "message": str(error)}
 
 
-def _remapped(case: Mapping[str, Any]) -> dict[str, Any]:
+def _remap(case: Mapping[str, Any]) -> dict[str, Any]:
     criteria = read_criteria(_sequence(case, "criteria"))
     conditions = _sequence(case, "conditions")
     band = case.get("tie_band", 0.0)
@@ -200,7 +200,7 @@ def _sequence(case: Mapping[str, Any], key: str) -> Sequence[Any]:
     return value
 
 
-def _compared(slots: Mapping[str, str], conditions: Sequence[str]) -> tuple[str, str]:
+def _two_conditions(slots: Mapping[str, str], conditions: Sequence[str]) -> tuple[str, str]:
     if len(conditions) != 2 or not all(isinstance(name, str) for name in conditions):
         raise InvalidInput("conditions must be two names")
     first, second = conditions
@@ -233,5 +233,5 @@ def _exact(number: float) -> Fraction:
         raise InvalidInput(f"{number!r} is no finite number") from None
 
 
-def _agreed(first: str, second: str) -> str:
+def _winner_of_both(first: str, second: str) -> str:
     return first if first == second else TIE

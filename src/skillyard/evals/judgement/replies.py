@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from skillyard.arguments import check_arguments
-from skillyard.evals.conditions.fences import closes, opened
+from skillyard.evals.conditions.fences import closes_fence, opening_fence
 
 __all__ = ["extract_json"]
 
@@ -33,13 +33,13 @@ def extract_json(text: str) -> dict[str, Any] | None:
     text; raises nothing.
     """
     text = text.removeprefix(_BOM)
-    whole = _read(text)
+    whole = _parse(text)
     if whole is not None:
         return whole if isinstance(whole, dict) else None
     for block in _fenced(text):
-        found = _read(block)
-        if isinstance(found, dict):
-            return found
+        value = _parse(block)
+        if isinstance(value, dict):
+            return value
     return _scan(text)
 
 
@@ -47,11 +47,11 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _read(text: str) -> Any:
+def _parse(text: str) -> Any:
     """Return the value of a JSON text, read strictly, then without trailing commas; else None."""
     if not text.strip():
         return None
-    for candidate in (text, _STRING_OR_COMMA.sub(lambda found: found[1] or "", text)):
+    for candidate in (text, _STRING_OR_COMMA.sub(lambda match: match[1] or "", text)):
         try:
             return json.loads(candidate, parse_constant=_refuse)
         except (ValueError, RecursionError):
@@ -65,8 +65,8 @@ def _fenced(text: str) -> Iterator[str]:
     block: list[str] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         if not fence:
-            fence, block = opened(line), []
-        elif closes(line, fence):
+            fence, block = opening_fence(line), []
+        elif closes_fence(line, fence):
             yield "\n".join(block)
             fence = ""
         else:
@@ -83,9 +83,9 @@ def _scan(text: str) -> dict[str, Any] | None:
                 return None  # an object that is cut off has swallowed the rest
             end = position + 1
         else:
-            found = _read(text[position:end])
-            if isinstance(found, dict):
-                return found
+            value = _parse(text[position:end])
+            if isinstance(value, dict):
+                return value
         position = text.find("{", end)
     return None
 
@@ -116,9 +116,9 @@ class _Braces:
             elif mark[0] == "{" and place not in ends:
                 opened.append(place)
             elif mark[0] == "{":
-                known = ends[place]
-                if known is None:
+                end = ends[place]
+                if end is None:
                     break
-                position = known
+                position = end
         ends.update(dict.fromkeys(opened))
         return ends[start]

@@ -28,7 +28,7 @@ __all__ = [
     "UNKNOWN_CRITERION",
     "WINNERS",
     "BadVerdict",
-    "Scored",
+    "CriterionScores",
     "Verdict",
     "read_criteria",
     "verdict",
@@ -59,7 +59,7 @@ class BadVerdict(SkillyardError):
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class CriterionScores:
     """The scores of both responses on one criterion, 1 to 5."""
 
     name: str
@@ -73,7 +73,7 @@ class Scored:
 class Verdict:
     """A whole valid reply."""
 
-    criteria: tuple[Scored, ...]
+    criteria: tuple[CriterionScores, ...]
     """One for each criterion, in the rubric's order."""
     overall_winner: str
     """``A``, ``B`` or ``tie``: the judge's own word, whatever the scores say."""
@@ -81,7 +81,7 @@ class Verdict:
     def to_dict(self) -> dict[str, Any]:
         """Return the documented shape of a parsed reply."""
         return {
-            "criteria": [asdict(scored) for scored in self.criteria],
+            "criteria": [asdict(scores_by_name) for scores_by_name in self.criteria],
             "overall_winner": self.overall_winner,
         }
 
@@ -94,19 +94,19 @@ def read_criteria(
     Raises InvalidInput where there is none, a name is blank or stands twice, or a weight is no
     finite number above 0.
     """
-    found = tuple(
+    rubric = tuple(
         one if isinstance(one, Criterion) else _criterion(one, place)
         for place, one in enumerate(criteria, 1)
     )
-    if not found:
+    if not rubric:
         raise InvalidInput("criteria: a rubric needs at least one criterion")
     names: set[str] = set()
-    for place, criterion in enumerate(found, 1):
+    for place, criterion in enumerate(rubric, 1):
         _check(criterion, f"criteria[{place}]")
         if criterion.name in names:
             raise InvalidInput(f"criteria[{place}].name: {criterion.name!r} stands twice")
         names.add(criterion.name)
-    return found
+    return rubric
 
 
 def _criterion(one: Mapping[str, Any], place: int) -> Criterion:
@@ -135,26 +135,26 @@ def verdict(value: object, criteria: Iterable[Criterion]) -> Verdict:
     """
     if not isinstance(value, Mapping):
         raise BadVerdict(BAD_SHAPE, "the reply is not a JSON object")
-    listed = value.get("criteria")
-    if not isinstance(listed, list):
+    entries = value.get("criteria")
+    if not isinstance(entries, list):
         raise BadVerdict(BAD_SHAPE, "criteria is not a list")
     names = [criterion.name for criterion in criteria]
-    scored: dict[str, Scored] = {}
-    for entry in listed:
-        one = _scored(entry, names)
-        if one.name in scored:
+    scores_by_name: dict[str, CriterionScores] = {}
+    for entry in entries:
+        one = _criterion_scores(entry, names)
+        if one.name in scores_by_name:
             raise BadVerdict(DUPLICATE_CRITERION, f"criterion {one.name!r} is scored twice")
-        scored[one.name] = one
-    missing = [name for name in names if name not in scored]
+        scores_by_name[one.name] = one
+    missing = [name for name in names if name not in scores_by_name]
     if missing:
         raise BadVerdict(MISSING_CRITERION, f"criterion {missing[0]!r} is not scored")
     winner = value.get("overall_winner")
     if not isinstance(winner, str) or winner not in WINNERS:
         raise BadVerdict(BAD_WINNER, 'overall_winner is not "A", "B" or "tie"')
-    return Verdict(tuple(scored[name] for name in names), winner)
+    return Verdict(tuple(scores_by_name[name] for name in names), winner)
 
 
-def _scored(entry: object, names: list[str]) -> Scored:
+def _criterion_scores(entry: object, names: list[str]) -> CriterionScores:
     if not isinstance(entry, Mapping):
         raise BadVerdict(BAD_SHAPE, "an entry of criteria is not an object")
     name = entry.get("name")
@@ -165,7 +165,7 @@ def _scored(entry: object, names: list[str]) -> Scored:
     reasoning = entry.get("reasoning")
     if not isinstance(reasoning, str):
         raise BadVerdict(BAD_REASONING, f"the reasoning on {name!r} is not a text")
-    return Scored(
+    return CriterionScores(
         name,
         _score(entry, "score_a", name),
         _score(entry, "score_b", name),

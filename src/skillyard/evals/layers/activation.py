@@ -32,13 +32,11 @@ class ActivationRun(RoutingRun):
         runs: int = 1,
         on_case: Callable[[dict[str, Any]], None] = lambda case: None,
     ) -> None:
-        tasks = [
-            RoutingTask(partial(_head, case), partial(_routed, case, router)) for case in cases
-        ]
+        tasks = [RoutingTask(partial(_head, case), partial(_route, case, router)) for case in cases]
         super().__init__(tasks, runs=runs, on_case=on_case)
 
 
-def _routed(case: ActivationCase, router: Router, run: int) -> dict[str, Any]:
+def _route(case: ActivationCase, router: Router, run: int) -> dict[str, Any]:
     candidates = tuple(dict.fromkeys((*case.expected_skills, *case.acceptable_skills)))
     return _outcome(case, router.route(case.user_prompt, candidates, run))
 
@@ -73,10 +71,10 @@ def _head(case: ActivationCase, run: int) -> dict[str, Any]:
 
 def _outcome(case: ActivationCase, routed: Routed) -> dict[str, Any]:
     fields = {**result_fields(routed), "best": routed.best}
-    return fields if routed.error else {**fields, **_scored(case, routed)}
+    return fields if routed.error else {**fields, **_score(case, routed)}
 
 
-def _scored(case: ActivationCase, routed: Routed) -> dict[str, Any]:
+def _score(case: ActivationCase, routed: Routed) -> dict[str, Any]:
     """Return how good one choice is.
 
     Any expected or acceptable skill is a hit (evals.md §1.14); with ``required_skills`` all of
@@ -87,18 +85,18 @@ def _scored(case: ActivationCase, routed: Routed) -> dict[str, Any]:
     picked = list(routed.picked)
     if case.about is not None:
         picked = [name for name in picked if name == case.about]
-    counted = [name for name in picked if name not in case.acceptable_skills]
+    decisive = [name for name in picked if name not in case.acceptable_skills]
     if not case.should_activate:
-        right = not counted and not routed.unread
+        right = not decisive and not routed.unread
         return _figures(right, float(right), float(right), right)
-    hits = [name for name in counted if name in case.expected_skills]
-    passed = bool(hits) or len(counted) < len(picked)
-    precision = len(hits) / len(counted) if counted else float(bool(picked))
+    hits = [name for name in decisive if name in case.expected_skills]
+    passed = bool(hits) or len(decisive) < len(picked)
+    precision = len(hits) / len(decisive) if decisive else float(bool(picked))
     recall = float(passed)
     if case.required_skills:
-        found = sum(name in picked for name in case.required_skills)
-        recall = found / len(case.required_skills)
-        passed = found == len(case.required_skills)
+        hits_required = sum(name in picked for name in case.required_skills)
+        recall = hits_required / len(case.required_skills)
+        passed = hits_required == len(case.required_skills)
     return _figures(passed, precision, recall, passed and precision == 1.0)
 
 
@@ -120,12 +118,12 @@ def activation_summary(cases: Iterable[Mapping[str, Any]]) -> dict[str, dict[str
     positive rate is over the cases that expect it; its false positive rate over all the others
     that do not accept it.
     """
-    told = list(cases)
-    groups = _by_id(case for case in told if case["passed"] is not None)
-    failed = sum(bool(case["errors"]) for case in told)
+    all_cases = list(cases)
+    groups = _by_id(case for case in all_cases if case["passed"] is not None)
+    failed = sum(bool(case["errors"]) for case in all_cases)
     summary = {OVERALL: {**_overall(groups), "errors": failed}}
-    for skill in sorted({name for case in told for name in case["expected_skills"]}):
-        summary[skill] = _for_skill(skill, groups, told)
+    for skill in sorted({name for case in all_cases for name in case["expected_skills"]}):
+        summary[skill] = _for_skill(skill, groups, all_cases)
     return summary
 
 
@@ -157,7 +155,9 @@ def _overall(groups: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
 
 
 def _for_skill(
-    skill: str, groups: Sequence[Sequence[Mapping[str, Any]]], told: Sequence[Mapping[str, Any]]
+    skill: str,
+    groups: Sequence[Sequence[Mapping[str, Any]]],
+    all_cases: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     expecting = [group for group in groups if skill in group[0]["expected_skills"]]
     others = [
@@ -166,18 +166,22 @@ def _for_skill(
         if skill not in (*group[0]["expected_skills"], *group[0]["acceptable_skills"])
         and group[0]["about"] in (None, skill)
     ]
-    found = [mean_of([float(skill in case["picked"]) for case in group]) for group in expecting]
-    wrong = [mean_of([float(skill in case["picked"]) for case in group]) for group in others]
+    fired_rates = [
+        mean_of([float(skill in case["picked"]) for case in group]) for group in expecting
+    ]
+    false_rates = [mean_of([float(skill in case["picked"]) for case in group]) for group in others]
     f1 = [_mean(group, "f1") for group in expecting]
     return {
         "mean": rounded(mean_of(f1)) if f1 else None,
         "stddev": rounded(spread_of(f1)),
         "n": len(expecting),
-        **_rate("tpr", found),
-        **_rate("fpr", wrong),
+        **_rate("tpr", fired_rates),
+        **_rate("fpr", false_rates),
         "positives": len(expecting),
         "negatives": len(others),
-        "errors": sum(bool(case["errors"]) for case in told if skill in case["expected_skills"]),
+        "errors": sum(
+            bool(case["errors"]) for case in all_cases if skill in case["expected_skills"]
+        ),
     }
 
 
@@ -185,17 +189,17 @@ def activation_artifacts(
     cases: Iterable[Mapping[str, Any]], index: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what the report shows beside the summary: categories, and a curve for a scorer."""
-    told = [case for case in cases if case["passed"] is not None]
+    decided = [case for case in cases if case["passed"] is not None]
     categories = {
         name: {
             "n": len(groups),
             "accuracy": _over(groups, "passed"),
             "f1": _over(groups, "f1"),
         }
-        for name in sorted({case["category"] for case in told})
-        for groups in [_by_id(case for case in told if case["category"] == name)]
+        for name in sorted({case["category"] for case in decided})
+        for groups in [_by_id(case for case in decided if case["category"] == name)]
     }
-    return {"index": dict(index), "categories": categories, "curve": _curve(told)}
+    return {"index": dict(index), "categories": categories, "curve": _curve(decided)}
 
 
 def _curve(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

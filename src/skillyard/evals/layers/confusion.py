@@ -40,7 +40,7 @@ class ConfusionRun(RoutingRun):
         tasks = [
             RoutingTask(
                 partial(_head, case, group),
-                partial(_routed, case, groups[group], routers[group]),
+                partial(_route, case, groups[group], routers[group]),
             )
             for case in cases
             for group in ([case.group] if case.group else groups)
@@ -48,7 +48,7 @@ class ConfusionRun(RoutingRun):
         super().__init__(tasks, runs=runs, on_case=on_case)
 
 
-def _routed(
+def _route(
     case: ConfusionCase, members: tuple[str, ...], router: Router, run: int
 ) -> dict[str, Any]:
     return _outcome(case, members, router.route(case.user_prompt, members, run))
@@ -111,9 +111,9 @@ class _Group:
 def _groups(
     cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
 ) -> list[_Group]:
-    told = [case for case in cases if case["passed"] is not None and case["expected_skill"]]
+    decided = [case for case in cases if case["passed"] is not None and case["expected_skill"]]
     return [
-        _Group(name, skills, tuple(case for case in told if case["group"] == name))
+        _Group(name, skills, tuple(case for case in decided if case["group"] == name))
         for name, skills in groups.items()
     ]
 
@@ -122,9 +122,9 @@ def confusion_summary(
     cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
 ) -> dict[str, dict[str, Any]]:
     """Return the summary by group: accuracy over requests, and who takes whose requests."""
-    told = list(cases)
+    all_cases = list(cases)
     summary = {}
-    for group in _groups(told, groups):
+    for group in _groups(all_cases, groups):
         passed = _by_request(group.cases)
         low, high = wilson(round(sum(passed)), len(passed))
         summary[group.name] = {
@@ -137,7 +137,9 @@ def confusion_summary(
             "cross_activation": {skill: _cross(group, skill) for skill in group.skills},
             "requests": {skill: len(_by_request(group.row(skill))) for skill in group.skills},
             **_odd_counts(group),
-            "errors": sum(bool(case["errors"]) for case in told if case["group"] == group.name),
+            "errors": sum(
+                bool(case["errors"]) for case in all_cases if case["group"] == group.name
+            ),
         }
     return summary
 
@@ -173,8 +175,8 @@ def confusion_artifacts(
 
     ``matrix[i][j]`` counts the requests for skill ``i`` whose first pick was skill ``j``.
     """
-    told = list(cases)
-    found = _groups(told, groups)
+    all_cases = list(cases)
+    grouped = _groups(all_cases, groups)
     matrices = {
         group.name: {
             "skills": list(group.skills),
@@ -183,19 +185,19 @@ def confusion_artifacts(
             ],
             **_odd_counts(group),
         }
-        for group in found
+        for group in grouped
     }
-    findings = [finding for group in found for finding in Findings(group).all()]
+    findings = [finding for group in grouped for finding in Findings(group).all()]
     return {
         "confusion_matrices": matrices,
         "findings": findings,
-        "negatives": _negatives(told),
+        "negatives": _negatives(all_cases),
     }
 
 
 def _negatives(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    told = [case for case in cases if case["passed"] is not None and not case["expected_skill"]]
-    passed = _by_request(told)
+    decided = [case for case in cases if case["passed"] is not None and not case["expected_skill"]]
+    passed = _by_request(decided)
     low, high = wilson(round(len(passed) - sum(passed)), len(passed))
     return {
         "n": len(passed),
@@ -259,15 +261,15 @@ class Findings:
         total = len(self._group.cases)
         counts = _odd_counts(self._group)
         if total and counts["multi_activation"] / total > ODD_SHARE:
-            told = f"{counts['multi_activation']} of {total} requests pick several skills"
-            yield self._finding("multi", told, [])
+            message = f"{counts['multi_activation']} of {total} requests pick several skills"
+            yield self._finding("multi", message, [])
         if total and counts["no_activation"] / total > ODD_SHARE:
-            told = f"{counts['no_activation']} of {total} requests pick none"
-            yield self._finding("none", told, [])
+            message = f"{counts['no_activation']} of {total} requests pick none"
+            yield self._finding("none", message, [])
         if counts["out_of_group"]:
             names = sorted({name for case in self._group.cases for name in case["outside"]})
-            told = f"{counts['out_of_group']} of {total} requests pick skills outside the group"
-            yield self._finding("out_of_group", told, names)
+            message = f"{counts['out_of_group']} of {total} requests pick skills outside the group"
+            yield self._finding("out_of_group", message, names)
 
     def _finding(self, kind: str, message: str, skills: Sequence[str]) -> dict[str, Any]:
         return {

@@ -23,15 +23,15 @@ def agreement_of(
     labelled and judged (``labelled``). None where nothing can be said. Raises InvalidInput for a
     label of a winner that its case does not have.
     """
-    told = [case for case in cases if case.get("winner") is not None]
-    judged = [ratings for case in told if len(ratings := _ratings(case)) > 1]
-    alpha = krippendorff_alpha(judged)
-    ours, theirs = _labelled(told, labels)
+    decided = [case for case in cases if case.get("winner") is not None]
+    ratings_by_case = [ratings for case in decided if len(ratings := _ratings(case)) > 1]
+    alpha = krippendorff_alpha(ratings_by_case)
+    ours, theirs = _labelled(decided, labels)
     kappa = cohen_kappa(ours, theirs)
     return {
         "alpha": None if alpha is None else round(alpha, 6),
-        "judges": max((len(ratings) for ratings in judged), default=1),
-        "judged_by_all": len(judged),
+        "judges": max((len(ratings) for ratings in ratings_by_case), default=1),
+        "judged_by_all": len(ratings_by_case),
         "kappa": None if kappa is None else round(kappa, 6),
         "labelled": len(ours),
     }
@@ -39,7 +39,7 @@ def agreement_of(
 
 def _ratings(case: Mapping[str, Any]) -> list[float]:
     winners = [case["winner"]]
-    winners += [found["winner"] for found in case["more_judges"].values() if "winner" in found]
+    winners += [other["winner"] for other in case["more_judges"].values() if "winner" in other]
     places = {case["condition_a"]: -1.0, TIE: 0.0, case["condition_b"]: 1.0}
     return [places[winner] for winner in winners]
 
@@ -53,10 +53,10 @@ def _labelled(
         case = by_id.get(label.id)
         if case is None:  # of another run, or not judged
             continue
-        known = (case["condition_a"], case["condition_b"], TIE)
-        if label.winner not in known:
+        choices = (case["condition_a"], case["condition_b"], TIE)
+        if label.winner not in choices:
             raise InvalidInput(
-                f"the label of {label.id} names {label.winner!r}; write {', '.join(known)}"
+                f"the label of {label.id} names {label.winner!r}; write {', '.join(choices)}"
             )
         ours.append(case["winner"])
         theirs.append(label.winner)

@@ -12,12 +12,12 @@ from skillyard.evals.layers.pair_cases import (
     PairRules,
     PairUnit,
     case_head,
-    closed_case,
+    complete_case,
     orders_of,
-    unfit,
+    unjudgeable_reason,
 )
 from skillyard.evals.layers.scheduler import Job
-from skillyard.evals.layers.session import Answer, Judged, Session
+from skillyard.evals.layers.session import Answer, Judgement, Session
 from skillyard.evals.models.protocol import Request
 from skillyard.evals.storage.entries import SHARED
 
@@ -28,11 +28,11 @@ Pair = tuple[str, str]
 
 
 @dataclass(slots=True)
-class _Made:
+class _UnitState:
     """What one unit has in one run, as it comes. Each slot is written by one job."""
 
     answers: dict[str, Answer] = field(default_factory=dict)
-    judged: dict[Pair, dict[tuple[str, str], Judged]] = field(default_factory=dict)
+    judgements: dict[Pair, dict[tuple[str, str], Judgement]] = field(default_factory=dict)
     cases: dict[Pair, dict[str, Any]] = field(default_factory=dict)
 
 
@@ -54,8 +54,8 @@ class PairRun:
         self._rules = rules
         self._session = session
         self._on_case = on_case
-        self._made = {
-            (run, place): _Made() for run in range(rules.runs) for place in range(len(units))
+        self._states = {
+            (run, place): _UnitState() for run in range(rules.runs) for place in range(len(units))
         }
 
     def jobs(self) -> list[Job]:
@@ -66,62 +66,62 @@ class PairRun:
         """
         jobs: list[Job] = []
         shared: dict[tuple[int, str, str], int] = {}
-        for (run, place), made in self._made.items():
+        for (run, place), state in self._states.items():
             unit = self._units[place]
-            answered = {}
+            job_of = {}
             for condition in unit.conditions:
-                answered[condition] = here = len(jobs)
+                job_of[condition] = here = len(jobs)
                 system = unit.arms[condition].system
                 first = shared.setdefault((run, system, unit.prompt), here)
                 after = () if first == here else (first,)
-                jobs.append(Job(partial(self._generate, unit, made, condition, run), after))
+                jobs.append(Job(partial(self._generate, unit, state, condition, run), after))
             for pair in unit.comparisons:
-                made.judged[pair] = {}
-                needs = (answered[pair[0]], answered[pair[1]])
+                state.judgements[pair] = {}
+                needs = (job_of[pair[0]], job_of[pair[1]])
                 judging = []
                 for model in self._rules.judge_models:
                     for order in orders_of(unit, pair, run, self._rules):
                         judging.append(len(jobs))
-                        work = partial(self._judge, unit, made, pair, order, model, run)
+                        work = partial(self._judge, unit, state, pair, order, model, run)
                         jobs.append(Job(work, needs))
-                jobs.append(Job(partial(self._close, unit, made, pair, run), tuple(judging)))
+                jobs.append(Job(partial(self._close, unit, state, pair, run), tuple(judging)))
         return jobs
 
     def cases(self, skipped: str) -> list[dict[str, Any]]:
         """Return every case; one that was not completed says why: ``skipped``."""
         cases = []
-        for (run, place), made in self._made.items():
+        for (run, place), state in self._states.items():
             unit = self._units[place]
             for pair in unit.comparisons:
-                case = made.cases.get(pair)
+                case = state.cases.get(pair)
                 if case is None:
                     case = {**case_head(unit, pair, run, self._rules), "skipped": skipped}
                 cases.append(case)
         return cases
 
-    def _generate(self, unit: PairUnit, made: _Made, condition: str, run: int) -> None:
+    def _generate(self, unit: PairUnit, state: _UnitState, condition: str, run: int) -> None:
         request = request_of(unit, condition, self._rules)
-        made.answers[condition] = self._session.generate(folder_of(unit, condition), request, run)
+        state.answers[condition] = self._session.generate(folder_of(unit, condition), request, run)
 
     def _judge(
-        self, unit: PairUnit, made: _Made, pair: Pair, order: Assignment, model: str, run: int
+        self, unit: PairUnit, state: _UnitState, pair: Pair, order: Assignment, model: str, run: int
     ) -> None:
-        if unfit(made.answers, pair) is not None:
+        if unjudgeable_reason(state.answers, pair) is not None:
             return
-        texts = [made.answers[order.slots[slot]].text for slot in ("A", "B")]
-        judged = self._session.judge(unit.skill, unit.prompt, texts, unit.criteria, model, run)
-        made.judged[pair][model, order.slots["A"]] = judged
+        texts = [state.answers[order.slots[slot]].text for slot in ("A", "B")]
+        judgement = self._session.judge(unit.skill, unit.prompt, texts, unit.criteria, model, run)
+        state.judgements[pair][model, order.slots["A"]] = judgement
 
-    def _close(self, unit: PairUnit, made: _Made, pair: Pair, run: int) -> None:
+    def _close(self, unit: PairUnit, state: _UnitState, pair: Pair, run: int) -> None:
         # Threads end in any order; what is written down has one order.
-        judged = {
-            (model, order.slots["A"]): made.judged[pair][model, order.slots["A"]]
+        judgements = {
+            (model, order.slots["A"]): state.judgements[pair][model, order.slots["A"]]
             for model in self._rules.judge_models
             for order in orders_of(unit, pair, run, self._rules)
-            if (model, order.slots["A"]) in made.judged[pair]
+            if (model, order.slots["A"]) in state.judgements[pair]
         }
-        case = closed_case(unit, pair, run, self._rules, made.answers, judged)
-        made.cases[pair] = case
+        case = complete_case(unit, pair, run, self._rules, state.answers, judgements)
+        state.cases[pair] = case
         self._on_case(case)
 
 

@@ -15,11 +15,11 @@ from skillyard.evals.layers.router import ROUTING, model_routers
 from skillyard.evals.layers.session import (
     TRUNCATED,
     Session,
-    failed,
     generation_fault,
+    is_failed_judgement,
     judgement_fault,
     token_count,
-    unfit_text,
+    unusable_reason,
 )
 from skillyard.evals.models.prices import PriceOf, estimate
 from skillyard.evals.models.protocol import ChatModel, Request
@@ -63,10 +63,10 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-plan/1``."""
-        shown = {name: getattr(self, name) for name in self.__slots__}
+        fields = {name: getattr(self, name) for name in self.__slots__}
         return {
             "schema": "skillyard.eval-plan/1",
-            **shown,
+            **fields,
             "unpriced": list(self.unpriced),
             "skills": list(self.skills),
         }
@@ -89,26 +89,26 @@ def plan(
     Judgements of answers that do not exist yet are counted as calls to make; where two answers
     turn out to be the same text, a run makes fewer.
     """
-    found = _Found(model, entries, fresh_generations, fresh_judgements, keep_failures)
+    survey = _CacheSurvey(model, entries, fresh_generations, fresh_judgements, keep_failures)
     if isinstance(work, Pairs):
-        cases = _pairs(found, work, settings)
+        cases = _pairs(survey, work, settings)
     else:
         cases = len(work.cases) * settings.runs
         if settings.asks_models:
             session = Session(model, entries, now=str, price_of=price_of, offline=True)
-            _routes(found, work, settings, catalog, session)
-    models = sorted({call.request.model for call in found.calls})
+            _routes(survey, work, settings, catalog, session)
+    models = sorted({call.request.model for call in survey.calls})
     prices = {name: price_of(name) for name in models}
     unpriced = tuple(name for name, price in prices.items() if price is None)
     sources = [price for price in prices.values() if price is not None]
     return Plan(
         settings.eval_type,
         cases,
-        found.counted(GENERATIONS),
-        found.counted(JUDGEMENTS),
-        None if unpriced else _cost(found, price_of, low=True),
-        None if unpriced else _cost(found, price_of, low=False),
-        any(not found.outputs[call.kind] for call in found.calls),
+        survey.counts(GENERATIONS),
+        survey.counts(JUDGEMENTS),
+        None if unpriced else _cost(survey, price_of, low=True),
+        None if unpriced else _cost(survey, price_of, low=False),
+        any(not survey.outputs[call.kind] for call in survey.calls),
         sources[0].source if sources else "",
         sources[0].date if sources else "",
         unpriced,
@@ -137,7 +137,7 @@ class _Text:
 
 
 @dataclass(slots=True)
-class _Found:
+class _CacheSurvey:
     """What is kept, and what is not."""
 
     model: ChatModel
@@ -146,29 +146,29 @@ class _Found:
     fresh_judgements: bool
     keep_failures: bool
     calls: list[_Call] = field(default_factory=list)
-    kept: dict[str, int] = field(default_factory=lambda: {GENERATIONS: 0, JUDGEMENTS: 0})
+    cached: dict[str, int] = field(default_factory=lambda: {GENERATIONS: 0, JUDGEMENTS: 0})
     outputs: dict[str, list[int]] = field(default_factory=lambda: {GENERATIONS: [], JUDGEMENTS: []})
-    seen: dict[str, _Text | None] = field(default_factory=dict)
+    texts_by_path: dict[str, _Text | None] = field(default_factory=dict)
 
-    def counted(self, kind: str) -> dict[str, int]:
+    def counts(self, kind: str) -> dict[str, int]:
         to_make = sum(call.kind == kind for call in self.calls)
-        kept = self.kept[kind]
-        return {"planned": kept + to_make, "kept": kept, "to_make": to_make}
+        cached = self.cached[kind]
+        return {"planned": cached + to_make, "kept": cached, "to_make": to_make}
 
     def generation(self, folder: str, request: Request, run: int) -> _Text | None:
         """Count an answer, once for all that share it; return it where it is kept."""
         path = self.entries.path(GENERATIONS, folder, generation_key(self.model, request, run))
-        if path not in self.seen:
+        if path not in self.texts_by_path:
             entry = None if self.fresh_generations else self.entries.read(path)
             if entry is None or generation_fault(entry):
-                self.seen[path] = None
+                self.texts_by_path[path] = None
                 self.calls.append(_Call(GENERATIONS, request))
             else:
                 text, stop = entry["text"], str(entry.get("stop_reason") or "")
-                fit = not unfit_text(text, stop) and stop != TRUNCATED
-                self.seen[path] = _Text(text, fit)
-                self._keep(GENERATIONS, entry)
-        return self.seen[path]
+                fit = not unusable_reason(text, stop) and stop != TRUNCATED
+                self.texts_by_path[path] = _Text(text, fit)
+                self._count_cached(GENERATIONS, entry)
+        return self.texts_by_path[path]
 
     def judgement(
         self, unit: PairUnit, texts: list[_Text | None], judge_model: str, tokens: int, run: int
@@ -176,40 +176,46 @@ class _Found:
         """Count a judgement of two answers; there is none where one of them cannot be judged."""
         if not all(each is None or each.fit for each in texts):
             return
-        told = [each.text for each in texts if each is not None]
-        if len(told) == len(texts) and not self.fresh_judgements:
+        cached_texts = [each.text for each in texts if each is not None]
+        if len(cached_texts) == len(texts) and not self.fresh_judgements:
             key = judgement_key(
-                self.model, judge_model, PROMPT_VERSION, unit.prompt, unit.criteria, told, run
+                self.model,
+                judge_model,
+                PROMPT_VERSION,
+                unit.prompt,
+                unit.criteria,
+                cached_texts,
+                run,
             )
             entry = self.entries.read(self.entries.path(JUDGEMENTS, unit.skill, key))
             if entry is not None and self._usable(unit, entry):
-                self._keep(JUDGEMENTS, entry)
+                self._count_cached(JUDGEMENTS, entry)
                 return
-        shown = [each.text if each is not None else "" for each in texts]
-        prompt = judge_prompt(unit.prompt, shown[0], shown[1], unit.criteria)
+        slot_texts = [each.text if each is not None else "" for each in texts]
+        prompt = judge_prompt(unit.prompt, slot_texts[0], slot_texts[1], unit.criteria)
         request = Request(judge_model, prompt.system, prompt.user, tokens)
-        self.calls.append(_Call(JUDGEMENTS, request, len(texts) - len(told)))
+        self.calls.append(_Call(JUDGEMENTS, request, len(texts) - len(cached_texts)))
 
     def _usable(self, unit: PairUnit, entry: dict[str, Any]) -> bool:
-        if failed(entry, JUDGEMENTS) and not self.keep_failures:
+        if is_failed_judgement(entry, JUDGEMENTS) and not self.keep_failures:
             return False
         return not judgement_fault(unit.criteria, entry)
 
-    def _keep(self, kind: str, entry: dict[str, Any]) -> None:
-        self.kept[kind] += 1
+    def _count_cached(self, kind: str, entry: dict[str, Any]) -> None:
+        self.cached[kind] += 1
         usage = entry.get("usage")
         tokens = token_count(usage.get("output_tokens")) if isinstance(usage, dict) else None
         if tokens is not None:
             self.outputs[kind].append(tokens)
 
 
-def _pairs(found: _Found, work: Pairs, settings: RunSettings) -> int:
+def _pairs(survey: _CacheSurvey, work: Pairs, settings: RunSettings) -> int:
     rules = rules_of(settings)
     cases = 0
     for run in range(rules.runs):
         for unit in work.units:
             texts = {
-                condition: found.generation(
+                condition: survey.generation(
                     folder_of(unit, condition), request_of(unit, condition, rules), run
                 )
                 for condition in unit.conditions
@@ -219,32 +225,32 @@ def _pairs(found: _Found, work: Pairs, settings: RunSettings) -> int:
                 for model in rules.judge_models:
                     for order in orders_of(unit, pair, run, rules):
                         slots = [texts[order.slots[slot]] for slot in ("A", "B")]
-                        found.judgement(unit, slots, model, settings.judge_tokens, run)
+                        survey.judgement(unit, slots, model, settings.judge_tokens, run)
     return cases
 
 
 def _routes(
-    found: _Found, work: Routes, settings: RunSettings, catalog: Catalog, session: Session
+    survey: _CacheSurvey, work: Routes, settings: RunSettings, catalog: Catalog, session: Session
 ) -> None:
     routers = model_routers(settings, work, catalog, session)
     for run in range(settings.runs):
         for case in work.cases:
             group = getattr(case, "group", "")
             for router in [routers[group]] if group in routers else routers.values():
-                found.generation(ROUTING, router.request(case.user_prompt), run)
+                survey.generation(ROUTING, router.request(case.user_prompt), run)
 
 
-def _cost(found: _Found, price_of: PriceOf, *, low: bool) -> float:
+def _cost(survey: _CacheSurvey, price_of: PriceOf, *, low: bool) -> float:
     typical = {
         kind: median_high(outputs) if outputs else UNSEEN_TOKENS
-        for kind, outputs in found.outputs.items()
+        for kind, outputs in survey.outputs.items()
     }
     longest = max(
-        (call.request.max_tokens for call in found.calls if call.kind == GENERATIONS), default=0
+        (call.request.max_tokens for call in survey.calls if call.kind == GENERATIONS), default=0
     )
     total = 0.0
     most_of_one = longest or typical[GENERATIONS]
-    for call in found.calls:
+    for call in survey.calls:
         answer = min(typical[GENERATIONS], most_of_one) if low else most_of_one
         texts = call.request.system + call.request.user
         inputs = estimate_tokens(texts) + call.unknown * answer
@@ -258,11 +264,11 @@ def _cost(found: _Found, price_of: PriceOf, *, low: bool) -> float:
 def _skills(work: Pairs | Routes) -> tuple[dict[str, Any], ...]:
     if isinstance(work, Routes):
         return ()
-    asked: dict[str, int] = {}
+    prompts_by_skill: dict[str, int] = {}
     for unit in work.units:
-        asked[unit.skill] = asked.get(unit.skill, 0) + 1
+        prompts_by_skill[unit.skill] = prompts_by_skill.get(unit.skill, 0) + 1
     return tuple(
-        {"skill": each.skill, "prompts": asked[each.skill], **each.to_dict()}
+        {"skill": each.skill, "prompts": prompts_by_skill[each.skill], **each.to_dict()}
         for each in work.tested
-        if each.skill in asked
+        if each.skill in prompts_by_skill
     )

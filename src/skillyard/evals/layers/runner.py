@@ -34,7 +34,7 @@ from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.storage.events import START, Events
 from skillyard.evals.storage.results import SCHEMA, write_results
 
-__all__ = ["DEGRADED", "Evaluated", "Step", "execute", "moment"]
+__all__ = ["DEGRADED", "EvaluationResult", "Step", "execute", "moment"]
 
 DEGRADED = 0.1
 """A run with a larger share of errors says little, and says so (evals.md §1.14)."""
@@ -60,7 +60,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
+class EvaluationResult:
     """What a run came to."""
 
     path: str
@@ -102,7 +102,7 @@ def execute(
     price_source: str = "",
     engine_version: str = "",
     labels: Sequence[Label] = (),
-) -> Evaluated:
+) -> EvaluationResult:
     """Run the cases, write ``<type>_<run_id>.json``, and return what is in it.
 
     ``session`` is None where no model is asked, ``calls`` where the network is forbidden. A run
@@ -112,37 +112,37 @@ def execute(
     started = time.monotonic()
     events = Events(results, run_id)
     try:
-        begun = moment()
-        events.append(START, timestamp=begun, settings=settings.to_dict())
-        telling = _Telling(events, calls, on_step)
+        started_at = moment()
+        events.append(START, timestamp=started_at, settings=settings.to_dict())
+        progress = _ProgressReporter(events, calls, on_step)
         routers: Mapping[str, Router] = {}
         run: Run
         if isinstance(work, Pairs):
             assert session is not None
-            run = PairRun(work.units, rules_of(settings), session, telling.case)
+            run = PairRun(work.units, rules_of(settings), session, progress.case)
         else:
             routers = routers_of(settings, work, catalog, session)
-            run = _routing_run(work, settings, routers, telling.case)
+            run = _routing_run(work, settings, routers, progress.case)
         jobs = run.jobs()
-        telling.total = len(run.cases(""))
+        progress.total = len(run.cases(""))
         # Where nobody is waited for, further threads only take turns at one interpreter.
         stopped = run_jobs(jobs, settings.concurrency if calls is not None else 1, stop)
         cases = run.cases(stopped.reason if stopped is not None else "")
-        meta = _meta(settings, work, run_id, begun, session, calls, stopped)
+        meta = _meta(settings, work, run_id, started_at, session, calls, stopped)
         meta["price_source"] = price_source or None
         meta["engine_version"] = engine_version or None
         for case in cases:
-            case["run_id"], case["timestamp"] = run_id, begun
-        summary, artifacts = _summed_up(work, settings, cases, catalog, routers, labels)
+            case["run_id"], case["timestamp"] = run_id, started_at
+        summary, artifacts = _summarise(work, settings, cases, catalog, routers, labels)
         if session is not None:
-            artifacts["cost"] = _cost_by_kind(session.spent.costs)
+            artifacts["cost"] = _cost_by_kind(session.counts.costs)
         meta["degraded"] = _degraded(cases)
         meta["duration_s"] = round(time.monotonic() - started, 3)
         envelope = {"meta": meta, "summary": summary, "cases": cases, "artifacts": artifacts}
         path = write_results(results, envelope)
         events.append("end", timestamp=moment(), stop_reason=meta["stop_reason"])
-        missing = tuple(sorted(session.spent.missing)) if session is not None else ()
-        return Evaluated(path, envelope, missing)
+        missing = tuple(sorted(session.counts.missing)) if session is not None else ()
+        return EvaluationResult(path, envelope, missing)
     finally:
         events.close()
 
@@ -154,7 +154,7 @@ def _degraded(cases: Sequence[Mapping[str, Any]]) -> bool:
     return errors > DEGRADED * len(worked_on)
 
 
-class _Telling:
+class _ProgressReporter:
     """Writes each case down as it comes, and says how far the run is."""
 
     def __init__(
@@ -164,25 +164,30 @@ class _Telling:
         self._calls = calls
         self._on_step = on_step
         self._guard = threading.Lock()
-        self._done = 0
-        self._sent = 0
+        self._cases_done = 0
+        self._attempts = 0
         self.total = 0
 
     def case(self, case: Mapping[str, Any]) -> None:
         counts = self._calls.counts if self._calls is not None else Counts()
         with self._guard:
-            paid, self._sent = counts.attempts > self._sent, max(self._sent, counts.attempts)
-        told = _gist(case)
-        self._events.append("case", wait=paid, case=case["id"], run_index=case["run_index"], **told)
+            paid, self._attempts = (
+                counts.attempts > self._attempts,
+                max(self._attempts, counts.attempts),
+            )
+        fields = _event_fields(case)
+        self._events.append(
+            "case", wait=paid, case=case["id"], run_index=case["run_index"], **fields
+        )
         with self._guard:
-            self._done += 1
-            self._on_step(Step(self._done, self.total, counts.attempts, counts.cost))
+            self._cases_done += 1
+            self._on_step(Step(self._cases_done, self.total, counts.attempts, counts.cost))
 
 
-def _gist(case: Mapping[str, Any]) -> dict[str, Any]:
+def _event_fields(case: Mapping[str, Any]) -> dict[str, Any]:
     names = ("winner", "improvement", "passed", "predicted", "skipped", "cost")
-    told = {name: case[name] for name in names if case.get(name) is not None}
-    return {**told, "errors": [error["kind"] for error in case["errors"]]}
+    fields = {name: case[name] for name in names if case.get(name) is not None}
+    return {**fields, "errors": [error["kind"] for error in case["errors"]]}
 
 
 def _routing_run(
@@ -194,22 +199,22 @@ def _routing_run(
     if settings.eval_type == "confusion":
         cases = tuple(case for case in work.cases if isinstance(case, ConfusionCase))
         return ConfusionRun(cases, work.groups, routers, runs=settings.runs, on_case=on_case)
-    asked = tuple(case for case in work.cases if isinstance(case, ActivationCase))
-    return ActivationRun(asked, routers[""], runs=settings.runs, on_case=on_case)
+    activation_cases = tuple(case for case in work.cases if isinstance(case, ActivationCase))
+    return ActivationRun(activation_cases, routers[""], runs=settings.runs, on_case=on_case)
 
 
 def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:
     """Return what the answers and the judgements of a run cost, in whichever run they were made."""
-    told = {"generation": GENERATIONS, "judging": JUDGEMENTS}
+    folders = {"generation": GENERATIONS, "judging": JUDGEMENTS}
     return {
         name: round(
             fsum(cost for path, cost in costs.items() if path.startswith(kind)), COST_DIGITS
         )
-        for name, kind in told.items()
+        for name, kind in folders.items()
     }
 
 
-def _summed_up(
+def _summarise(
     work: Pairs | Routes,
     settings: RunSettings,
     cases: list[dict[str, Any]],
@@ -224,9 +229,9 @@ def _summed_up(
         artifacts["agreement"] |= agreement_of(cases, labels)
         for tested in work.tested:
             if tested.skill in summary:
-                told = tested.to_dict()
-                sizes = told.pop("conditions")
-                summary[tested.skill] |= told
+                fields = tested.to_dict()
+                sizes = fields.pop("conditions")
+                summary[tested.skill] |= fields
                 for name, size in sizes.items():
                     entry = summary[tested.skill]["conditions"].setdefault(name, {})
                     entry.update(size)
@@ -240,14 +245,14 @@ def _index(
     routers: Mapping[str, Router], catalog: Catalog, cases: list[dict[str, Any]]
 ) -> dict[str, Any]:
     router = routers[""]
-    counted = [case.get("input_tokens") for case in cases]
-    known = [tokens for tokens in counted if tokens is not None]
+    token_counts = [case.get("input_tokens") for case in cases]
+    counted = [tokens for tokens in token_counts if tokens is not None]
     if isinstance(router, ModelRouter):
         index = router.index
         return {
             "skills": len(index.names),
             "characters": len(index.text),
-            "input_tokens": round(sum(known) / len(known)) if known else None,
+            "input_tokens": round(sum(counted) / len(counted)) if counted else None,
         }
     return {"skills": catalog.counts.skills, "characters": None, "input_tokens": None}
 
@@ -256,18 +261,18 @@ def _meta(
     settings: RunSettings,
     work: Pairs | Routes,
     run_id: str,
-    begun: str,
+    started_at: str,
     session: Session | None,
     calls: Calls | None,
     stopped: RunStopped | None,
 ) -> dict[str, Any]:
     counts = calls.counts if calls is not None else None
-    spent = session.spent if session is not None else None
+    spent = session.counts if session is not None else None
     asks = settings.asks_models
     return {
         "schema": SCHEMA,
         "run_id": run_id,
-        "timestamp": begun,
+        "timestamp": started_at,
         "eval_type": settings.eval_type,
         "backend": _backend(session, calls),
         "provider": settings.provider if asks else None,
@@ -285,7 +290,7 @@ def _meta(
         "temperature_requested": settings.temperature if asks else None,
         "temperature_sent": _temperature(settings, session),
         "total_cost": round(counts.cost, COST_DIGITS) if counts is not None else 0.0,
-        "cost_of_cached": round(spent.cost_kept, COST_DIGITS) if spent is not None else 0.0,
+        "cost_of_cached": round(spent.cost_of_cached, COST_DIGITS) if spent is not None else 0.0,
         "calls": counts.attempts if counts is not None else 0,
         "cache_hits": spent.cache_hits if spent is not None else 0,
         "unpriced": spent.unpriced if spent is not None else False,
@@ -309,9 +314,9 @@ def _backend(session: Session | None, calls: Calls | None) -> str:
     """Return who answered: ``none`` (our scorers), ``fake``, ``live``, or ``replay`` (all kept)."""
     if session is None:
         return "none"
-    if session.spent.fake:
+    if session.counts.fake:
         return "fake"
-    return "live" if calls is not None and session.spent.live else "replay"
+    return "live" if calls is not None and session.counts.live else "replay"
 
 
 def _temperature(settings: RunSettings, session: Session | None) -> float | None:
@@ -319,9 +324,11 @@ def _temperature(settings: RunSettings, session: Session | None) -> float | None
         return None
     from skillyard.evals.models.protocol import Request
 
-    sent = session.model.sent(Request(settings.model, "", "", temperature=settings.temperature))
-    found = sent.get("temperature")
-    return float(found) if isinstance(found, int | float) else None
+    parameters = session.model.sent(
+        Request(settings.model, "", "", temperature=settings.temperature)
+    )
+    temperature = parameters.get("temperature")
+    return float(temperature) if isinstance(temperature, int | float) else None
 
 
 def _only(values: set[str]) -> str | None:

@@ -37,15 +37,15 @@ def run_jobs(jobs: Sequence[Job], concurrency: int, stop: threading.Event) -> Ru
     ]
     for thread in threads:
         thread.start()
-    _joined(threads, queue)
-    if queue.failed is not None:
-        raise queue.failed
-    if queue.stopped is None and stop.is_set() and queue.left:
+    _join_all(threads, queue)
+    if queue.failure is not None:
+        raise queue.failure
+    if queue.stopped is None and stop.is_set() and queue.remaining:
         return RunStopped("interrupted", "the run was interrupted")
     return queue.stopped
 
 
-def _joined(threads: Sequence[threading.Thread], queue: _Queue) -> None:
+def _join_all(threads: Sequence[threading.Thread], queue: _Queue) -> None:
     interrupted = False
     for thread in threads:
         while thread.is_alive():
@@ -62,51 +62,51 @@ class _Queue:
     def __init__(self, jobs: Sequence[Job], stop: threading.Event) -> None:
         self._jobs = jobs
         self._stop = stop
-        self._changed = threading.Condition()
-        self._waits = [len(job.after) for job in jobs]
-        self._behind: list[list[int]] = [[] for _ in jobs]
+        self._condition = threading.Condition()
+        self._open_dependencies = [len(job.after) for job in jobs]
+        self._dependents: list[list[int]] = [[] for _ in jobs]
         for place, job in enumerate(jobs):
             for earlier in job.after:
-                self._behind[earlier].append(place)
-        self._ready = [place for place, count in enumerate(self._waits) if not count]
-        self.left = len(jobs)
+                self._dependents[earlier].append(place)
+        self._ready = [place for place, count in enumerate(self._open_dependencies) if not count]
+        self.remaining = len(jobs)
         self.stopped: RunStopped | None = None
-        self.failed: BaseException | None = None
+        self.failure: BaseException | None = None
 
     def work(self) -> None:
         while (place := self._next()) is not None:
             try:
                 self._jobs[place].work()
             except RunStopped as stopped:
-                with self._changed:
+                with self._condition:
                     self.stopped = self.stopped or stopped
                 self.end()
-            except BaseException as failed:  # noqa: BLE001 - raised where the run waits
-                with self._changed:
-                    self.failed = self.failed or failed
+            except BaseException as failure:  # noqa: BLE001 - raised where the run waits
+                with self._condition:
+                    self.failure = self.failure or failure
                 self.end()
             else:
-                self._ended(place)
+                self._finish(place)
 
     def end(self) -> None:
         """Let no further job begin."""
         self._stop.set()
-        with self._changed:
-            self._changed.notify_all()
+        with self._condition:
+            self._condition.notify_all()
 
     def _next(self) -> int | None:
-        with self._changed:
-            while not self._ready and self.left and not self._stop.is_set():
-                self._changed.wait()
+        with self._condition:
+            while not self._ready and self.remaining and not self._stop.is_set():
+                self._condition.wait()
             if self._stop.is_set() or not self._ready:
                 return None
             return heapq.heappop(self._ready)
 
-    def _ended(self, place: int) -> None:
-        with self._changed:
-            self.left -= 1
-            for behind in self._behind[place]:
-                self._waits[behind] -= 1
-                if not self._waits[behind]:
-                    heapq.heappush(self._ready, behind)
-            self._changed.notify_all()
+    def _finish(self, place: int) -> None:
+        with self._condition:
+            self.remaining -= 1
+            for dependent in self._dependents[place]:
+                self._open_dependencies[dependent] -= 1
+                if not self._open_dependencies[dependent]:
+                    heapq.heappush(self._ready, dependent)
+            self._condition.notify_all()

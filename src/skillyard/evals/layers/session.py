@@ -24,17 +24,17 @@ from skillyard.evals.storage.keys import generation_key, judgement_key
 __all__ = [
     "TRUNCATED",
     "Answer",
-    "Judged",
+    "Judgement",
     "Session",
-    "Spent",
-    "failed",
+    "SessionCounts",
     "generation_fault",
+    "is_failed_judgement",
     "judgement_fault",
     "token_count",
-    "unfit_text",
+    "unusable_reason",
 ]
 
-_MOST = 1_000_000_000
+_MAX_COUNT = 1_000_000_000
 """Larger counts and costs in a kept entry are none: the file may come from anywhere."""
 _SDK_CHARS = 100
 TRUNCATED = "max_tokens"
@@ -65,7 +65,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgement:
     """One judgement of two answers in one order, made now or kept from before."""
 
     path: str
@@ -78,11 +78,11 @@ class Judged:
 
 
 @dataclass(slots=True)
-class Spent:
+class SessionCounts:
     """What a run took beside calls and money, which the model's own counts tell."""
 
     cache_hits: int = 0
-    cost_kept: float = 0.0
+    cost_of_cached: float = 0.0
     """US dollars that the kept answers had cost when they were made."""
     costs: dict[str, float] = field(default_factory=dict)
     """US dollars that each entry cost when it was made, by its path."""
@@ -126,7 +126,7 @@ class Session:
     ) -> None:
         self.model = model
         self.entries = entries
-        self.spent = Spent()
+        self.counts = SessionCounts()
         self.temperature = temperature
         self._now = now
         self._price_of = price_of
@@ -138,7 +138,7 @@ class Session:
         self._offline = offline
         self._fresh = {GENERATIONS: fresh_generations, JUDGEMENTS: fresh_judgements}
         self._keep_failures = keep_failures or offline
-        self._made: set[str] = set()
+        self._written: set[str] = set()
         self._guard = threading.Lock()
 
     def generate(self, folder: str, request: Request, run: int) -> Answer:
@@ -149,22 +149,22 @@ class Session:
         """
         key = generation_key(self.model, request, run)
         path = self.entries.path(GENERATIONS, folder, key)
-        kept = self._kept(path, GENERATIONS, generation_fault)
-        if kept is not None:
-            return _answer(path, kept)
+        entry = self._cached(path, GENERATIONS, generation_fault)
+        if entry is not None:
+            return _answer(path, entry)
         if self._offline:
-            return Answer(path, error=self._miss(path), missing=True)
-        with self.entries.alone(path):
-            kept = self._kept(path, GENERATIONS, generation_fault)
-            if kept is not None:
-                return _answer(path, kept)
+            return Answer(path, error=self._record_missing(path), missing=True)
+        with self.entries.lock(path):
+            entry = self._cached(path, GENERATIONS, generation_fault)
+            if entry is not None:
+                return _answer(path, entry)
             try:
                 reply = self._case(path).complete(request, self._timeout_s)
-            except ModelFailed as failed:
-                return Answer(path, error=f"{failed.kind}: {failed}")
+            except ModelFailed as failure:
+                return Answer(path, error=f"{failure.kind}: {failure}")
             price = self._price_of(request.model)
             cost = cost_of(price, reply.usage)
-            self._made_now(1, reply.fake, reply.sdk, price is None)
+            self._count_replies(1, reply.fake, reply.sdk, price is None)
             self._write(path, self._generation(key, request, run, reply, cost))
             return _answer(path, self.entries.read(path) or {}, cost)
 
@@ -176,7 +176,7 @@ class Session:
         criteria: Sequence[Criterion],
         judge_model: str,
         run: int,
-    ) -> Judged:
+    ) -> Judgement:
         """Return the judgement of two answers: ``slots`` are the texts in slot A and in slot B.
 
         Raises as :meth:`generate` does.
@@ -189,17 +189,17 @@ class Session:
         )
         path = self.entries.path(JUDGEMENTS, folder, key)
         with self._guard:
-            self.spent.judge_versions.add(PROMPT_VERSION)
+            self.counts.judge_versions.add(PROMPT_VERSION)
         fault = partial(judgement_fault, criteria)
-        kept = self._kept(path, JUDGEMENTS, fault)
-        if kept is not None:
-            return _judged(path, kept)
+        entry = self._cached(path, JUDGEMENTS, fault)
+        if entry is not None:
+            return _judgement_of(path, entry)
         if self._offline:
-            return Judged(path, error=self._miss(path), missing=True)
-        with self.entries.alone(path):
-            kept = self._kept(path, JUDGEMENTS, fault)
-            if kept is not None:
-                return _judged(path, kept)
+            return Judgement(path, error=self._record_missing(path), missing=True)
+        with self.entries.lock(path):
+            entry = self._cached(path, JUDGEMENTS, fault)
+            if entry is not None:
+                return _judgement_of(path, entry)
             price = self._price_of(judge_model)
             outcome = invoke_judge(
                 self._case(path),
@@ -214,55 +214,57 @@ class Session:
                 timeout_s=self._judge_timeout_s,
                 price=price,
             )
-            self._made_now(outcome["calls"], outcome["fake"], outcome["sdk"], price is None)
+            self._count_replies(outcome["calls"], outcome["fake"], outcome["sdk"], price is None)
             if outcome["calls"] == outcome["attempts"]:  # else a call failed: worth asking again
                 self._write(path, self._judgement(key, judge_model, outcome))
-            return _judged(path, outcome, outcome["cost"])
+            return _judgement_of(path, outcome, outcome["cost"])
 
-    def _kept(
+    def _cached(
         self, path: str, kind: str, fault: Callable[[Mapping[str, Any]], str]
     ) -> dict[str, Any] | None:
         """Return an entry that may be used, and count it; what cannot be used is said."""
         with self._guard:
-            ours = path in self._made
+            ours = path in self._written
         if self._fresh[kind] and not ours and not self._offline:
             return None
         entry = self.entries.read(path)
-        if entry is None or (failed(entry, kind) and not (self._keep_failures or ours)):
+        if entry is None or (
+            is_failed_judgement(entry, kind) and not (self._keep_failures or ours)
+        ):
             return None
         why = fault(entry)
         if why:
             self.entries.refuse(path, why)
             return None
         with self._guard:
-            self.spent.cache_hits += 1
-            self.spent.costs[path] = _number(entry.get("cost"))
+            self.counts.cache_hits += 1
+            self.counts.costs[path] = _number(entry.get("cost"))
             if not ours:
-                self.spent.cost_kept += self.spent.costs[path]
-            self.spent.fake |= entry.get("fake") is True
+                self.counts.cost_of_cached += self.counts.costs[path]
+            self.counts.fake |= entry.get("fake") is True
             sdk = entry.get("sdk")
             if isinstance(sdk, str) and 0 < len(sdk) <= _SDK_CHARS:
-                self.spent.sdks.add(sdk)
+                self.counts.sdks.add(sdk)
         return entry
 
-    def _miss(self, path: str) -> str:
+    def _record_missing(self, path: str) -> str:
         with self._guard:
-            self.spent.missing.append(path)
+            self.counts.missing.append(path)
         return "not kept, and the network is forbidden"
 
-    def _made_now(self, replies: int, fake: bool, sdk: str, unpriced: bool) -> None:
+    def _count_replies(self, replies: int, fake: bool, sdk: str, unpriced: bool) -> None:
         with self._guard:
-            self.spent.live |= replies > 0
-            self.spent.fake |= fake
-            self.spent.unpriced |= unpriced
+            self.counts.live |= replies > 0
+            self.counts.fake |= fake
+            self.counts.unpriced |= unpriced
             if sdk:
-                self.spent.sdks.add(sdk)
+                self.counts.sdks.add(sdk)
 
     def _write(self, path: str, entry: dict[str, Any]) -> None:
         self.entries.write(path, entry)
         with self._guard:
-            self._made.add(path)
-            self.spent.costs[path] = _number(entry.get("cost"))
+            self._written.add(path)
+            self.counts.costs[path] = _number(entry.get("cost"))
 
     def _generation(
         self, key: str, request: Request, run: int, reply: Reply, cost: float
@@ -298,10 +300,10 @@ class Session:
         }
 
 
-def failed(entry: Mapping[str, Any], kind: str) -> bool:
+def is_failed_judgement(entry: Mapping[str, Any], kind: str) -> bool:
     """True for a kept judgement that came to no verdict: worth asking again in another run."""
-    told = isinstance(entry.get("judge_error"), str)
-    return kind == JUDGEMENTS and entry.get("parsed") is None and told
+    has_error = isinstance(entry.get("judge_error"), str)
+    return kind == JUDGEMENTS and entry.get("parsed") is None and has_error
 
 
 def generation_fault(entry: Mapping[str, Any]) -> str:
@@ -314,7 +316,7 @@ def judgement_fault(criteria: Sequence[Criterion], entry: Mapping[str, Any]) -> 
 
     A file may have been changed since the judge's reply was checked, so it is checked again.
     """
-    if failed(entry, JUDGEMENTS):
+    if is_failed_judgement(entry, JUDGEMENTS):
         return ""
     try:
         verdict(entry.get("parsed"), criteria)
@@ -327,29 +329,29 @@ def _answer(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Answer:
     text = str(entry.get("text") or "")
     stop = str(entry.get("stop_reason") or "")
     usage = entry.get("usage")
-    counted = usage if isinstance(usage, dict) else {}
+    usage_fields = usage if isinstance(usage, dict) else {}
     return Answer(
         path,
         text,
         stop,
         cost,
-        token_count(counted.get("input_tokens")),
-        token_count(counted.get("output_tokens")),
-        unfit_text(text, stop),
+        token_count(usage_fields.get("input_tokens")),
+        token_count(usage_fields.get("output_tokens")),
+        unusable_reason(text, stop),
     )
 
 
-def unfit_text(text: str, stop_reason: str) -> str:
+def unusable_reason(text: str, stop_reason: str) -> str:
     """Return why an answer has no text to use; empty where it has."""
     if stop_reason == "refusal":
         return "the model refused"
     return "" if text.strip() else "the model gave no text"
 
 
-def _judged(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Judged:
+def _judgement_of(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Judgement:
     parsed = entry.get("parsed")
     attempts = token_count(entry.get("attempts")) or 0
-    return Judged(
+    return Judgement(
         path,
         parsed if isinstance(parsed, dict) else None,
         str(entry.get("raw_judge_text") or ""),
@@ -368,10 +370,10 @@ def token_count(value: object) -> int | None:
     """Return a count of a kept entry; None where there is none, or one that cannot be."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return value if 0 <= value <= _MOST else None
+    return value if 0 <= value <= _MAX_COUNT else None
 
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
-    return float(value) if 0 <= value <= _MOST else 0.0
+    return float(value) if 0 <= value <= _MAX_COUNT else 0.0

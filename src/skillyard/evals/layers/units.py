@@ -25,7 +25,13 @@ from skillyard.limits import DEFAULT_LIMITS
 from skillyard.resources import read_file, skill_folder
 from skillyard.skill import Skill
 
-__all__ = ["EFFECTIVENESS", "SIZE_IMPACT", "Tested", "effectiveness_units", "size_impact_units"]
+__all__ = [
+    "EFFECTIVENESS",
+    "SIZE_IMPACT",
+    "TestedSkill",
+    "effectiveness_units",
+    "size_impact_units",
+]
 
 SIZE_IMPACT = (
     ("full", "baseline"),
@@ -39,7 +45,7 @@ EFFECTIVENESS = (("enhanced", "baseline"),)
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class TestedSkill:
     """One skill under test: its arms and its units."""
 
     skill: str
@@ -73,13 +79,13 @@ def size_impact_units(
     *,
     role: str = DEFAULT_ROLE,
     chars_per_token: float = CHARS_PER_TOKEN,
-) -> list[Tested]:
+) -> list[TestedSkill]:
     """Return the candidates with their arms: full, summary, baseline, and siblings where listed.
 
     Raises SkillError when a skill's file has become unreadable.
     """
     return [
-        _tested(
+        _tested_skill(
             skill,
             document,
             size_impact_arms(
@@ -106,10 +112,10 @@ def effectiveness_units(
     *,
     role: str = DEFAULT_ROLE,
     chars_per_token: float = CHARS_PER_TOKEN,
-) -> list[Tested]:
+) -> list[TestedSkill]:
     """Return the skills of rubrics with their arms: enhanced and baseline. Raises SkillError."""
     return [
-        _tested(
+        _tested_skill(
             skill,
             document,
             effectiveness_arms(document.text, role=role, chars_per_token=chars_per_token),
@@ -150,14 +156,14 @@ def document_of(skill: Skill) -> Document:
     return Document(decode(data, skill.path), folder)
 
 
-def _tested(
+def _tested_skill(
     skill: Skill,
     document: Document,
     arms: Arms,
     comparisons: Sequence[tuple[str, str]],
     prompts: Sequence[tuple[str, Any]],
     expected_tier: str | None = None,
-) -> Tested:
+) -> TestedSkill:
     possible = tuple(
         pair for pair in comparisons if all(condition in arms.arms for condition in pair)
     )
@@ -174,4 +180,4 @@ def _tested(
         )
         for index, (prompt, criteria) in enumerate(prompts)
     )
-    return Tested(skill.name, text_digest(document.text), arms, units, expected_tier)
+    return TestedSkill(skill.name, text_digest(document.text), arms, units, expected_tier)

@@ -13,18 +13,27 @@ from skillyard.evals.models.failures import bad_reply, failure_of
 from skillyard.evals.models.protocol import ModelFailed, Reply
 from skillyard.text import clean_line, shorten
 
-__all__ = ["ask", "attribute", "count", "host_of", "joined", "key_of", "timed_reply", "word"]
+__all__ = [
+    "attribute",
+    "call_library",
+    "count",
+    "host_of",
+    "joined_text",
+    "key_of",
+    "stop_word",
+    "timed_reply",
+]
 
 BACKEND_HEADER = "x-skillyard-backend"
 """A stand-in says ``fake`` in it; no real provider sends it."""
-_MOST_TOKENS = 1_000_000_000
+_MAX_TOKENS = 1_000_000_000
 """A count above it is nonsense, and would make nonsense of the cost."""
 _WORD = 40
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 """What a library raises over a body that is not what it expects."""
 
 
-def ask(
+def call_library(
     call: Callable[[], Any],
     library: ModuleType,
     base_error: type[Exception],
@@ -87,17 +96,17 @@ def count(value: object) -> int | None:
     """Return a count of tokens; None for anything that is none."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return value if 0 <= value <= _MOST_TOKENS else None
+    return value if 0 <= value <= _MAX_TOKENS else None
 
 
-def word(value: object) -> str:
+def stop_word(value: object) -> str:
     """Return a provider's word for why it stopped, made safe; ``unknown`` where it says none."""
     if not isinstance(value, str):
         return "unknown"
     return shorten(clean_line(value), _WORD) or "unknown"
 
 
-def joined(parts: object) -> str:
+def joined_text(parts: object) -> str:
     """Return the text of a list of blocks: those of type ``text``, in order, joined.
 
     Blocks of other types (thinking, tool use) are passed over. Raises TypeError where it is no
@@ -126,5 +135,5 @@ def host_of(base_url: object) -> str:
 
 def key_of(client: Any, *names: str) -> tuple[str, ...]:
     """Return the secrets that a client holds under those names."""
-    held = (getattr(client, name, None) for name in names)
-    return tuple(secret for secret in held if isinstance(secret, str) and secret)
+    secrets = (getattr(client, name, None) for name in names)
+    return tuple(secret for secret in secrets if isinstance(secret, str) and secret)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillyard.evals.models.adapter import (
-    ask,
     attribute,
+    call_library,
     count,
     host_of,
-    joined,
+    joined_text,
     key_of,
+    stop_word,
     timed_reply,
-    word,
 )
 from skillyard.evals.models.bounded_client import bounded_client
 from skillyard.evals.models.failures import missing_library
@@ -110,18 +110,18 @@ class AnthropicModel:
 
     def complete(self, request: Request, timeout_s: float) -> Reply:
         """Ask once, for at most ``timeout_s`` seconds. Raises ModelFailed."""
-        sent = self.sent(request)
+        parameters = self.sent(request)
         # The library's version 2 has no such argument; an own profile may know better.
-        more = {name: sent[name] for name in ("temperature",) if name in sent}
-        named = {name: value for name, value in sent.items() if name not in more}
-        if more:
-            named["extra_body"] = more
+        extra = {name: parameters[name] for name in ("temperature",) if name in parameters}
+        arguments = {name: value for name, value in parameters.items() if name not in extra}
+        if extra:
+            arguments["extra_body"] = extra
 
         def send() -> Any:
-            return self._messages.create(**self._texts(request), **named, timeout=timeout_s)
+            return self._messages.create(**self._texts(request), **arguments, timeout=timeout_s)
 
         return timed_reply(
-            lambda: self._ask(send), lambda message: self._read(message, sent), "anthropic",
+            lambda: self._ask(send), lambda message: self._read(message, parameters), "anthropic",
             "message",
             raw=self._own,
         )  # fmt: skip
@@ -132,11 +132,11 @@ class AnthropicModel:
         def send() -> Any:
             return self._messages.count_tokens(**self._texts(request), timeout=_COUNT_S)
 
-        def read(counted: Any) -> Reply:
-            found = count(attribute(counted, "input_tokens"))
-            if found is None:
+        def read(count_reply: Any) -> Reply:
+            tokens = count(attribute(count_reply, "input_tokens"))
+            if tokens is None:
                 raise TypeError("no count")
-            return Reply("", "end", Usage(found))
+            return Reply("", "end", Usage(tokens))
 
         reply = timed_reply(
             lambda: self._ask(send), read, "anthropic", "count of tokens", raw=self._own
@@ -145,7 +145,7 @@ class AnthropicModel:
 
     def _ask(self, send: Any) -> Any:
         library = self._anthropic
-        return ask(send, library, library.AnthropicError, "anthropic", self._secrets)
+        return call_library(send, library, library.AnthropicError, "anthropic", self._secrets)
 
     def _texts(self, request: Request) -> dict[str, Any]:
         texts: dict[str, Any] = {
@@ -156,21 +156,21 @@ class AnthropicModel:
             texts["system"] = request.system
         return texts
 
-    def _read(self, message: Any, sent: Mapping[str, object]) -> Reply:
+    def _read(self, message: Any, parameters: Mapping[str, object]) -> Reply:
         """Return the reply. Raises one of the errors of an unreadable body."""
-        text = joined(attribute(message, "content"))
+        text = joined_text(attribute(message, "content"))
         stop = attribute(message, "stop_reason")
-        stop = _STOPS.get(stop, word(stop)) if isinstance(stop, str) else word(stop)
+        stop = _STOPS.get(stop, stop_word(stop)) if isinstance(stop, str) else stop_word(stop)
         return Reply(
             "" if stop == "refusal" else text,
             stop,
             _usage(attribute(message, "usage")),
-            dict(sent),
+            dict(parameters),
             sdk=f"anthropic {self._anthropic.__version__}",
         )
 
 
 def _usage(usage: Any) -> Usage:
-    paid = [count(attribute(usage, name)) for name in _INPUT]
-    known = None if paid[0] is None else sum(each or 0 for each in paid)
-    return Usage(known, count(attribute(usage, "output_tokens")))
+    parts = [count(attribute(usage, name)) for name in _INPUT]
+    input_tokens = None if parts[0] is None else sum(each or 0 for each in parts)
+    return Usage(input_tokens, count(attribute(usage, "output_tokens")))

@@ -39,10 +39,10 @@ def bounded_client(max_body: int = MAX_BODY) -> httpx2.Client:
             options["stream"] = True
             response = super().send(request, **options)
             try:
-                body = _read(response, deadline, max_body)
+                body = _read_body(response, deadline, max_body)
             finally:
                 response.close()
-            return _whole(response, body)
+            return _with_body(response, body)
 
         def __del__(self) -> None:  # nobody else closes it: a ChatModel has no end
             if not self.is_closed:
@@ -56,7 +56,7 @@ def bounded_client(max_body: int = MAX_BODY) -> httpx2.Client:
     )
 
 
-def _read(response: httpx2.Response, deadline: float | None, max_body: int) -> bytes:
+def _read_body(response: httpx2.Response, deadline: float | None, max_body: int) -> bytes:
     import httpx2
 
     pieces: list[bytes] = []
@@ -71,12 +71,16 @@ def _read(response: httpx2.Response, deadline: float | None, max_body: int) -> b
     return b"".join(pieces)
 
 
-def _whole(response: httpx2.Response, body: bytes) -> httpx2.Response:
+def _with_body(response: httpx2.Response, body: bytes) -> httpx2.Response:
     """Return the response with its body, which is unpacked now."""
     import httpx2
 
-    gone = {"content-encoding", "content-length", "transfer-encoding"}
-    headers = [(name, value) for name, value in response.headers.multi_items() if name not in gone]
+    dropped_headers = {"content-encoding", "content-length", "transfer-encoding"}
+    headers = [
+        (name, value)
+        for name, value in response.headers.multi_items()
+        if name not in dropped_headers
+    ]
     return httpx2.Response(
         response.status_code,
         headers=headers,

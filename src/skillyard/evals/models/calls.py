@@ -48,13 +48,13 @@ class Retry:
             if not 0 <= value < float("inf"):
                 raise InvalidInput(f"{name} must be 0 or more, not {value}")
 
-    def wait_s(self, request: Request, retry: int, asked_s: float | None = None) -> float:
+    def wait_s(self, request: Request, retry: int, requested_s: float | None = None) -> float:
         """Return the seconds before the retry of that number, from 0; ``asked_s`` by the server."""
         text = f"{self.seed}|{request.model}|{request.system}|{request.user}|{retry}"
-        drawn = int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
-        part = self.jitter * (drawn / 2**64)
-        if asked_s is not None:
-            return asked_s + part
+        digest_number = int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
+        part = self.jitter * (digest_number / 2**64)
+        if requested_s is not None:
+            return requested_s + part
         return self.base_s * 2.0**retry * (1 + part)
 
 
@@ -198,12 +198,12 @@ class Calls:
                 failure = failed
             wait_s = self._next_wait(request, failure, attempt, case)
             if wait_s is None:
-                raise self._gave_up(request, failure, attempt, case)
-            self._tell(
+                raise self._fail_for_good(request, failure, attempt, case)
+            self._emit(
                 CallEvent("waits", request.model, case.name, attempt, failure.kind, wait_s=wait_s)
             )
             if self._wait(wait_s):
-                raise self._halt(None)
+                raise self._stop_run(None)
 
     def _next_wait(
         self, request: Request, failure: ModelFailed, attempt: int, case: _Deadline
@@ -212,32 +212,32 @@ class Calls:
         if not failure.retry or attempt > self._retry.max_retries:
             return None
         wait_s = self._retry.wait_s(request, attempt - 1, failure.retry_after_s)
-        return None if wait_s > self._retry.longest_s or wait_s >= case.left_s() else wait_s
+        return None if wait_s > self._retry.longest_s or wait_s >= case.remaining_s() else wait_s
 
     def _attempt(self, request: Request, timeout_s: float, case: _Deadline, attempt: int) -> Reply:
-        self._may_start()
-        if case.left_s() <= 0:
+        self._check_running()
+        if case.remaining_s() <= 0:
             raise ModelFailed("timeout", f"the time of the case is up: {case.limit_s:g} s")
-        known = self._prices(request.model)
-        worst = worst_cost(known, request)
+        price_of_model = self._prices(request.model)
+        worst = worst_cost(price_of_model, request)
         try:
             reservation = self._ledger.reserve(worst, stop=self._stop)
         except RunStopped as stopped:
             ended = None if self._stop.is_set() else stopped
-            raise self._halt(ended, request.model, case.name) from None
-        paid = worst  # whatever else happens, the provider may have done its work
+            raise self._stop_run(ended, request.model, case.name) from None
+        cost = worst  # whatever else happens, the provider may have done its work
         try:
-            left_s = max(case.start(), _SHORTEST_S)
+            remaining_s = max(case.start(), _SHORTEST_S)
             self._count(attempts=1)
-            self._tell(CallEvent("sent", request.model, case.name, attempt))
-            reply = self._model.complete(request, min(timeout_s, left_s))
-            paid = _paid(known, reply, worst)
+            self._emit(CallEvent("sent", request.model, case.name, attempt))
+            reply = self._model.complete(request, min(timeout_s, remaining_s))
+            cost = _cost_of_reply(price_of_model, reply, worst)
         except ModelFailed as failed:
-            paid = worst if failed.charged else 0.0
-            self._tell(_failed("failed", request, case, attempt, failed, paid))
+            cost = worst if failed.charged else 0.0
+            self._emit(_failed("failed", request, case, attempt, failed, cost))
             raise
         finally:
-            reservation.settle(paid)
+            reservation.settle(cost)
         with self._guard:
             self._streaks.answered(request.model)
         self._count(
@@ -246,44 +246,44 @@ class Calls:
             output_tokens=reply.usage.output_tokens or 0,
             fake=reply.fake,
         )
-        self._tell(
+        self._emit(
             CallEvent(
-                "answered", request.model, case.name, attempt, cost=paid, latency_s=reply.latency_s
+                "answered", request.model, case.name, attempt, cost=cost, latency_s=reply.latency_s
             )
         )
         return reply
 
-    def _may_start(self) -> None:
+    def _check_running(self) -> None:
         """Raise RunStopped when no further call may start."""
         stopped = self.stopped
         if stopped is not None:
             raise stopped.again()
         if self._stop.is_set():
-            raise self._halt(None)
+            raise self._stop_run(None)
 
-    def _gave_up(
+    def _fail_for_good(
         self, request: Request, failure: ModelFailed, attempt: int, case: _Deadline
     ) -> ModelFailed | RunStopped:
         """Note that a call failed for good; return what is raised."""
         self._count(failures=1)
         with self._guard:
             stopped = self._streaks.failed(request.model, failure)
-        self._tell(_failed("gave_up", request, case, attempt, failure, 0.0))
-        return failure if stopped is None else self._halt(stopped, request.model, case.name)
+        self._emit(_failed("gave_up", request, case, attempt, failure, 0.0))
+        return failure if stopped is None else self._stop_run(stopped, request.model, case.name)
 
-    def _halt(self, why: RunStopped | None, model: str = "", case: str = "") -> RunStopped:
+    def _stop_run(self, why: RunStopped | None, model: str = "", case: str = "") -> RunStopped:
         """Stop the run, for that reason or because of ``stop``; return what is raised.
 
         The first reason stays.
         """
-        given = why or RunStopped("interrupted", "the run was interrupted")
+        reason = why or RunStopped("interrupted", "the run was interrupted")
         with self._guard:
             first = self._stopped is None
             if first:
-                self._stopped = given
-            stopped = self._stopped or given
+                self._stopped = reason
+            stopped = self._stopped or reason
         if first:
-            self._tell(CallEvent("stopped", model, case, kind=stopped.reason, message=str(stopped)))
+            self._emit(CallEvent("stopped", model, case, kind=stopped.reason, message=str(stopped)))
         return stopped.again()
 
     def _table(self, model: str) -> Price | None:
@@ -295,16 +295,16 @@ class Calls:
             sums = {name: getattr(counts, name) + amount for name, amount in more.items()}
             self._counts = replace(counts, fake=counts.fake or fake, **sums)
 
-    def _tell(self, event: CallEvent) -> None:
+    def _emit(self, event: CallEvent) -> None:
         if self._on_event is not None:
             self._on_event(event)
 
 
-def _paid(known: Price | None, reply: Reply, worst: float) -> float:
+def _cost_of_reply(price_of_model: Price | None, reply: Reply, worst: float) -> float:
     """Return what a reply cost; the worst case where the provider did not count."""
     if reply.usage.input_tokens is None or reply.usage.output_tokens is None:
         return worst
-    return cost_of(known, reply.usage)
+    return cost_of(price_of_model, reply.usage)
 
 
 def _failed(
@@ -335,9 +335,9 @@ class _Deadline:
         """Return the seconds that are left; the first call begins them."""
         if self._ends is None:
             self._ends = self._clock() + self.limit_s
-        return self.left_s()
+        return self.remaining_s()
 
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """Return the seconds that are left, all of them before the first attempt."""
         return self.limit_s if self._ends is None else self._ends - self._clock()
 

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from skillyard.evals.models.adapter import (
-    ask,
     attribute,
+    call_library,
     count,
     host_of,
-    joined,
+    joined_text,
     key_of,
+    stop_word,
     timed_reply,
-    word,
 )
 from skillyard.evals.models.bounded_client import bounded_client
 from skillyard.evals.models.failures import missing_library
@@ -103,24 +103,26 @@ class OpenAIModel:
 
     def complete(self, request: Request, timeout_s: float) -> Reply:
         """Ask once, for at most ``timeout_s`` seconds. Raises ModelFailed."""
-        sent = self.sent(request)
+        parameters = self.sent(request)
         messages = [{"role": "user", "content": request.user}]
         if request.system:
             messages.insert(0, {"role": "system", "content": request.system})
 
         # The library looks through every part of a message for what it would have to rename, which
         # costs a quarter of the call; what stands in `extra_body` goes into the body as it is.
-        told: dict[str, Any] = {"messages": messages}
+        body: dict[str, Any] = {"messages": messages}
         if self._own:
-            told = {"messages": (), "extra_body": told}
+            body = {"messages": (), "extra_body": body}
 
         def send() -> Any:
-            return self._completions.create(model=request.model, **told, **sent, timeout=timeout_s)
+            return self._completions.create(
+                model=request.model, **body, **parameters, timeout=timeout_s
+            )
 
         library = self._openai
         return timed_reply(
-            lambda: ask(send, library, library.OpenAIError, "openai", self._secrets),
-            lambda completion: self._read(completion, sent),
+            lambda: call_library(send, library, library.OpenAIError, "openai", self._secrets),
+            lambda completion: self._read(completion, parameters),
             "openai",
             "chat completion",
             raw=self._own,
@@ -130,18 +132,18 @@ class OpenAIModel:
         """Return None: the protocol has no way to ask."""
         return None
 
-    def _read(self, completion: Any, sent: Mapping[str, object]) -> Reply:
+    def _read(self, completion: Any, parameters: Mapping[str, object]) -> Reply:
         """Return the reply. Raises one of the errors of an unreadable body."""
         choice = attribute(completion, "choices")[0]
         message = attribute(choice, "message")
         if message is None:
             raise TypeError("no message")
         stop = attribute(choice, "finish_reason")
-        stop = _STOPS.get(stop, word(stop)) if isinstance(stop, str) else word(stop)
+        stop = _STOPS.get(stop, stop_word(stop)) if isinstance(stop, str) else stop_word(stop)
         content = attribute(message, "content")
         text = "" if content is None else content
         if not isinstance(text, str):
-            text = joined(text)
+            text = joined_text(text)
         refusal = attribute(message, "refusal")
         if isinstance(refusal, str) and refusal:
             stop = "refusal"
@@ -153,6 +155,6 @@ class OpenAIModel:
                 count(attribute(usage, "prompt_tokens")),
                 count(attribute(usage, "completion_tokens")),
             ),
-            dict(sent),
+            dict(parameters),
             sdk=f"openai {self._openai.__version__}",
         )

@@ -18,7 +18,7 @@ __all__ = [
     "ADDRESSES",
     "ANTHROPIC_VERSION",
     "VARIABLES",
-    "Described",
+    "OfflineModel",
     "address_of",
     "anthropic_parameters",
     "hostname",
@@ -45,27 +45,29 @@ def address_of(
 
 def anthropic_parameters(profile: Profile, request: Request) -> dict[str, object]:
     """Return what stands in the body of a Messages request beside model and texts."""
-    sent: dict[str, object] = {"max_tokens": request.max_tokens}
+    parameters: dict[str, object] = {"max_tokens": request.max_tokens}
     if request.temperature is not None and profile.temperature:
-        sent["temperature"] = request.temperature
+        parameters["temperature"] = request.temperature
     if request.schema is not None and profile.structured:
-        sent["output_config"] = {"format": {"type": "json_schema", "schema": dict(request.schema)}}
-    return sent
+        parameters["output_config"] = {
+            "format": {"type": "json_schema", "schema": dict(request.schema)}
+        }
+    return parameters
 
 
 def openai_parameters(profile: Profile, request: Request) -> dict[str, object]:
     """Return what stands in the body of a Chat Completions request beside model and texts."""
-    sent: dict[str, object] = {profile.max_tokens_field: request.max_tokens}
+    parameters: dict[str, object] = {profile.max_tokens_field: request.max_tokens}
     if request.temperature is not None and profile.temperature:
-        sent["temperature"] = request.temperature
+        parameters["temperature"] = request.temperature
     if request.seed is not None and profile.seed:
-        sent["seed"] = request.seed
+        parameters["seed"] = request.seed
     if request.schema is not None and profile.structured:
-        sent["response_format"] = {
+        parameters["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": SCHEMA_NAME, "schema": dict(request.schema), "strict": True},
         }
-    return sent
+    return parameters
 
 
 _PARAMETERS: Mapping[str, Callable[[Profile, Request], dict[str, object]]] = {
@@ -74,7 +76,7 @@ _PARAMETERS: Mapping[str, Callable[[Profile, Request], dict[str, object]]] = {
 }
 
 
-class Described:
+class OfflineModel:
     """A ``ChatModel`` that knows what would be sent, and never asks anybody."""
 
     def __init__(

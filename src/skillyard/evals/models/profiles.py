@@ -114,33 +114,35 @@ def profile_of(
     """
     check_profiles(own or {})
     name = model.casefold()
-    fitting = [
+    matching = [
         row
         for row in PROFILES
         if row.provider == provider
         and name.startswith(row.prefix)
         and row.api_version in ("", api_version)
     ]
-    found = max(
-        fitting,
+    profile = max(
+        matching,
         key=lambda row: (len(row.prefix), bool(row.api_version)),
         default=Row(provider, "", Profile()),
     ).profile
     for prefix in sorted(own or {}, key=len):
         if own and name.startswith(prefix.casefold()):
-            given: dict[str, Any] = dict(own[prefix])
-            found = replace(found, **given, source=f"the configuration's profile {prefix!r}")
-    return found
+            overrides: dict[str, Any] = dict(own[prefix])
+            profile = replace(
+                profile, **overrides, source=f"the configuration's profile {prefix!r}"
+            )
+    return profile
 
 
 def check_profiles(own: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise InvalidInput for a field that profiles do not have, or a value of the wrong type."""
-    for prefix, given in own.items():
-        for name, value in given.items():
+    for prefix, overrides in own.items():
+        for name, value in overrides.items():
             where = f"profile {prefix!r}: {name}"
             if name not in _SETTABLE:
-                known = ", ".join(sorted(_SETTABLE))
-                raise InvalidInput(f"{where} is no field of a profile; known: {known}")
+                fields_text = ", ".join(sorted(_SETTABLE))
+                raise InvalidInput(f"{where} is no field of a profile; known: {fields_text}")
             if name == "max_tokens_field":
                 if value not in MAX_TOKENS_FIELDS:
                     raise InvalidInput(f"{where} must be one of {', '.join(MAX_TOKENS_FIELDS)}")

@@ -40,7 +40,7 @@ class Streaks:
         """``consecutive`` failures stop the run, 1 and up; None: never."""
         if consecutive is not None and consecutive < 1:
             raise InvalidInput(f"consecutive must be 1 or more, or None, not {consecutive}")
-        self._most = consecutive
+        self._limit = consecutive
         self._streaks: dict[str, tuple[str, int]] = {}
 
     def answered(self, model: str) -> None:
@@ -57,7 +57,7 @@ class Streaks:
         fingerprint, length = self._streaks.get(model, ("", 0))
         length = length + 1 if fingerprint == failure.fingerprint else 1
         self._streaks[model] = (failure.fingerprint, length)
-        if self._most is None or length < self._most:
+        if self._limit is None or length < self._limit:
             return None
         alike = f"{length} calls in a row failed alike" if length > 1 else "a call failed"
         return RunStopped("fail_fast", f"stopped: {alike}; the last: {failure}", failure)

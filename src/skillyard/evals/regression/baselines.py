@@ -11,7 +11,7 @@ from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.evals.storage.results import EVAL_TYPES, latest, results_in
 from skillyard.writing import write_whole
 
-__all__ = ["BASELINE", "read_baseline", "save_baseline", "why_not_whole"]
+__all__ = ["BASELINE", "read_baseline", "reason_not_whole", "save_baseline"]
 
 BASELINE = "_baseline.json"
 """``<type>_baseline.json``."""
@@ -43,20 +43,24 @@ def save_baseline(results: str, baselines: str, eval_type: str | None = None) ->
     Raises InvalidInput for results that cannot be one (aborted, limited, filtered, or made by a
     stand-in), when there are none, and SkillIoError.
     """
-    written = []
+    paths = []
     for each in EVAL_TYPES if eval_type is None else (eval_type,):
-        found = latest(results, each)
-        if found is None:
+        newest = latest(results, each)
+        if newest is None:
             continue
-        path, envelope = found
-        why = why_not_whole(envelope["meta"])
+        path, envelope = newest
+        why = reason_not_whole(envelope["meta"])
         if why:
             raise InvalidInput(f"{path} cannot be a baseline: {why}")
-        written.append(_save(os.path.join(baselines, f"{each}{BASELINE}"), envelope))
-    if not written:
-        known = ", ".join(name for name, paths in results_in(results).items() if paths) or "none"
-        raise InvalidInput(f"no results of {eval_type or 'any type'} in {results} (there: {known})")
-    return tuple(written)
+        paths.append(_save(os.path.join(baselines, f"{each}{BASELINE}"), envelope))
+    if not paths:
+        available = (
+            ", ".join(name for name, paths in results_in(results).items() if paths) or "none"
+        )
+        raise InvalidInput(
+            f"no results of {eval_type or 'any type'} in {results} (there: {available})"
+        )
+    return tuple(paths)
 
 
 def _save(path: str, envelope: Mapping[str, Any]) -> str:
@@ -95,7 +99,7 @@ def read_baseline(path: str) -> dict[str, Any]:
     return value
 
 
-def why_not_whole(meta: Mapping[str, Any]) -> str:
+def reason_not_whole(meta: Mapping[str, Any]) -> str:
     """Return why results cannot stand for a whole run; empty where they can."""
     if meta.get("aborted"):
         return f"the run was stopped ({meta.get('stop_reason') or 'before its end'})"

@@ -14,11 +14,11 @@ from skillyard.evals.config_values import Regression
 from skillyard.evals.statistics.difference import Difference, mean_difference, rate_difference
 
 __all__ = [
-    "GONE",
     "IMPROVEMENT",
     "NEW",
     "NOT_COMPARED",
     "REGRESSION",
+    "REMOVED",
     "RULES",
     "UNCHANGED",
     "Change",
@@ -26,11 +26,11 @@ __all__ = [
 
 _EXACT = 9
 """Decimals to which a change is compared with its threshold."""
-_MOST = 1_000_000_000
+_MAX_FIGURE = 1_000_000_000
 """Larger figures and counts in a summary are none: the file may come from anywhere."""
 
 REGRESSION, IMPROVEMENT, UNCHANGED = "regression", "improvement", "unchanged"
-NEW, GONE, NOT_COMPARED = "new", "gone", "not compared"
+NEW, REMOVED, NOT_COMPARED = "new", "gone", "not compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +59,18 @@ class Change:
         """One sentence with the figures."""
         if self.status == NEW:
             return "not in the baseline"
-        if self.status == GONE:
+        if self.status == REMOVED:
             return "in the baseline, and not in the results any more"
         if self.before is None or self.after is None or self.change is None:
             return f"{self.measure}: not compared ({self.note or 'no figures on one side'})"
-        moved = (
+        sentence = (
             f"{self.measure}: {self.before:.3g} before, {self.after:.3g} now ({self.change:+.3g}"
         )
         if self.low is not None and self.high is not None:
-            moved += f", 95 % interval {self.low:+.3g} to {self.high:+.3g}"
+            sentence += f", 95 % interval {self.low:+.3g} to {self.high:+.3g}"
         if self.p is not None:
-            moved += f", p {self.p:.3g}"
-        return f"{moved}); the threshold is {self.threshold:.3g}"
+            sentence += f", p {self.p:.3g}"
+        return f"{sentence}); the threshold is {self.threshold:.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape."""
@@ -131,14 +131,14 @@ def _confusion(
 ) -> Iterator[Change]:
     limits = rules.confusion
     shares = _mapping(before, "cross_activation"), _mapping(after, "cross_activation")
-    asked = _mapping(before, "requests"), _mapping(after, "requests")
+    requests = _mapping(before, "requests"), _mapping(after, "requests")
     for skill in sorted({*shares[0], *shares[1]}):
         yield _rate_change(
             "confusion",
             entity,
             f"cross_activation of {skill}",
-            (_figure(shares[0], skill), _count(asked[0], skill)),
-            (_figure(shares[1], skill), _count(asked[1], skill)),
+            (_figure(shares[0], skill), _count(requests[0], skill)),
+            (_figure(shares[1], skill), _count(requests[1], skill)),
             limits.min_cases,
             limits.cross_activation_change,
             1,
@@ -169,8 +169,8 @@ def _mean_change(
     if few is not None or first is None or second is None:
         return few or Change(eval_type, entity, measure, NOT_COMPARED)
     spreads = _figure(before, "stddev") or 0.0, _figure(after, "stddev") or 0.0
-    found = mean_difference((first, spreads[0], counts[0]), (second, spreads[1], counts[1]))
-    return _told(eval_type, entity, measure, first, second, found, threshold, -1)
+    value_found = mean_difference((first, spreads[0], counts[0]), (second, spreads[1], counts[1]))
+    return _change_of(eval_type, entity, measure, first, second, value_found, threshold, -1)
 
 
 def _rate_change(
@@ -196,8 +196,8 @@ def _rate_change(
         return Change(
             eval_type, entity, measure, NOT_COMPARED, before[0], after[0], note="this is no share"
         )
-    found = rate_difference((before[0], counts[0]), (after[0], counts[1]))
-    return _told(eval_type, entity, measure, before[0], after[0], found, threshold, sign)
+    value_found = rate_difference((before[0], counts[0]), (after[0], counts[1]))
+    return _change_of(eval_type, entity, measure, before[0], after[0], value_found, threshold, sign)
 
 
 def _too_few(
@@ -215,23 +215,23 @@ def _too_few(
     return Change(eval_type, entity, measure, NOT_COMPARED, before, after, note=note)
 
 
-def _told(
+def _change_of(
     eval_type: str,
     entity: str,
     measure: str,
     before: float,
     after: float,
-    found: Difference,
+    value_found: Difference,
     threshold: float,
     sign: int,
 ) -> Change:
     # Figures such as 0.3 - 0.2 or 3 * 0.7 miss their decimal by a hair: a threshold is passed, not
     # touched.
-    change = round(found.change, _EXACT)
+    change = round(value_found.change, _EXACT)
     status = UNCHANGED
     if abs(change) > round(threshold, _EXACT):
         status = REGRESSION if change * sign > 0 else IMPROVEMENT
-    low, high, p = (_rounded(value) for value in found[1:])
+    low, high, p = (_rounded(value) for value in value_found[1:])
     return Change(
         eval_type, entity, measure, status, before, after, _rounded(change), threshold, low, high, p
     )
@@ -242,19 +242,19 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _mapping(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
+    value_found = value.get(name)
+    return value_found if isinstance(value_found, dict) else {}
 
 
 def _figure(value: Mapping[str, Any], name: str) -> float | None:
-    found = value.get(name)
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    value_found = value.get(name)
+    if isinstance(value_found, bool) or not isinstance(value_found, int | float):
         return None
-    return float(found) if abs(found) <= _MOST else None
+    return float(value_found) if abs(value_found) <= _MAX_FIGURE else None
 
 
 def _count(value: Mapping[str, Any], name: str) -> int:
-    found = value.get(name)
-    if isinstance(found, bool) or not isinstance(found, int):
+    value_found = value.get(name)
+    if isinstance(value_found, bool) or not isinstance(value_found, int):
         return 0
-    return found if 0 < found <= _MOST else 0
+    return value_found if 0 < value_found <= _MAX_FIGURE else 0

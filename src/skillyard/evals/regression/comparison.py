@@ -9,12 +9,12 @@ from typing import Any
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.config_values import Regression
-from skillyard.evals.regression.baselines import BASELINE, read_baseline, why_not_whole
-from skillyard.evals.regression.changes import GONE, NEW, REGRESSION, RULES, Change
+from skillyard.evals.regression.baselines import BASELINE, read_baseline, reason_not_whole
+from skillyard.evals.regression.changes import NEW, REGRESSION, REMOVED, RULES, Change
 from skillyard.evals.storage.results import EVAL_TYPES, latest
 from skillyard.text import shorten
 
-__all__ = ["Compared", "compare_folders", "compare_results"]
+__all__ = ["BaselineComparison", "compare_folders", "compare_results"]
 
 _SAME = (
     "eval_type",
@@ -31,7 +31,7 @@ that is what is compared."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class BaselineComparison:
     """One evaluation type against its baseline."""
 
     eval_type: str
@@ -59,7 +59,7 @@ class Compared:
 
 def compare_folders(
     results: str, baselines: str, regression: Regression, eval_type: str | None = None
-) -> tuple[Compared, ...]:
+) -> tuple[BaselineComparison, ...]:
     """Compare the latest results of each type (or of one) with its baseline.
 
     A type without results is left out; one without a baseline is told. Raises InvalidInput when
@@ -67,57 +67,57 @@ def compare_folders(
     """
     if eval_type is not None and eval_type not in EVAL_TYPES:
         raise InvalidInput(f"--eval-type must be one of {', '.join(EVAL_TYPES)}")
-    compared = []
+    comparisons = []
     for each in EVAL_TYPES if eval_type is None else (eval_type,):
-        found = latest(results, each)
-        if found is None:
+        newest = latest(results, each)
+        if newest is None:
             continue
-        path, envelope = found
+        path, envelope = newest
         place = os.path.join(baselines, f"{each}{BASELINE}")
         if not os.path.lexists(place):
             why = "there is no baseline yet; `skillyard eval baseline save` keeps one"
-            compared.append(Compared(each, path, place, why))
+            comparisons.append(BaselineComparison(each, path, place, why))
         else:
             changes = compare_results(read_baseline(place), envelope, regression)
-            compared.append(
-                Compared(each, path, place, changes)
+            comparisons.append(
+                BaselineComparison(each, path, place, changes)
                 if isinstance(changes, str)
-                else Compared(each, path, place, "", changes)
+                else BaselineComparison(each, path, place, "", changes)
             )
-    if not compared:
+    if not comparisons:
         what = eval_type or "any evaluation"
         raise InvalidInput(f"no results of {what} in {results}; run `skillyard eval` first")
-    return tuple(compared)
+    return tuple(comparisons)
 
 
 def compare_results(
     baseline: Mapping[str, Any], envelope: Mapping[str, Any], regression: Regression
 ) -> str | tuple[Change, ...]:
     """Return every change by entity and measure, or why the two may not be compared."""
-    why = _unlike(baseline["meta"], envelope["meta"])
+    why = _incomparable_reason(baseline["meta"], envelope["meta"])
     if why:
         return why
     eval_type = envelope["meta"]["eval_type"]
     before, after = baseline["summary"], envelope["summary"]
-    told: list[Change] = []
+    changes: list[Change] = []
     for entity in sorted({*before, *after}):
         if entity not in before:
-            told.append(Change(eval_type, entity, "", NEW))
+            changes.append(Change(eval_type, entity, "", NEW))
         elif entity not in after:
-            told.append(Change(eval_type, entity, "", GONE))
+            changes.append(Change(eval_type, entity, "", REMOVED))
         else:
-            told += RULES[eval_type](entity, before[entity], after[entity], regression)
-    return tuple(told)
+            changes += RULES[eval_type](entity, before[entity], after[entity], regression)
+    return tuple(changes)
 
 
-def _unlike(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    why = why_not_whole({**after, "backend": ""})
+def _incomparable_reason(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    why = reason_not_whole({**after, "backend": ""})
     if why:
         return f"the results are no whole run: {why}"
     for name in _SAME:
         if before.get(name) != after.get(name):
-            told = shorten(repr(before.get(name)), 80), shorten(repr(after.get(name)), 80)
-            return f"`{name}` differs: {told[0]} before, {told[1]} now"
+            values = shorten(repr(before.get(name)), 80), shorten(repr(after.get(name)), 80)
+            return f"`{name}` differs: {values[0]} before, {values[1]} now"
     if (before.get("backend") == "fake") != (after.get("backend") == "fake"):
         return "one of the two was made by a stand-in server"
     return ""

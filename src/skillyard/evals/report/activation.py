@@ -38,7 +38,7 @@ __all__ = [
     "activation_sentence",
     "activation_view",
     "curve",
-    "rate_said",
+    "rate_texts",
 ]
 
 _RATES: tuple[tuple[str, str, Shape, str], ...] = (
@@ -90,7 +90,7 @@ class ActivationView:
     index: str
 
 
-def rate_said(value: Mapping[str, object], name: str) -> tuple[str, str]:
+def rate_texts(value: Mapping[str, object], name: str) -> tuple[str, str]:
     """Return a rate and its interval in words: ``("90 %", "60 % to 98 %")``; empty if unknown."""
     rate = number(value.get(name))
     low, high = number(value.get(f"{name}_low")), number(value.get(f"{name}_high"))
@@ -99,17 +99,19 @@ def rate_said(value: Mapping[str, object], name: str) -> tuple[str, str]:
 
 def activation_sentence(entity: Mapping[str, object]) -> str:
     """Return what one skill's, or all skills', rates say."""
-    fires, reach = rate_said(entity, "tpr")
-    wrongly, wrong_reach = rate_said(entity, "fpr")
+    fires, reach = rate_texts(entity, "tpr")
+    wrongly, wrong_reach = rate_texts(entity, "fpr")
     parts = []
     if fires:
-        asked = many(number(entity.get("positives")), "request")
-        parts.append(f"fired for {fires} of the {asked} that need it{within(reach)}")
+        requests = many(number(entity.get("positives")), "request")
+        parts.append(f"fired for {fires} of the {requests} that need it{within(reach)}")
     if wrongly:
-        asked = many(number(entity.get("negatives")), "request")
-        parts.append(f"fired wrongly for {wrongly} of the {asked} that do not{within(wrong_reach)}")
-    said = "; ".join(parts)
-    return f"{said[0].upper()}{said[1:]}." if said else "No case gave a figure."
+        requests = many(number(entity.get("negatives")), "request")
+        parts.append(
+            f"fired wrongly for {wrongly} of the {requests} that do not{within(wrong_reach)}"
+        )
+    sentence = "; ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else "No case gave a figure."
 
 
 def activation_view(envelope: Mapping[str, object]) -> ActivationView:
@@ -131,7 +133,7 @@ def activation_view(envelope: Mapping[str, object]) -> ActivationView:
 def _activation_figures(overall: Mapping[str, object]) -> tuple[tuple[str, str, str], ...]:
     f1 = number(overall.get("f1"))
     f1 = number(overall.get("mean")) if f1 is None else f1
-    wanted = (
+    figures = (
         ("F1", decimal(f1), "precision and recall in one figure, for each case, then averaged"),
         (
             "precision",
@@ -145,21 +147,21 @@ def _activation_figures(overall: Mapping[str, object]) -> tuple[tuple[str, str, 
             "nothing missing, nothing too much",
         ),
     )
-    return tuple(each for each in wanted if each[1] != UNKNOWN)
+    return tuple(each for each in figures if each[1] != UNKNOWN)
 
 
 def _rate(name: str, entity: Mapping[str, object]) -> Rate:
-    fires, reach = rate_said(entity, "tpr")
-    wrongly, wrong_reach = rate_said(entity, "fpr")
+    fires, reach = rate_texts(entity, "tpr")
+    wrongly, wrong_reach = rate_texts(entity, "fpr")
     estimates = [
-        Estimate(rate, low, high, f"{said} {percent(rate)}", shape, kind)
-        for key, said, shape, kind in _RATES
+        Estimate(rate, low, high, f"{text} {percent(rate)}", shape, kind)
+        for key, text, shape, kind in _RATES
         if (rate := number(entity.get(key))) is not None
         for low, high in [(number(entity.get(f"{key}_low")), number(entity.get(f"{key}_high")))]
     ]
     f1 = number(entity.get("f1"))
     errors = number(entity.get("errors"))
-    counted = [
+    counts = [
         f"{whole(number(entity.get(key)))}\u00a0{noun}"
         for key, noun in (("positives", "to fire"), ("negatives", "not to"))
         if number(entity.get(key)) is not None
@@ -170,7 +172,7 @@ def _rate(name: str, entity: Mapping[str, object]) -> Rate:
         reach,
         wrongly or UNKNOWN,
         wrong_reach,
-        " · ".join(counted) or UNKNOWN,
+        " · ".join(counts) or UNKNOWN,
         decimal(number(entity.get("mean")) if f1 is None else f1),
         strip(share_scale(), estimates, None, name),
         f"{many(errors, 'error')} left out" if errors else "",
@@ -202,49 +204,49 @@ def _index(index: Mapping[str, object]) -> str:
 
 def curve(points: object) -> Markup:
     """Return the rates of a local router by its threshold; empty for fewer than two points."""
-    known = [
+    by_threshold = [
         (threshold, each)
         for each in rows(points)
         if (threshold := number(each.get("threshold"))) is not None
     ]
-    found = sorted(known, key=lambda each: each[0])
-    if len(found) < 2 or found[0][0] == found[-1][0]:
+    points_sorted = sorted(by_threshold, key=lambda each: each[0])
+    if len(points_sorted) < 2 or points_sorted[0][0] == points_sorted[-1][0]:
         return Markup("")
-    return _drawn_curve(found)
+    return _draw_curve(points_sorted)
 
 
-def _drawn_curve(points: Sequence[tuple[float, Mapping[str, object]]]) -> Markup:
+def _draw_curve(points: Sequence[tuple[float, Mapping[str, object]]]) -> Markup:
     x = Scale(points[0][0], points[-1][0], 44, 340)
     y = Scale(0, 1, 218, 30)
-    drawn: list[str] = [
+    parts: list[str] = [
         y_axis(y, x.start, percent, right=x.end),
         label(0, 14, "share of requests", "name"),
         x_axis(x, y.start, lambda v: f"{v:g}", name="threshold: picked from this score up"),
     ]
-    said, ends = [], []
-    marked = set(round_ticks(0, len(points) - 1, 10))
-    for key, shape, named in _CURVES:
+    summaries, ends = [], []
+    marked_places = set(round_ticks(0, len(points) - 1, 10))
+    for key, shape, curve_name in _CURVES:
         through = [
             (x.at(threshold), y.at(rate))
             for threshold, each in points
             if (rate := number(each.get(key))) is not None
         ]
-        drawn.append(path(through, f"curve {key}"))
-        drawn += [
+        parts.append(path(through, f"curve {key}"))
+        parts += [
             mark(*at_, shape, f"mark {key}", size=3.5)
             for place, at_ in enumerate(through)
-            if place in marked
+            if place in marked_places
         ]
         if through:
-            ends.append((through[-1][1], named))
-            said.append(
-                f"{named} from {percent(_first(points, key))} to {percent(_last(points, key))}"
+            ends.append((through[-1][1], curve_name))
+            summaries.append(
+                f"{curve_name} from {percent(_first(points, key))} to {percent(_last(points, key))}"
             )
     last = -99.0
-    for height, named in sorted(ends):
+    for height, curve_name in sorted(ends):
         last = max(height, last + 15)
-        drawn.append(label(x.end + 8, last + 4, named, "entry"))
-    return figure(440, 256, "Rates by the threshold of the router", "; ".join(said), *drawn)
+        parts.append(label(x.end + 8, last + 4, curve_name, "entry"))
+    return figure(440, 256, "Rates by the threshold of the router", "; ".join(summaries), *parts)
 
 
 def _first(points: Sequence[tuple[float, Mapping[str, object]]], key: str) -> float | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from skillyard.evals.report.head import Fact
 from skillyard.evals.report.outcomes import Outcome, errors_of, outcome, tally
 from skillyard.evals.report.pairs import ORDER, Badge
-from skillyard.evals.report.texts import RAW_LIMIT, Shown, Texts, cut
+from skillyard.evals.report.texts import RAW_LIMIT, DisplayText, Texts, cut
 from skillyard.evals.report.values import at, count, flag, mapping, names, number, rows, word
 from skillyard.evals.report.words import (
     UNKNOWN,
@@ -24,7 +24,7 @@ from skillyard.evals.report.words import (
 
 __all__ = ["Case", "CaseGroup", "case_groups"]
 
-MOST_CASES = 3_000
+MAX_CASES = 3_000
 """Most cases that one report shows; those that failed or erred go first."""
 
 
@@ -44,7 +44,7 @@ class CriterionRow(NamedTuple):
     name: str
     weight: str
     scores: tuple[str, ...]
-    reasons: tuple[Shown, ...]
+    reasons: tuple[DisplayText, ...]
 
 
 class OrderRow(NamedTuple):
@@ -56,7 +56,7 @@ class OrderRow(NamedTuple):
     judge: str
     attempts: str
     error: str
-    raw: Shown | None
+    raw: DisplayText | None
     """What the judge replied, where it could not be used."""
 
 
@@ -67,11 +67,11 @@ class Case:
     title: str
     badge: Badge
     note: str
-    prompt: Shown
+    prompt: DisplayText
     sides: tuple[Side, ...]
     criteria: tuple[CriterionRow, ...]
     orders: tuple[OrderRow, ...]
-    replies: tuple[Shown, ...]
+    replies: tuple[DisplayText, ...]
     """What a router replied, where a case of L3 or L4 did not pass."""
     errors: tuple[tuple[str, str], ...]
     facts: tuple[Fact, ...]
@@ -83,12 +83,12 @@ class CaseGroup(NamedTuple):
     name: str
     about: str
     cases: tuple[Case, ...]
-    left_out: str
+    more_cases: str
     """How many cases are not shown, where there are too many."""
 
 
 def case_groups(
-    envelope: Mapping[str, object], texts: Texts, most: int = MOST_CASES
+    envelope: Mapping[str, object], texts: Texts, max_cases: int = MAX_CASES
 ) -> tuple[CaseGroup, ...]:
     """Return the cases of an envelope in groups: by skill, by category (L3) or by group (L4).
 
@@ -96,30 +96,32 @@ def case_groups(
     """
     cases = rows(envelope.get("cases"))
     paired = word(at(envelope, "meta", "eval_type")) not in ("activation", "confusion")
-    kept = _kept(cases, most)
+    shown_ids = _shown_ids(cases, max_cases)
     groups: dict[str, list[Mapping[str, object]]] = {}
     for case in cases:
         groups.setdefault(_group_of(case), []).append(case)
-    order, view = (_pair_place, _pair) if paired else (_routed_place, _routed)
+    order, view = (_pair_place, _pair_case) if paired else (_routed_place, _routed_case)
     return tuple(
         CaseGroup(
             name,
             _about(members, paired),
-            tuple(view(case, texts) for case in sorted(members, key=order) if id(case) in kept),
-            _left_out(sum(id(case) not in kept for case in members)),
+            tuple(
+                view(case, texts) for case in sorted(members, key=order) if id(case) in shown_ids
+            ),
+            _more_cases(sum(id(case) not in shown_ids for case in members)),
         )
         for name, members in sorted(groups.items())
     )
 
 
-def _kept(cases: Sequence[Mapping[str, object]], most: int) -> set[int]:
+def _shown_ids(cases: Sequence[Mapping[str, object]], max_cases: int) -> set[int]:
     weight = {"failed": 0, "error": 1, "unscored": 2, "skipped": 4}
     ranked = sorted(cases, key=lambda case: weight.get(outcome(case).state, 3))
-    return {id(case) for case in ranked[:most]}
+    return {id(case) for case in ranked[:max_cases]}
 
 
-def _left_out(number_: int) -> str:
-    return f"{many(number_, 'more case')} in the results file." if number_ else ""
+def _more_cases(amount: int) -> str:
+    return f"{many(amount, 'more case')} in the results file." if amount else ""
 
 
 def _group_of(case: Mapping[str, object]) -> str:
@@ -130,23 +132,23 @@ def _group_of(case: Mapping[str, object]) -> str:
 
 
 def _about(cases: Sequence[Mapping[str, object]], paired: bool) -> str:
-    told = tally(cases)
-    parts = [many(told.cases, "case")]
-    if not paired and told.failed:
-        parts.append(f"{whole(told.failed)} failed")
+    counts = tally(cases)
+    parts = [many(counts.cases, "case")]
+    if not paired and counts.failed:
+        parts.append(f"{whole(counts.failed)} failed")
     parts += [
-        f"{whole(number_)} {said}"
-        for number_, said in ((told.errors, "with errors"), (told.skipped, "skipped"))
-        if number_
+        f"{whole(amount)} {state}"
+        for amount, state in ((counts.errors, "with errors"), (counts.skipped, "skipped"))
+        if amount
     ]
     return ", ".join(parts)
 
 
 def _pair_place(case: Mapping[str, object]) -> tuple[float, float, int, str, str]:
-    named = word(case.get("comparison"))
-    place = ORDER.index(named) if named in ORDER else len(ORDER)
+    comparison = word(case.get("comparison"))
+    place = ORDER.index(comparison) if comparison in ORDER else len(ORDER)
     first, second = number(case.get("prompt_index")), number(case.get("run_index"))
-    return first or 0.0, second or 0.0, place, named, word(case.get("id"))
+    return first or 0.0, second or 0.0, place, comparison, word(case.get("id"))
 
 
 def _routed_place(case: Mapping[str, object]) -> tuple[int, str, float]:
@@ -164,9 +166,9 @@ _STATES = {
 }
 
 
-def _pair(case: Mapping[str, object], texts: Texts) -> Case:
+def _pair_case(case: Mapping[str, object], texts: Texts) -> Case:
     arms = _arms(case)
-    found = outcome(case)
+    result = outcome(case)
     prompt, run = count(case.get("prompt_index")), count(case.get("run_index"))
     title = f"{against(word(case.get('comparison')) or '/'.join(arms))}"
     places = [
@@ -176,8 +178,8 @@ def _pair(case: Mapping[str, object], texts: Texts) -> Case:
     ]
     return Case(
         f"{', '.join(places)}: {title}" if places else title,
-        _STATES.get(found.state) or _won(case, arms),
-        _pair_note(case, found),
+        _STATES.get(result.state) or _winner_badge(case, arms),
+        _pair_note(case, result),
         cut(word(case.get("prompt")), RAW_LIMIT),
         tuple(_side(case, arm, texts) for arm in arms),
         tuple(_criterion(each, arms) for each in rows(case.get("per_criterion_breakdown"))),
@@ -189,13 +191,13 @@ def _pair(case: Mapping[str, object], texts: Texts) -> Case:
 
 
 def _arms(case: Mapping[str, object]) -> tuple[str, ...]:
-    named = [word(case.get(key)) for key in ("condition_a", "condition_b")]
-    if not all(named):
-        named = [part for part in word(case.get("comparison")).split("/") if part][:2]
-    return tuple(named or sorted(mapping(case.get("scores")))[:2])
+    arms = [word(case.get(key)) for key in ("condition_a", "condition_b")]
+    if not all(arms):
+        arms = [part for part in word(case.get("comparison")).split("/") if part][:2]
+    return tuple(arms or sorted(mapping(case.get("scores")))[:2])
 
 
-def _won(case: Mapping[str, object], arms: Sequence[str]) -> Badge:
+def _winner_badge(case: Mapping[str, object], arms: Sequence[str]) -> Badge:
     winner = word(case.get("winner"))
     improvement = number(case.get("improvement"))
     if winner == "tie" or not winner:
@@ -205,9 +207,9 @@ def _won(case: Mapping[str, object], arms: Sequence[str]) -> Badge:
     return Badge("▲" if first else "▼", f"{condition(winner)}{by}", "good" if first else "bad")
 
 
-def _pair_note(case: Mapping[str, object], found: Outcome) -> str:
-    if found.state == "skipped":
-        return found.why
+def _pair_note(case: Mapping[str, object], result: Outcome) -> str:
+    if result.state == "skipped":
+        return result.why
     if flag(case.get("position_consistent")) is False:
         return "the orders disagree"
     if flag(case.get("judge_agrees")) is False:
@@ -216,22 +218,22 @@ def _pair_note(case: Mapping[str, object], found: Outcome) -> str:
 
 
 def _side(case: Mapping[str, object], arm: str, texts: Texts) -> Side:
-    found = texts.answer(word(at(case, "generations", arm)))
+    answer = texts.answer(word(at(case, "generations", arm)))
     characters = count(at(case, "lengths", arm))
     tokens = count(at(case, "condition_sizes", arm, "tokens_estimated"))
     size = count(at(case, "condition_sizes", arm, "bytes"))
     about = []
     if tokens is not None:
-        held = f" ({whole(size)} bytes)" if size is not None else ""
-        about.append(f"{many(tokens, 'token')} injected{held}")
+        bytes_text = f" ({whole(size)} bytes)" if size is not None else ""
+        about.append(f"{many(tokens, 'token')} injected{bytes_text}")
     if characters is not None:
         about.append(f"{many(characters, 'character')} answered")
     return Side(
         condition(arm),
         decimal(number(at(case, "scores", arm))),
         ", ".join(about),
-        found.text if found else "",
-        found.note if found else "The text is not kept where this report was made.",
+        answer.text if answer else "",
+        answer.note if answer else "The text is not kept where this report was made.",
     )
 
 
@@ -246,13 +248,17 @@ def _criterion(row: Mapping[str, object], arms: Sequence[str]) -> CriterionRow:
 
 def _orders(case: Mapping[str, object], arms: Sequence[str], texts: Texts) -> tuple[OrderRow, ...]:
     paths = names(case.get("judgements"))
-    kept = [word(error.get("raw")) for error in rows(case.get("errors"))]
-    found = []
+    raw_replies = [word(error.get("raw")) for error in rows(case.get("errors"))]
+    orders = []
     for place, order in enumerate(rows(case.get("orders"))):
-        error = _error_said(order.get("error"))
+        error = _error_text(order.get("error"))
         path = paths[place] if place < len(paths) else ""
-        raw = _raw(kept.pop(0) if error and kept else "", path, texts) if error else None
-        found.append(
+        raw = (
+            _raw(raw_replies.pop(0) if error and raw_replies else "", path, texts)
+            if error
+            else None
+        )
+        orders.append(
             OrderRow(
                 " · ".join(
                     f"{slot}: {condition(word(at(order, 'ab_assignment', slot)))}"
@@ -266,25 +272,25 @@ def _orders(case: Mapping[str, object], arms: Sequence[str], texts: Texts) -> tu
                 raw,
             )
         )
-    return tuple(found)
+    return tuple(orders)
 
 
-def _raw(said: str, path: str, texts: Texts) -> Shown | None:
+def _raw(own_text: str, path: str, texts: Texts) -> DisplayText | None:
     """Return a reply that the error itself holds, or the one kept at a path."""
-    return cut(said, RAW_LIMIT) if said else texts.raw(path)
+    return cut(own_text, RAW_LIMIT) if own_text else texts.raw(path)
 
 
-def _replies(case: Mapping[str, object], texts: Texts) -> tuple[Shown, ...]:
-    found = (texts.raw(path) for path in names(case.get("generations")))
-    return tuple(each for each in found if each is not None and each.text)
+def _replies(case: Mapping[str, object], texts: Texts) -> tuple[DisplayText, ...]:
+    texts_found = (texts.raw(path) for path in names(case.get("generations")))
+    return tuple(each for each in texts_found if each is not None and each.text)
 
 
 def _winner(value: object) -> str:
-    named = word(value)
-    return condition(named) if named else UNKNOWN
+    name = word(value)
+    return condition(name) if name else UNKNOWN
 
 
-def _error_said(value: object) -> str:
+def _error_text(value: object) -> str:
     if isinstance(value, Mapping):
         parts = [word(value.get("kind")), word(value.get("message"))]
         return ": ".join(part for part in parts if part) or "error"
@@ -292,23 +298,23 @@ def _error_said(value: object) -> str:
 
 
 def _errors(case: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    return tuple((kind, cut(said, RAW_LIMIT).text) for kind, said in errors_of(case))
+    return tuple((kind, cut(message, RAW_LIMIT).text) for kind, message in errors_of(case))
 
 
 def _facts(case: Mapping[str, object]) -> tuple[Fact, ...]:
     slots = mapping(case.get("ab_assignment"))
-    drawn = ", ".join(f"{slot}: {condition(word(slots.get(slot)))}" for slot in sorted(slots))
-    listed = (
+    slots_text = ", ".join(f"{slot}: {condition(word(slots.get(slot)))}" for slot in sorted(slots))
+    facts = (
         Fact("Case", word(case.get("id"))),
         Fact("Difference", signed(number(case.get("improvement")))),
-        Fact("Drawn first as", drawn),
+        Fact("Drawn first as", slots_text),
         Fact("Case seed", whole(number(case.get("case_seed"))).replace(",", "")),
         Fact("Judge’s attempts", whole(count(case.get("judge_attempts")))),
         Fact("Other judges", _others(mapping(case.get("more_judges")))),
         Fact("Cost", money(number(case.get("cost")))),
         Fact("Kept as", " ".join(word(each) for each in mapping(case.get("generations")).values())),
     )
-    return tuple(fact for fact in listed if fact.value and fact.value != UNKNOWN)
+    return tuple(fact for fact in facts if fact.value and fact.value != UNKNOWN)
 
 
 def _others(judges: Mapping[str, object]) -> str:
@@ -320,8 +326,8 @@ def _others(judges: Mapping[str, object]) -> str:
     )
 
 
-def _routed(case: Mapping[str, object], texts: Texts) -> Case:
-    found = outcome(case)
+def _routed_case(case: Mapping[str, object], texts: Texts) -> Case:
+    result = outcome(case)
     request = word(case.get("user_prompt"))
     one = word(case.get("expected_skill"))
     expected = names(case.get("expected_skills")) or ((one,) if one else ())
@@ -332,10 +338,10 @@ def _routed(case: Mapping[str, object], texts: Texts) -> Case:
         if (value := number(case.get(name))) is not None
     ]
     should = flag(case.get("should_activate"))
-    decided, again = found.state in ("passed", "failed"), flag(case.get("fallback"))
-    said = "nothing" if should is False or not expected else ", ".join(expected)
-    listed = (
-        Fact("Expected", said),
+    decided, again = result.state in ("passed", "failed"), flag(case.get("fallback"))
+    expected_text = "nothing" if should is False or not expected else ", ".join(expected)
+    facts = (
+        Fact("Expected", expected_text),
         Fact("Also right", ", ".join(names(case.get("acceptable_skills")))),
         Fact("Required", ", ".join(names(case.get("required_skills")))),
         Fact("Picked", ", ".join(picked) or ("nothing" if decided else "")),
@@ -352,13 +358,13 @@ def _routed(case: Mapping[str, object], texts: Texts) -> Case:
     run = count(case.get("run_index"))
     return Case(
         request,
-        _STATES.get(found.state, _STATES["unscored"]),
-        f"run {whole(run + 1)}" if run else (found.why if found.state == "skipped" else ""),
+        _STATES.get(result.state, _STATES["unscored"]),
+        f"run {whole(run + 1)}" if run else (result.why if result.state == "skipped" else ""),
         cut(request, RAW_LIMIT),
         (),
         (),
         (),
-        _replies(case, texts) if found.state in ("failed", "error") else (),
+        _replies(case, texts) if result.state in ("failed", "error") else (),
         _errors(case),
-        tuple(fact for fact in listed if fact.value and fact.value != UNKNOWN),
+        tuple(fact for fact in facts if fact.value and fact.value != UNKNOWN),
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.evals.report.layers import layer_of
-from skillyard.evals.report.markup import shown_line
+from skillyard.evals.report.markup import visible_line
 from skillyard.evals.report.pairs import Badge
 from skillyard.evals.report.values import mapping, word
 
@@ -44,7 +44,7 @@ class Change(NamedTuple):
 def changes_of(lines: Sequence[Mapping[str, object]]) -> tuple[Change, ...]:
     """Return the lines by layer; in each, regressions first and the unchanged last."""
     weight = {status: place for place, status in enumerate(_BADGES)}
-    found = []
+    keyed = []
     for line in map(mapping, lines):
         status = word(line.get("status"))
         entity, measure = word(line.get("entity")), word(line.get("measure"))
@@ -53,10 +53,10 @@ def changes_of(lines: Sequence[Mapping[str, object]]) -> tuple[Change, ...]:
             layer_of({"meta": line}).code,
             "all together" if entity == "_overall" else entity,
             measure,
-            _BADGES.get(status) or Badge("?", shown_line(status, 30) or "no status", "open"),
+            _BADGES.get(status) or Badge("?", visible_line(status, 30) or "no status", "open"),
             word(line.get("message")),
             status == "regression",
             status in ("unchanged", "not compared"),
         )
-        found.append((change.code, weight.get(status, len(weight)), entity, measure, change))
-    return tuple(change for *_, change in sorted(found, key=lambda each: each[:4]))
+        keyed.append((change.code, weight.get(status, len(weight)), entity, measure, change))
+    return tuple(change for *_, change in sorted(keyed, key=lambda each: each[:4]))

@@ -10,12 +10,12 @@ from skillyard.evals.report.markup import Markup
 from skillyard.evals.report.outcomes import entities
 from skillyard.evals.report.strips import Estimate, share_scale, strip, strip_axis
 from skillyard.evals.report.svg import Cell, heat_map
-from skillyard.evals.report.values import at, listed, mapping, names, number, rows, total, word
+from skillyard.evals.report.values import at, items, mapping, names, number, rows, total, word
 from skillyard.evals.report.words import between, many, percent, whole, within
 
 __all__ = ["ConfusionView", "Group", "confusion_sentence", "confusion_view", "matrix_plot"]
 
-_MOST_SKILLS = 24  # a larger matrix is not readable as a plot
+_MAX_SKILLS = 24  # a larger matrix is not readable as a plot
 _KINDS = {
     "pair": "Taken for another",
     "low_discrimination": "Not told apart",
@@ -58,20 +58,20 @@ def confusion_sentence(entity: Mapping[str, object]) -> str:
     if accuracy is None:
         return "No case gave a figure."
     reach = between(number(entity.get("low")), number(entity.get("high")), percent)
-    asked = many(number(entity.get("n")), "request")
-    return f"The right skill for {percent(accuracy)} of {asked}{within(reach)}."
+    requests = many(number(entity.get("n")), "request")
+    return f"The right skill for {percent(accuracy)} of {requests}{within(reach)}."
 
 
 def confusion_view(envelope: Mapping[str, object]) -> ConfusionView:
     """Return what a report shows of an L4 envelope, from its summary and artifacts."""
     matrices = mapping(at(envelope, "artifacts", "confusion_matrices"))
     summary = entities(envelope.get("summary"))
-    found = rows(at(envelope, "artifacts", "findings"))
+    findings = rows(at(envelope, "artifacts", "findings"))
     groups = sorted({*matrices, *summary})
     return ConfusionView(
         strip_axis(share_scale(), percent, "Accuracy"),
         tuple(
-            _group(name, summary.get(name, {}), mapping(matrices.get(name)), found)
+            _group(name, summary.get(name, {}), mapping(matrices.get(name)), findings)
             for name in groups
         ),
         _negatives(mapping(at(envelope, "artifacts", "negatives"))),
@@ -79,13 +79,13 @@ def confusion_view(envelope: Mapping[str, object]) -> ConfusionView:
 
 
 def _negatives(negatives: Mapping[str, object]) -> str:
-    asked, fired = number(negatives.get("n")), number(negatives.get("fired"))
-    if not asked or fired is None:
+    requests, fired = number(negatives.get("n")), number(negatives.get("fired"))
+    if not requests or fired is None:
         return ""
     reach = between(number(negatives.get("low")), number(negatives.get("high")), percent)
     return (
         f"A skill of the group was picked all the same for {percent(fired)} of "
-        f"{many(asked, 'request')} that need none{within(reach)}."
+        f"{many(requests, 'request')} that need none{within(reach)}."
     )
 
 
@@ -97,22 +97,22 @@ def _group(
 ) -> Group:
     accuracy = number(entity.get("accuracy"))
     low, high = number(entity.get("low")), number(entity.get("high"))
-    said = percent(accuracy)
+    text = percent(accuracy)
     beside = [
-        f"{whole(found)} {said}"
-        for key, said in (
+        f"{whole(value)} {text}"
+        for key, text in (
             ("no_activation", "without any skill"),
             ("multi_activation", "with several skills"),
             ("out_of_group", "outside the group"),
         )
-        if (found := total(matrix.get(key)))
+        if (value := total(matrix.get(key)))
     ]
     return Group(
         name,
         confusion_sentence(entity),
-        said,
+        text,
         between(low, high, percent),
-        strip(share_scale(), [Estimate(accuracy, low, high, said)], None, f"{name}: accuracy"),
+        strip(share_scale(), [Estimate(accuracy, low, high, text)], None, f"{name}: accuracy"),
         names(matrix.get("skills")),
         matrix_plot(name, matrix),
         f"Answers {', '.join(beside)}." if beside else "",
@@ -127,8 +127,8 @@ def _group(
 def matrix_plot(group: str, matrix: Mapping[str, object]) -> Markup:
     """Return the heat map of a group; empty where the matrix is not square or too large."""
     skills = names(matrix.get("skills"))
-    grid = [[number(value) or 0.0 for value in listed(row)] for row in listed(matrix.get("matrix"))]
-    if not 0 < len(skills) <= _MOST_SKILLS or len(grid) != len(skills):
+    grid = [[number(value) or 0.0 for value in items(row)] for row in items(matrix.get("matrix"))]
+    if not 0 < len(skills) <= _MAX_SKILLS or len(grid) != len(skills):
         return Markup("")
     if any(len(row) != len(skills) for row in grid):
         return Markup("")

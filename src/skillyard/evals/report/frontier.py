@@ -43,9 +43,9 @@ _LINE = 15.0
 _MARK = 8.0  # half the width of a mark with some air
 _FARTHEST = 200
 _AROUND = 0.25  # points of room above and below the effects
-_MOST_LABELS = 100
-_FEWEST_ARMS = 3  # two are said by their difference
-_MOST_ARMS = 12  # there are five; more come from no run of ours
+_MAX_LABELS = 100
+_MIN_ARMS = 3  # two are said by their difference
+_MAX_ARMS = 12  # there are five; more come from no run of ours
 
 
 class Point(NamedTuple):
@@ -63,18 +63,18 @@ def on_frontier(points: Iterable[Point]) -> list[Point]:
 
     Of points that are equal in both, the first by name.
     """
-    found: list[Point] = []
+    best: list[Point] = []
     for point in sorted(points, key=lambda p: (p.tokens, -p.score, p.condition)):
-        if not found or point.score > found[-1].score:
-            found.append(point)
-    return found
+        if not best or point.score > best[-1].score:
+            best.append(point)
+    return best
 
 
 def frontier(arms: object) -> Markup:
     """Return the plot of ``artifacts.frontier``; empty where no arm has tokens and a score."""
     points = [
         Point(word(arm.get("condition")), tokens, score, *_interval(arm))
-        for arm in rows(arms)[:_MOST_ARMS]
+        for arm in rows(arms)[:_MAX_ARMS]
         if (tokens := number(arm.get("tokens"))) is not None
         and tokens >= 0
         and (score := number(arm.get("mean_score"))) is not None
@@ -84,21 +84,21 @@ def frontier(arms: object) -> Markup:
     x = Scale(0, max(1.0, *(point.tokens for point in points)) * 1.02, 44, _WIDE - 16, root=True)
     y = _score_scale(points, _HIGH - 48, 34)
     best = on_frontier(points)
-    found = [
+    parts = [
         y_axis(y, x.start, lambda v: decimal(v, 0 if v % 1 == 0 else 1), right=x.end, most=7),
         label(0, 14, "mean score, 1 to 5", "name"),
         x_axis(x, y.start, whole, name="tokens injected (square-root axis)"),
         path([(x.at(point.tokens), y.at(point.score)) for point in best], "edge"),
     ]
-    found += [
+    parts += [
         stem(y, point.low, point.high, x.at(point.tokens), "whisker arm")
         for point in points
         if point.low is not None and point.high is not None
     ]
-    found += [_dot(point, x, y, point in best) for point in points]
-    found += _labels([(x.at(p.tokens), y.at(p.score), condition(p.condition)) for p in points], x)
-    said = "; ".join(_said(point) for point in points)
-    return figure(_WIDE, _HIGH, "Mean score against tokens injected", said, *found)
+    parts += [_dot(point, x, y, point in best) for point in points]
+    parts += _labels([(x.at(p.tokens), y.at(p.score), condition(p.condition)) for p in points], x)
+    description = "; ".join(_point_text(point) for point in points)
+    return figure(_WIDE, _HIGH, "Mean score against tokens injected", description, *parts)
 
 
 def small_frontier(name: str, conditions: Mapping[str, object]) -> Markup:
@@ -110,20 +110,20 @@ def small_frontier(name: str, conditions: Mapping[str, object]) -> Markup:
         and tokens >= 0
         and (score := number(value_at(conditions, arm, "mean_score"))) is not None
     ]
-    if len(points) < _FEWEST_ARMS:
+    if len(points) < _MIN_ARMS:
         return Markup("")
     x = Scale(0, max(1.0, *(point.tokens for point in points)), 26, 276, root=True)
     y = Scale(_LOWEST, _HIGHEST, 92, 12)
     best = on_frontier(points)
-    found = [
+    parts = [
         y_axis(y, x.start - 6, whole, right=x.end + 8, most=5),
         path([(x.at(point.tokens), y.at(point.score)) for point in best], "edge"),
         *(_dot(point, x, y, point in best) for point in points),
         label(x.start, 110, "0", "tick", "middle"),
         label(x.end + 8, 110, f"{whole(x.high)} tokens", "tick", "end"),
     ]
-    said = "; ".join(_said(point) for point in points)
-    return figure(290, 116, f"{name}: mean score against tokens", said, *found)
+    description = "; ".join(_point_text(point) for point in points)
+    return figure(290, 116, f"{name}: mean score against tokens", description, *parts)
 
 
 def effects(skills: Sequence[tuple[str, Mapping[str, object]]]) -> Markup:
@@ -143,9 +143,9 @@ def effects(skills: Sequence[tuple[str, Mapping[str, object]]]) -> Markup:
         return Markup("")
     x = Scale(0, max(1.0, *(p.tokens for _, _, p in points)) * 1.02, 44, _WIDE - 16, root=True)
     # By the effects alone: intervals of few requests reach far beyond the scores themselves.
-    held = scale_over([p.score for _, _, p in points], 0, 1, least=(-0.5, 0.5))
-    y = Scale(held.low - _AROUND, held.high + _AROUND, _HIGH - 48, 34)
-    found = [
+    scale_of_effects = scale_over([p.score for _, _, p in points], 0, 1, least=(-0.5, 0.5))
+    y = Scale(scale_of_effects.low - _AROUND, scale_of_effects.high + _AROUND, _HIGH - 48, 34)
+    parts = [
         y_axis(y, x.start, lambda v: signed(v, 0 if v % 1 == 0 else 1), right=x.end, most=7),
         label(0, 14, "points better than no skill", "name"),
         x_axis(x, y.start, whole, name="tokens injected (square-root axis)"),
@@ -153,21 +153,23 @@ def effects(skills: Sequence[tuple[str, Mapping[str, object]]]) -> Markup:
     ]
     for _, _, point in points:
         if point.condition != "summary" and point.low is not None and point.high is not None:
-            found.append(stem(y, point.low, point.high, x.at(point.tokens), "whisker faint", 3))
-    found += _joined(points, x, y)
+            parts.append(stem(y, point.low, point.high, x.at(point.tokens), "whisker faint", 3))
+    parts += _links(points, x, y)
     for place, name, point in points:
-        said = f"{place} {name}, {condition(point.condition)}: {signed(point.score)}"
-        found.append(mark(x.at(point.tokens), y.at(point.score), _shape(point), "mark arm", said))
+        description = f"{place} {name}, {condition(point.condition)}: {signed(point.score)}"
+        parts.append(
+            mark(x.at(point.tokens), y.at(point.score), _shape(point), "mark arm", description)
+        )
     numbers = [(x.at(p.tokens), y.at(p.score), str(place)) for place, _, p in points]
-    found += _labels(numbers[:_MOST_LABELS], x)
-    said = "; ".join(
+    parts += _labels(numbers[:_MAX_LABELS], x)
+    description = "; ".join(
         f"{name}, {condition(p.condition)}: {whole(p.tokens)} tokens, {signed(p.score)}"
         for _, name, p in points
     )
-    return figure(_WIDE, _HIGH, "Effect over no skill against tokens injected", said, *found)
+    return figure(_WIDE, _HIGH, "Effect over no skill against tokens injected", description, *parts)
 
 
-def _joined(points: Sequence[tuple[int, str, Point]], x: Scale, y: Scale) -> list[Markup]:
+def _links(points: Sequence[tuple[int, str, Point]], x: Scale, y: Scale) -> list[Markup]:
     """Return the lines from each skill's summary to its full text."""
     by_skill: dict[int, list[tuple[float, float]]] = {}
     for place, _, point in points:
@@ -199,30 +201,30 @@ def _shape(point: Point) -> Shape:
 
 def _dot(point: Point, x: Scale, y: Scale, best: bool) -> Markup:
     kind = "mark arm" if best else "mark arm hollow"
-    return mark(x.at(point.tokens), y.at(point.score), _shape(point), kind, _said(point), 6)
+    return mark(x.at(point.tokens), y.at(point.score), _shape(point), kind, _point_text(point), 6)
 
 
-def _said(point: Point) -> str:
+def _point_text(point: Point) -> str:
     return f"{condition(point.condition)}: {whole(point.tokens)} tokens, {decimal(point.score)}"
 
 
-def _labels(wanted: Sequence[tuple[float, float, str]], scale: Scale) -> list[Markup]:
+def _labels(points: Sequence[tuple[float, float, str]], scale: Scale) -> list[Markup]:
     """Return labels beside their points: the nearest place that covers no mark and no label."""
-    taken = [(x - _MARK, x + _MARK, y, _LINE - 3) for x, y, _ in wanted]
-    found = []
-    for x, y, text in sorted(wanted, key=lambda each: (each[1], each[0], each[2])):
+    occupied = [(x - _MARK, x + _MARK, y, _LINE - 3) for x, y, _ in points]
+    labels = []
+    for x, y, text in sorted(points, key=lambda each: (each[1], each[0], each[2])):
         wide = len(text) * _LETTER
         for away in range(_FARTHEST):
             for start, height in _places(x, y, wide, away):
                 inside = scale.start - 12 <= start and start + wide <= scale.end + 16
-                if inside and _free(start, start + wide, height, taken):
+                if inside and _free(start, start + wide, height, occupied):
                     break
             else:
                 continue
             break
-        taken.append((start, start + wide, height, _LINE))
-        found.append(label(start, height + 4, text, "entry halo"))
-    return found
+        occupied.append((start, start + wide, height, _LINE))
+        labels.append(label(start, height + 4, text, "entry halo"))
+    return labels
 
 
 def _places(x: float, y: float, wide: float, away: int) -> list[tuple[float, float]]:
@@ -232,9 +234,9 @@ def _places(x: float, y: float, wide: float, away: int) -> list[tuple[float, flo
 
 
 def _free(
-    left: float, right: float, y: float, taken: Sequence[tuple[float, float, float, float]]
+    left: float, right: float, y: float, occupied: Sequence[tuple[float, float, float, float]]
 ) -> bool:
     return not any(
         left < end and begin < right and abs(y - other) < apart
-        for begin, end, other, apart in taken
+        for begin, end, other, apart in occupied
     )

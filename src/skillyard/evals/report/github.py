@@ -8,16 +8,16 @@ from skillyard.evals.report import markdown
 from skillyard.evals.report.changes import changes_of
 from skillyard.evals.report.head import banners
 from skillyard.evals.report.layers import layer_of, ordered
-from skillyard.evals.report.markup import shown_line
+from skillyard.evals.report.markup import visible_line
 from skillyard.evals.report.outcomes import entities
 from skillyard.evals.report.pairs import headline_of, verdict_of
 from skillyard.evals.report.values import at, mapping, rows, word
 
-__all__ = ["MOST_ANNOTATIONS", "render", "workflow_warnings"]
+__all__ = ["MAX_ANNOTATIONS", "render", "workflow_warnings"]
 
 STEP_LIMIT = 256_000
 """Characters of a step's summary: in UTF-8 always less than the 1 MiB that GitHub takes."""
-MOST_ANNOTATIONS = 10
+MAX_ANNOTATIONS = 10
 """GitHub shows ten warnings of a step and drops the others, so the tenth says how many."""
 _MESSAGE = 500
 
@@ -42,26 +42,26 @@ def workflow_warnings(
     Regressions, then what makes the run unfit to rely on, then skills that make answers worse,
     then findings of confusion; of a stand-in's skills nothing. Empty where there is nothing.
     """
-    listed = ordered(mapping(each) for each in envelopes)
-    real = [each for each in listed if at(each, "meta", "backend") != "fake"]
-    found = [
+    ordered_envelopes = ordered(mapping(each) for each in envelopes)
+    real = [each for each in ordered_envelopes if at(each, "meta", "backend") != "fake"]
+    warnings = [
         (f"{each.code} regression", f"{each.entity}: {each.message}")
         for each in changes_of(changes)
         if each.regressed
     ]
-    found += [(each.head, " ".join(each.lines)) for each in banners(listed)]
-    found += [worse for each in real for worse in _worse(each)]
-    found += [
+    warnings += [(each.head, " ".join(each.lines)) for each in banners(ordered_envelopes)]
+    warnings += [worse for each in real for worse in _worse(each)]
+    warnings += [
         (f"{layer_of(each).code} {word(finding.get('group'))}", word(finding.get("message")))
         for each in real
         for finding in rows(at(each, "artifacts", "findings"))
     ]
-    if len(found) > MOST_ANNOTATIONS:
-        more = len(found) - MOST_ANNOTATIONS + 1
-        found = found[: MOST_ANNOTATIONS - 1]
-        found.append(("More", f"{more} more warnings are in the report"))
+    if len(warnings) > MAX_ANNOTATIONS:
+        more = len(warnings) - MAX_ANNOTATIONS + 1
+        warnings = warnings[: MAX_ANNOTATIONS - 1]
+        warnings.append(("More", f"{more} more warnings are in the report"))
     return "".join(
-        f"::warning title={_property(title)}::{_data(message)}\n" for title, message in found
+        f"::warning title={_property(title)}::{_data(message)}\n" for title, message in warnings
     )
 
 
@@ -75,7 +75,7 @@ def _worse(envelope: Mapping[str, object]) -> list[tuple[str, str]]:
 
 # How GitHub's own toolkit escapes the data and the properties of a workflow command.
 def _data(text: str) -> str:
-    return shown_line(text, _MESSAGE).replace("%", "%25")
+    return visible_line(text, _MESSAGE).replace("%", "%25")
 
 
 def _property(text: str) -> str:

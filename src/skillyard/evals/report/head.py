@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.evals.report.layers import layer_of
-from skillyard.evals.report.markup import shown_line
+from skillyard.evals.report.markup import visible_line
 from skillyard.evals.report.outcomes import tally
 from skillyard.evals.report.values import at, count, flag, mapping, names, number, rows, word
 from skillyard.evals.report.words import UNKNOWN, decimal, duration, many, money, percent, whole
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 FAKE = "Made by a stand-in server: says nothing about any skill"
-_FAKE_SAID = (
+_FAKE_TEXT = (
     "The answers and verdicts come from a program that imitates a model’s interface. They show "
     "that the evaluation runs, not how any skill does."
 )
@@ -60,7 +60,7 @@ _BACKENDS = {
     "none": "skillyard’s own scorer; no model",
 }
 _SHORT = {"live": "live", "replay": "replayed", "fake": "stand-in", "none": "own scorer"}
-_STOPPED = {
+_STOP_REASONS = {
     "budget": "the limit on cost or calls was reached",
     "fail_fast": "the same failure came again and again",
     "interrupted": "somebody interrupted it",
@@ -69,32 +69,32 @@ _STOPPED = {
 
 def backend(envelope: Mapping[str, object]) -> str:
     """Return who answered, in words."""
-    named = word(at(envelope, "meta", "backend"))
-    return _BACKENDS.get(named, named or "not recorded")
+    name = word(at(envelope, "meta", "backend"))
+    return _BACKENDS.get(name, name or "not recorded")
 
 
 def banners(envelopes: Sequence[Mapping[str, object]]) -> tuple[Banner, ...]:
     """Return the warnings of a report, the weightiest first; each names the layers it is about."""
     fake = [each for each in envelopes if word(at(each, "meta", "backend")) == "fake"]
-    stopped = [_stopped(each) for each in envelopes if flag(at(each, "meta", "aborted"))]
+    stop_lines = [_stop_line(each) for each in envelopes if flag(at(each, "meta", "aborted"))]
     degraded = [_degraded(each) for each in envelopes if is_degraded(each)]
     limited = _limited(envelopes)
-    found = []
+    result = []
     if fake:
-        about = _named(fake) + " " if len(fake) < len(envelopes) else ""
-        found.append(Banner("fake", FAKE, (about + _FAKE_SAID,)))
-    if stopped:
-        found.append(Banner("stopped", "Stopped before its end", tuple(stopped)))
+        about = _about(fake) + " " if len(fake) < len(envelopes) else ""
+        result.append(Banner("fake", FAKE, (about + _FAKE_TEXT,)))
+    if stop_lines:
+        result.append(Banner("stopped", "Stopped before its end", tuple(stop_lines)))
     if degraded:
-        found.append(Banner("degraded", "Too many errors to rely on the rates", tuple(degraded)))
+        result.append(Banner("degraded", "Too many errors to rely on the rates", tuple(degraded)))
     if limited:
-        found.append(Banner("limited", "A sample, not the whole dataset", tuple(limited)))
-    missing = [_missing(each) for each in envelopes if count(at(each, "meta", "missing"))]
+        result.append(Banner("limited", "A sample, not the whole dataset", tuple(limited)))
+    missing = [_missing_line(each) for each in envelopes if count(at(each, "meta", "missing"))]
     if missing:
-        found.append(Banner("stopped", "Kept answers are missing", tuple(missing)))
+        result.append(Banner("stopped", "Kept answers are missing", tuple(missing)))
     if not any(rows(each.get("cases")) for each in envelopes):
-        found.append(Banner("empty", "No cases", ("There is nothing to report on.",)))
-    return tuple(found)
+        result.append(Banner("empty", "No cases", ("There is nothing to report on.",)))
+    return tuple(result)
 
 
 def _name(envelope: Mapping[str, object]) -> str:
@@ -102,105 +102,112 @@ def _name(envelope: Mapping[str, object]) -> str:
     return f"{layer.code} {layer.name}"
 
 
-def _named(some: Sequence[Mapping[str, object]]) -> str:
+def _about(some: Sequence[Mapping[str, object]]) -> str:
     return f"This is about {', '.join(_name(each) for each in some)}."
 
 
-def _stopped(envelope: Mapping[str, object]) -> str:
+def _stop_line(envelope: Mapping[str, object]) -> str:
     meta = mapping(envelope.get("meta"))
-    told = tally(rows(envelope.get("cases")))
+    counts = tally(rows(envelope.get("cases")))
     reason = word(meta.get("stop_reason"))
-    why = _STOPPED.get(reason, reason) or "no reason is recorded"
-    said = word(meta.get("fail_fast_reason")) or word(meta.get("stop_message"))
+    why = _STOP_REASONS.get(reason, reason) or "no reason is recorded"
+    detail = word(meta.get("fail_fast_reason")) or word(meta.get("stop_message"))
     return (
-        f"{_name(envelope)}: {why}{f' ({said})' if said else ''}. Counted: {whole(told.counted)} "
-        f"of {many(told.cases, 'case')}; skipped: {whole(told.skipped)}."
+        f"{_name(envelope)}: {why}{f' ({detail})' if detail else ''}. "
+        f"Counted: {whole(counts.with_result)} of {many(counts.cases, 'case')}; "
+        f"skipped: {whole(counts.skipped)}."
     )
 
 
 def is_degraded(envelope: Mapping[str, object]) -> bool:
     """True where the run says so, or more than a tenth of what was tried ended in an error."""
-    told = tally(rows(envelope.get("cases")))
-    tried = told.cases - told.skipped
-    return bool(flag(at(envelope, "meta", "degraded"))) or told.errors > DEGRADED * tried
+    counts = tally(rows(envelope.get("cases")))
+    attempted = counts.cases - counts.skipped
+    return bool(flag(at(envelope, "meta", "degraded"))) or counts.errors > DEGRADED * attempted
 
 
 def _degraded(envelope: Mapping[str, object]) -> str:
-    told = tally(rows(envelope.get("cases")))
-    tried = told.cases - told.skipped
-    share = f" ({percent(told.errors / tried)})" if tried else ""
+    counts = tally(rows(envelope.get("cases")))
+    attempted = counts.cases - counts.skipped
+    share = f" ({percent(counts.errors / attempted)})" if attempted else ""
     return (
-        f"{_name(envelope)}: {whole(told.errors)} of {many(tried, 'case')}{share} ended in an "
-        "error. They are in no figure, and what is left may not be like them."
+        f"{_name(envelope)}: {whole(counts.errors)} of {many(attempted, 'case')}{share} ended "
+        "in an error. They are in no figure, and what is left may not be like them."
     )
 
 
-def _missing(envelope: Mapping[str, object]) -> str:
-    wanted = many(count(at(envelope, "meta", "missing")), "kept answer")
-    return f"{_name(envelope)}: a replay makes no calls, and {wanted} that it needs are not here."
+def _missing_line(envelope: Mapping[str, object]) -> str:
+    answers = many(count(at(envelope, "meta", "missing")), "kept answer")
+    return f"{_name(envelope)}: a replay makes no calls, and {answers} that it needs are not here."
 
 
 def _limited(envelopes: Sequence[Mapping[str, object]]) -> list[str]:
-    found: dict[int, list[str]] = {}
+    by_limit: dict[int, list[str]] = {}
     for each in envelopes:
         limit = count(at(each, "meta", "limit"))
         if limit is not None:
-            found.setdefault(limit, []).append(_name(each))
+            by_limit.setdefault(limit, []).append(_name(each))
     return [
-        f"{', '.join(named)}: a seeded sample of at most {whole(limit)} was run. Such a run can "
+        f"{', '.join(layers)}: a seeded sample of at most {whole(limit)} was run. Such a run can "
         "never become a baseline."
-        for limit, named in found.items()
+        for limit, layers in by_limit.items()
     ]
 
 
 def _distinct(envelopes: Iterable[Mapping[str, object]], *path: str) -> str:
-    found = dict.fromkeys(word(at(each, *path)) for each in envelopes)
-    return ", ".join(shown_line(each, _LETTERS) for each in found if each)
+    values = dict.fromkeys(word(at(each, *path)) for each in envelopes)
+    return ", ".join(visible_line(each, _LETTERS) for each in values if each)
 
 
 def facts(envelopes: Sequence[Mapping[str, object]]) -> tuple[Fact, ...]:
     """Return what was run, over all layers: at the head of a report."""
     times = sorted(time for each in envelopes if (time := word(at(each, "meta", "timestamp"))))
-    told = tally(case for each in envelopes for case in rows(each.get("cases")))
+    counts = tally(case for each in envelopes for case in rows(each.get("cases")))
     apart = [
         f"{whole(count)} {name}"
         for count, name in (
-            (told.errors, "with errors"),
-            (told.skipped, "skipped"),
-            (told.unscored, "without a verdict"),
+            (counts.errors, "with errors"),
+            (counts.skipped, "skipped"),
+            (counts.unscored, "without a verdict"),
         )
         if count
     ]
-    spent = [number(at(each, "meta", "total_cost")) for each in envelopes]
-    known = [each for each in spent if each is not None]
-    listed = (
+    costs = [number(at(each, "meta", "total_cost")) for each in envelopes]
+    known_costs = [each for each in costs if each is not None]
+    all_facts = (
         Fact("Run", _when(times)),
-        Fact("Answered by", _answered(envelopes)),
+        Fact("Answered by", _answered_by(envelopes)),
         Fact("Model", _distinct(envelopes, "meta", "model")),
         Fact("Judge", _distinct(envelopes, "meta", "judge_model")),
         Fact("Router", _routers(envelopes)),
-        Fact("Cases", f"{whole(told.counted)} of {whole(told.cases)} counted", ", ".join(apart)),
-        Fact("Cost", money(sum(known)) if known else UNKNOWN),
+        Fact(
+            "Cases",
+            f"{whole(counts.with_result)} of {whole(counts.cases)} counted",
+            ", ".join(apart),
+        ),
+        Fact("Cost", money(sum(known_costs)) if known_costs else UNKNOWN),
     )
-    return tuple(fact for fact in listed if fact.value and fact.value != UNKNOWN)
+    return tuple(fact for fact in all_facts if fact.value and fact.value != UNKNOWN)
 
 
-def _answered(envelopes: Sequence[Mapping[str, object]]) -> str:
+def _answered_by(envelopes: Sequence[Mapping[str, object]]) -> str:
     """Return who answered; by layer where it was not the same for all."""
-    found: dict[str, list[str]] = {}
+    codes_by_backend: dict[str, list[str]] = {}
     for each in envelopes:
-        named = word(at(each, "meta", "backend"))
-        found.setdefault(_SHORT.get(named, named or "not recorded"), []).append(layer_of(each).code)
-    if len(found) == 1:
+        name = word(at(each, "meta", "backend"))
+        codes_by_backend.setdefault(_SHORT.get(name, name or "not recorded"), []).append(
+            layer_of(each).code
+        )
+    if len(codes_by_backend) == 1:
         return backend(envelopes[0])
-    return ", ".join(f"{who} ({', '.join(codes)})" for who, codes in found.items())
+    return ", ".join(f"{who} ({', '.join(codes)})" for who, codes in codes_by_backend.items())
 
 
 def _routers(envelopes: Sequence[Mapping[str, object]]) -> str:
-    found = dict.fromkeys(word(at(each, "meta", "router")) for each in envelopes if _routed(each))
-    named = {"model": "the model"}
+    routers = dict.fromkeys(word(at(each, "meta", "router")) for each in envelopes if _routed(each))
+    titles = {"model": "the model"}
     return ", ".join(
-        named.get(each, f"skillyard’s {shown_line(each, _LETTERS)}") for each in found if each
+        titles.get(each, f"skillyard’s {visible_line(each, _LETTERS)}") for each in routers if each
     )
 
 
@@ -221,7 +228,7 @@ def cost(envelope: Mapping[str, object]) -> tuple[Fact, ...]:
     parts = mapping(at(envelope, "artifacts", "cost"))
     hits = count(meta.get("cache_hits"))
     cap, most = number(meta.get("max_cost")), count(meta.get("max_calls"))
-    listed = (
+    all_facts = (
         Fact("In all", money(number(meta.get("total_cost"))), _calls(meta)),
         Fact("Making answers", money(number(parts.get("generation")))),
         Fact("Judging", money(number(parts.get("judging")))),
@@ -234,13 +241,13 @@ def cost(envelope: Mapping[str, object]) -> tuple[Fact, ...]:
         Fact("Prices from", word(meta.get("price_source"))),
         Fact("Time", duration(number(meta.get("duration_s")))),
     )
-    return tuple(fact for fact in listed if fact.value and fact.value != UNKNOWN)
+    return tuple(fact for fact in all_facts if fact.value and fact.value != UNKNOWN)
 
 
 def _calls(meta: Mapping[str, object]) -> str:
-    made = many(count(meta.get("calls")), "call")
+    calls = many(count(meta.get("calls")), "call")
     unknown = "; some are not in it, for their price is not known"
-    return f"{made}{unknown if flag(meta.get('unpriced')) else ''}"
+    return f"{calls}{unknown if flag(meta.get('unpriced')) else ''}"
 
 
 def _limit(cap: float | None, most: int | None) -> str:
@@ -252,15 +259,19 @@ def _limit(cap: float | None, most: int | None) -> str:
 def provenance(envelope: Mapping[str, object]) -> tuple[Fact, ...]:
     """Return all that is needed to repeat one run."""
     meta = mapping(envelope.get("meta"))
-    sent = number(meta.get("temperature_sent"))
-    asked = number(meta.get("temperature_requested"))
+    temperature_sent = number(meta.get("temperature_sent"))
+    temperature_requested = number(meta.get("temperature_requested"))
     heat = ""
-    if asked is not None:
-        said = "not sent: the model takes none" if sent is None else f"{decimal(sent, 1)} sent"
-        heat = f"{decimal(asked, 1)} asked for, {said}"
+    if temperature_requested is not None:
+        sent_text = (
+            "not sent: the model takes none"
+            if temperature_sent is None
+            else f"{decimal(temperature_sent, 1)} sent"
+        )
+        heat = f"{decimal(temperature_requested, 1)} asked for, {sent_text}"
     orders = {"both": "both, swapped and merged", "single": "one, drawn by the seed"}
-    named = word(meta.get("orders"))
-    listed = [
+    orders_name = word(meta.get("orders"))
+    all_facts = [
         Fact("Run", word(meta.get("run_id"))),
         Fact("Time", word(meta.get("timestamp"))),
         Fact("Answered by", backend(envelope)),
@@ -271,7 +282,7 @@ def provenance(envelope: Mapping[str, object]) -> tuple[Fact, ...]:
         Fact("Index", word(meta.get("index"))),
         Fact("Router", word(meta.get("router"))),
         Fact("Runs", whole(count(meta.get("runs")))),
-        Fact("Orders of judging", orders.get(named, named)),
+        Fact("Orders of judging", orders.get(orders_name, orders_name)),
         Fact("Seed", whole(number(meta.get("seed"))).replace(",", "")),
         Fact("Filter", word(meta.get("skill")) or word(meta.get("group"))),
         Fact("Temperature", heat),
@@ -281,5 +292,5 @@ def provenance(envelope: Mapping[str, object]) -> tuple[Fact, ...]:
         Fact("Client library", word(meta.get("sdk")) or ", ".join(names(meta.get("sdk")))),
     ]
     hashes = mapping(meta.get("skill_sha256s"))
-    listed += [Fact(f"SHA-256 of {name}", word(hashes[name])) for name in sorted(hashes)]
-    return tuple(fact for fact in listed if fact.value and fact.value != UNKNOWN)
+    all_facts += [Fact(f"SHA-256 of {name}", word(hashes[name])) for name in sorted(hashes)]
+    return tuple(fact for fact in all_facts if fact.value and fact.value != UNKNOWN)

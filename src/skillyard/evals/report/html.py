@@ -1,7 +1,7 @@
 """Envelopes -> one HTML file that opens from disk, needs no script and reaches nobody.
 
 Everything that came from a model, a skill, a judge or a server passes one place on its way into
-the page: the template's autoescape, behind :func:`skillyard.evals.report.markup.shown`. The
+the page: the template's autoescape, behind :func:`skillyard.evals.report.markup.visible`. The
 page's own policy forbids scripts, pictures and connections, and names its one style sheet by hash.
 """
 
@@ -22,7 +22,7 @@ from skillyard.evals.report.changes import Change, changes_of
 from skillyard.evals.report.confusion import ConfusionView, confusion_view
 from skillyard.evals.report.head import Fact, backend, banners, cost, facts, provenance
 from skillyard.evals.report.layers import Layer, layer_of, ordered
-from skillyard.evals.report.markup import Markup, shown, shown_line
+from skillyard.evals.report.markup import Markup, visible, visible_line
 from skillyard.evals.report.outcomes import Failure, failures
 from skillyard.evals.report.overview import Overview, Tile, overview, tile
 from skillyard.evals.report.pairs import PairView, pair_view
@@ -89,23 +89,28 @@ def render(
     None where it is not kept. ``changes`` are the lines of a comparison with a baseline
     (:mod:`skillyard.evals.report.changes`). Raises InvalidInput where jinja2 is not installed.
     """
-    listed = ordered(mapping(each) for each in envelopes)
+    ordered_envelopes = ordered(mapping(each) for each in envelopes)
     answers = sum(
-        len(mapping(case.get("generations"))) for each in listed for case in rows(each.get("cases"))
+        len(mapping(case.get("generations")))
+        for each in ordered_envelopes
+        for case in rows(each.get("cases"))
     )
     texts = Texts(text_of, answers)
     style = _style()
     page = Page(
-        shown_line(title) or "Evaluation",
+        visible_line(title) or "Evaluation",
         _policy(style),
         Markup(style),
-        banners(listed),
-        facts(listed),
-        overview(listed),
-        tuple(_section(f"part-{place}", each, texts) for place, each in enumerate(listed, 1)),
+        banners(ordered_envelopes),
+        facts(ordered_envelopes),
+        overview(ordered_envelopes),
+        tuple(
+            _section(f"part-{place}", each, texts)
+            for place, each in enumerate(ordered_envelopes, 1)
+        ),
         changes_of(changes),
-        shows(listed),
-        limits_of(listed),
+        shows(ordered_envelopes),
+        limits_of(ordered_envelopes),
         whole(texts.limit),
     )
     return _environment().get_template("report.html").render(page=page)
@@ -135,8 +140,8 @@ def _section(anchor: str, envelope: Mapping[str, object], texts: Texts) -> Secti
 
 @cache
 def _style() -> str:
-    found = files(_PACKAGE).joinpath("templates", "report.css").read_text(encoding="utf-8")
-    return found.replace("\r\n", "\n")
+    text = files(_PACKAGE).joinpath("templates", "report.css").read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")
 
 
 def _policy(style: str) -> str:
@@ -155,20 +160,20 @@ def _environment() -> Environment:
         loader=PackageLoader(_PACKAGE, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finalized,
+        finalize=_finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
 
 
-def _finalized(value: object) -> object:
+def _finalize(value: object) -> object:
     """Pass what may stand in the page: mark-up, texts with nothing hidden, whole numbers.
 
     Figures reach the template in words, so a float or None here is a mistake of ours.
     """
     if isinstance(value, str) and not hasattr(value, "__html__"):
-        return shown(value)
+        return visible(value)
     if hasattr(value, "__html__") or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise TypeError(f"the page shows texts and whole numbers, not {type(value).__name__}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from skillyard.evals.report.changes import changes_of
 from skillyard.evals.report.layers import layer_of, ordered
-from skillyard.evals.report.markup import shown_line, xml_text
+from skillyard.evals.report.markup import visible_line, xml_text
 from skillyard.evals.report.outcomes import errors_of, outcome
 from skillyard.evals.report.values import at, count, mapping, names, number, rows, word
 
@@ -49,11 +49,13 @@ class _Suite:
     def xml(self) -> str:
         """Return the suite as an element."""
         time = f' timestamp="{_line(self.timestamp)}"' if self.timestamp else ""
-        listed = [
+        property_lines = [
             f'      <property name="{name}" value="{_line(value)}"/>'
             for name, value in self.properties
         ]
-        properties = ["    <properties>", *listed, "    </properties>"] if listed else []
+        properties = (
+            ["    <properties>", *property_lines, "    </properties>"] if property_lines else []
+        )
         head = (
             f'  <testsuite name="{_line(self.name)}" tests="{len(self.cases)}"'
             f' failures="{self.failures}" errors="{self.errors}" skipped="{self.skipped}"'
@@ -63,7 +65,7 @@ class _Suite:
 
 
 def _line(text: str) -> str:
-    return xml_text(shown_line(text, _LONGEST))
+    return xml_text(visible_line(text, _LONGEST))
 
 
 def render(
@@ -76,10 +78,10 @@ def render(
     Every envelope is a suite; regressions stand in a suite of their own, ``baseline``.
     """
     suites = [_suite(mapping(envelope)) for envelope in ordered(map(mapping, envelopes))]
-    compared = changes_of(changes)
-    if compared:
+    change_lines = changes_of(changes)
+    if change_lines:
         gate = _Suite("baseline")
-        for each in compared:
+        for each in change_lines:
             state = "failure" if each.regressed else "passed"
             group = f"skillyard.{each.eval_type}.baseline"
             gate.add(
@@ -95,8 +97,8 @@ def render(
             ("skipped", [suite.skipped for suite in suites]),
         )
     )
-    spent = sum(suite.time for suite in suites)
-    head = f'<testsuites name="skillyard" {totals} time="{spent:.3f}">'
+    total_time = sum(suite.time for suite in suites)
+    head = f'<testsuites name="skillyard" {totals} time="{total_time:.3f}">'
     body = [suite.xml() for suite in suites]
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *body, "</testsuites>", ""])
 
@@ -116,25 +118,25 @@ def _suite(envelope: Mapping[str, object]) -> _Suite:
 
 
 def _add(suite: _Suite, eval_type: str, case: Mapping[str, object], place: int) -> None:
-    found = outcome(case)
+    result = outcome(case)
     groups = (word(case.get(key)) for key in ("skill_name", "group", "category"))
     group = f"skillyard.{eval_type}.{next(filter(None, groups), 'case')}"
     run = count(case.get("run_index"))
     name = word(case.get("id")) or f"case {place}"
     if run is not None and "user_prompt" in case:  # the ids of pairs hold their run
         name = f"{name} run {run + 1}"
-    if found.state == "failed":
-        suite.add(group, name, "failure", "wrong_pick", _wrong(case))
-    elif found.state == "error":
+    if result.state == "failed":
+        suite.add(group, name, "failure", "wrong_pick", _wrong_pick(case))
+    elif result.state == "error":
         kind = errors_of(case)[0][0]
-        suite.add(group, name, "error", kind, found.why)
-    elif found.state in ("skipped", "unscored"):
-        suite.add(group, name, "skipped", "", found.why)
+        suite.add(group, name, "error", kind, result.why)
+    elif result.state in ("skipped", "unscored"):
+        suite.add(group, name, "skipped", "", result.why)
     else:
         suite.add(group, name, "passed", "", "")
 
 
-def _wrong(case: Mapping[str, object]) -> str:
+def _wrong_pick(case: Mapping[str, object]) -> str:
     one = word(case.get("expected_skill"))
     expected = names(case.get("expected_skills")) or ((one,) if one else ())
     if at(case, "should_activate") is False:

@@ -17,7 +17,7 @@ class Layer(NamedTuple):
     code: str
     name: str
     question: str
-    asked: str
+    method: str
     """What was done, in a sentence."""
 
 
@@ -59,12 +59,14 @@ LAYERS: Mapping[str, Layer] = {layer.eval_type: layer for layer in _ALL}
 
 def layer_of(envelope: Mapping[str, object]) -> Layer:
     """Return the layer of an envelope; an unknown type is shown by its own word."""
-    named = word(at(envelope, "meta", "eval_type"))
-    found = LAYERS.get(named)
-    if found is not None:
-        return found
-    name = named or "unnamed"
-    return Layer(named, "L?", name, "An evaluation of a kind that this report does not know.", "")
+    eval_type = word(at(envelope, "meta", "eval_type"))
+    layer = LAYERS.get(eval_type)
+    if layer is not None:
+        return layer
+    name = eval_type or "unnamed"
+    return Layer(
+        eval_type, "L?", name, "An evaluation of a kind that this report does not know.", ""
+    )
 
 
 def ordered(envelopes: Iterable[Mapping[str, object]]) -> list[Mapping[str, object]]:

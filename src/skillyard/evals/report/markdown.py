@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from skillyard.evals.report.activation import activation_sentence, rate_said
+from skillyard.evals.report.activation import activation_sentence, rate_texts
 from skillyard.evals.report.changes import Change, changes_of
 from skillyard.evals.report.confusion import confusion_sentence
 from skillyard.evals.report.head import banners, cost, facts
 from skillyard.evals.report.layers import layer_of, ordered
-from skillyard.evals.report.markup import shown_line
+from skillyard.evals.report.markup import visible_line
 from skillyard.evals.report.outcomes import entities, failures, outcome
 from skillyard.evals.report.overview import tile
 from skillyard.evals.report.pairs import (
@@ -51,7 +51,7 @@ _ALERTS = {"fake": "CAUTION", "stopped": "WARNING", "degraded": "WARNING"}
 
 def code(text: str, limit: int = _LETTERS) -> str:
     """Return a text as a code span that stands in a line; a dash for an empty one."""
-    line = shown_line(text, limit)
+    line = visible_line(text, limit)
     if not line:
         return UNKNOWN
     longest = max((len(run) for run in re.findall("`+", line)), default=0)
@@ -67,11 +67,11 @@ def _cell(text: str) -> str:
 
 def prose(text: str, limit: int = 1_000) -> str:
     """Return a sentence in which nothing is mark-up, a link, a mention or a reference."""
-    return _ACTIVE.sub(_inert, shown_line(text, limit))
+    return _ACTIVE.sub(_escape_active, visible_line(text, limit))
 
 
-def _inert(found: re.Match[str]) -> str:
-    return f"`{found.group()}`" if found.group("linked") else f"\\{found.group()}"
+def _escape_active(match: re.Match[str]) -> str:
+    return f"`{match.group()}`" if match.group("linked") else f"\\{match.group()}"
 
 
 def render(
@@ -87,52 +87,57 @@ def render(
     ``changes`` are the lines of a comparison with a baseline
     (:mod:`skillyard.evals.report.changes`).
     """
-    listed = ordered(mapping(each) for each in envelopes)
-    parts = [f"# {prose(title) or 'Evaluation'}", *_alerts(listed), _facts(listed), _tiles(listed)]
+    ordered_envelopes = ordered(mapping(each) for each in envelopes)
+    parts = [
+        f"# {prose(title) or 'Evaluation'}",
+        *_alerts(ordered_envelopes),
+        _facts(ordered_envelopes),
+        _tiles(ordered_envelopes),
+    ]
     parts.append(_changes(changes_of(changes)))
-    for envelope in listed:
+    for envelope in ordered_envelopes:
         parts += _layer(envelope)
-    for envelope in listed:
-        parts += _behind(envelope)
-    parts.append(_proof(listed))
-    return _fitted([part for part in parts if part], limit)
+    for envelope in ordered_envelopes:
+        parts += _details(envelope)
+    parts.append(_proof(ordered_envelopes))
+    return _fit([part for part in parts if part], limit)
 
 
-def _fitted(parts: Sequence[str], limit: int) -> str:
+def _fit(parts: Sequence[str], limit: int) -> str:
     note = "*{} left out here: the whole report is in the HTML file.*\n"
-    kept: list[str] = []
+    parts_kept: list[str] = []
     room = limit - len(note) - 20
     for place, part in enumerate(parts):
         if len(part) + 2 > room:
-            kept.append(note.format(many(len(parts) - place, "part")).rstrip("\n"))
+            parts_kept.append(note.format(many(len(parts) - place, "part")).rstrip("\n"))
             break
-        kept.append(part)
+        parts_kept.append(part)
         room -= len(part) + 2
-    return ("\n\n".join(kept) + "\n")[:limit]
+    return ("\n\n".join(parts_kept) + "\n")[:limit]
 
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    found = list(lines)
-    if not found:
+    all_lines = list(lines)
+    if not all_lines:
         return ""
-    written = [f"| {' | '.join(head)} |", f"|{'|'.join(['---'] * len(head))}|"]
-    written += [f"| {' | '.join(line)} |" for line in found[:_ROWS]]
-    if len(found) > _ROWS:
-        written.append(f"\n{many(len(found) - _ROWS, 'more row')} in the HTML report.")
-    return "\n".join(written)
+    output = [f"| {' | '.join(head)} |", f"|{'|'.join(['---'] * len(head))}|"]
+    output += [f"| {' | '.join(line)} |" for line in all_lines[:_ROWS]]
+    if len(all_lines) > _ROWS:
+        output.append(f"\n{many(len(all_lines) - _ROWS, 'more row')} in the HTML report.")
+    return "\n".join(output)
 
 
-def _folded(name: str, inside: str) -> str:
+def _fold(name: str, inside: str) -> str:
     if not inside:
         return ""
     return f"<details>\n<summary>{name}</summary>\n\n{inside}\n\n</details>"
 
 
 def _bullets(lines: Sequence[str]) -> str:
-    written = [f"- {line}" for line in lines[:_LINES]]
+    output = [f"- {line}" for line in lines[:_LINES]]
     if len(lines) > _LINES:
-        written.append(f"- and {whole(len(lines) - _LINES)} more")
-    return "\n".join(written)
+        output.append(f"- and {whole(len(lines) - _LINES)} more")
+    return "\n".join(output)
 
 
 def _alerts(envelopes: Sequence[Mapping[str, object]]) -> list[str]:
@@ -150,7 +155,7 @@ def _facts(envelopes: Sequence[Mapping[str, object]]) -> str:
 
 
 def _tiles(envelopes: Sequence[Mapping[str, object]]) -> str:
-    drawn = [tile(each, "") for each in envelopes]
+    tiles = [tile(each, "") for each in envelopes]
     return _table(
         ("", "Question", "Answer", ""),
         (
@@ -160,7 +165,7 @@ def _tiles(envelopes: Sequence[Mapping[str, object]]) -> str:
                 f"**{each.figure}** {each.unit}",
                 prose(each.sentence),
             )
-            for each in drawn
+            for each in tiles
         ),
     )
 
@@ -176,8 +181,8 @@ def _changes(changes: Sequence[Change]) -> str:
     )
     same = sum(each.same for each in changes)
     rest = f"{many(same, 'measure')} unchanged or not compared." if same else ""
-    said = "\n\n".join(part for part in (lines, rest) if part)
-    return f"## Against the baseline\n\n{said}" if said else ""
+    text = "\n\n".join(part for part in (lines, rest) if part)
+    return f"## Against the baseline\n\n{text}" if text else ""
 
 
 def _badge(each: Badge) -> str:
@@ -194,14 +199,14 @@ def _layer(envelope: Mapping[str, object]) -> list[str]:
         return [head, _groups(envelope), _findings(envelope)]
     if layer.eval_type in ("effectiveness", "size_impact"):
         view = pair_view(envelope)
-        said = _bullets([prose(sentence) for sentence in view.pooled])
-        return [f"{head}\n\n{said}", _verdicts(envelope), *map(_forest, view.forests)]
+        text = _bullets([prose(sentence) for sentence in view.pooled])
+        return [f"{head}\n\n{text}", _verdicts(envelope), *map(_forest, view.forests)]
     return [head]
 
 
 def _fires(envelope: Mapping[str, object]) -> str:
     def line(name: str, each: Mapping[str, object]) -> tuple[str, ...]:
-        fires, wrongly = rate_said(each, "tpr"), rate_said(each, "fpr")
+        fires, wrongly = rate_texts(each, "tpr"), rate_texts(each, "fpr")
         f1 = number(each.get("f1"))
         return (
             _cell(name),
@@ -229,9 +234,9 @@ def _groups(envelope: Mapping[str, object]) -> str:
 
 
 def _findings(envelope: Mapping[str, object]) -> str:
-    found = rows(at(envelope, "artifacts", "findings"))
+    findings = rows(at(envelope, "artifacts", "findings"))
     return _bullets(
-        [f"{code(word(e.get('group')))}: {prose(word(e.get('message')))}" for e in found]
+        [f"{code(word(e.get('group')))}: {prose(word(e.get('message')))}" for e in findings]
     )
 
 
@@ -268,15 +273,15 @@ def _forest(forest: Forest) -> str:
             for row in forest.rows
         ),
     )
-    return _folded(_plain(forest.name), lines)
+    return _fold(_plain(forest.name), lines)
 
 
 def _plain(text: str) -> str:
     """Return a text for a place that is HTML: letters, digits, blanks and a few marks only."""
-    return re.sub(r"[^\w ./-]", "", shown_line(text, _LETTERS)) or UNKNOWN
+    return re.sub(r"[^\w ./-]", "", visible_line(text, _LETTERS)) or UNKNOWN
 
 
-def _behind(envelope: Mapping[str, object]) -> list[str]:
+def _details(envelope: Mapping[str, object]) -> list[str]:
     layer = layer_of(envelope)
     name = f"{layer.code} {_plain(layer.name)}"
     cases = rows(envelope.get("cases"))
@@ -288,14 +293,14 @@ def _behind(envelope: Mapping[str, object]) -> list[str]:
             for each in failures(cases)
         ),
     )
-    paid = _table(
+    cost_table = _table(
         ("Cost", ""),
         ((fact.name, prose(fact.value) + _aside(prose(fact.note))) for fact in cost(envelope)),
     )
     return [
-        _folded(f"{name}: {many(len(failed), 'failed case')}", _bullets(failed)),
-        _folded(f"{name}: cases that are not counted", causes),
-        _folded(f"{name}: cost", paid),
+        _fold(f"{name}: {many(len(failed), 'failed case')}", _bullets(failed)),
+        _fold(f"{name}: cases that are not counted", causes),
+        _fold(f"{name}: cost", cost_table),
     ]
 
 
@@ -303,19 +308,19 @@ def _failed(case: Mapping[str, object]) -> str:
     expected = names(case.get("expected_skills")) or (word(case.get("expected_skill")),)
     picked = names(case.get("picked"))
     return (
-        f"{code(word(case.get('user_prompt')))}: expected {_listed(expected)}, "
-        f"picked {_listed(picked)}"
+        f"{code(word(case.get('user_prompt')))}: expected {_code_list(expected)}, "
+        f"picked {_code_list(picked)}"
     )
 
 
-def _listed(skills: Sequence[str]) -> str:
+def _code_list(skills: Sequence[str]) -> str:
     return ", ".join(code(skill) for skill in skills[:10] if skill) or "nothing"
 
 
 def _proof(envelopes: Sequence[Mapping[str, object]]) -> str:
-    shown_by = _bullets([prose(each) for each in shows(envelopes)])
+    shown_points = _bullets([prose(each) for each in shows(envelopes)])
     beyond = _bullets([prose(each) for each in limits_of(envelopes)])
-    inside = f"It shows:\n\n{shown_by}"
+    inside = f"It shows:\n\n{shown_points}"
     if beyond:
         inside += f"\n\nIt does not show:\n\n{beyond}"
-    return _folded("What this proves, and what it does not", inside)
+    return _fold("What this proves, and what it does not", inside)

@@ -1,6 +1,6 @@
 """Text on its way into a page or an XML file: everything hidden is shown, nothing can act.
 
-Answers of models, skills, judges and servers are hostile text. :func:`shown` writes out what a
+Answers of models, skills, judges and servers are hostile text. :func:`visible` writes out what a
 reader could not see (:func:`skillyard.text.clean`); the escaping after it is the template's, or
 :func:`xml_text` where no template stands between.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from skillyard.text import clean, xml_escape
 
-__all__ = ["Markup", "shown", "shown_line", "xml_text"]
+__all__ = ["Markup", "visible", "visible_line", "xml_text"]
 
 # The two code points that clean() keeps and XML 1.0 forbids (section 2.2, "Characters").
 _NOT_XML = {0xFFFE: "\\u{fffe}", 0xFFFF: "\\u{ffff}"}
@@ -25,7 +25,7 @@ class Markup(str):
         return str(self)
 
 
-def shown(text: str) -> str:
+def visible(text: str) -> str:
     """Return the text with every hidden or forbidden character written out; LF and TAB stay."""
     if text.isascii() and text.isprintable():
         return text
@@ -33,12 +33,12 @@ def shown(text: str) -> str:
     return clean(lines).translate(_NOT_XML)
 
 
-def shown_line(text: str, limit: int | None = None) -> str:
-    """Return the text as :func:`shown`, on one line, at most ``limit`` characters of it.
+def visible_line(text: str, limit: int | None = None) -> str:
+    """Return the text as :func:`visible`, on one line, at most ``limit`` characters of it.
 
     An ellipsis stands where it was cut.
     """
-    line = " ".join(shown(text).split())
+    line = " ".join(visible(text).split())
     if limit is None or len(line) <= limit:
         return line
     return line[: max(0, limit - 1)].rstrip() + "…"
@@ -46,4 +46,4 @@ def shown_line(text: str, limit: int | None = None) -> str:
 
 def xml_text(text: str) -> str:
     """Return the text safe as XML content and inside a quoted attribute, hidden text shown."""
-    return xml_escape(shown(text))
+    return xml_escape(visible(text))

@@ -32,11 +32,11 @@ class Outcome(NamedTuple):
 
 def errors_of(case: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     """Return (kind, message) of every error of a case."""
-    listed = (
+    pairs = (
         (word(error.get("kind")) or "error", word(error.get("message")))
         for error in rows(case.get("errors"))
     )
-    return tuple(listed)
+    return tuple(pairs)
 
 
 def outcome(case: Mapping[str, object]) -> Outcome:
@@ -49,8 +49,8 @@ def outcome(case: Mapping[str, object]) -> Outcome:
         return Outcome("skipped", skipped)
     errors = errors_of(case)
     if errors:
-        said = (f"{kind}: {message}" if message else kind for kind, message in errors)
-        return Outcome("error", "; ".join(said))
+        messages = (f"{kind}: {message}" if message else kind for kind, message in errors)
+        return Outcome("error", "; ".join(messages))
     passed = flag(case.get("passed"))
     if passed is not None:
         return Outcome("passed" if passed else "failed")
@@ -64,7 +64,7 @@ class Tally(NamedTuple):
     """How many cases there are of each state."""
 
     cases: int
-    counted: int
+    with_result: int
     """Scored, passed or failed: what the figures are made of."""
     failed: int
     errors: int
@@ -74,14 +74,14 @@ class Tally(NamedTuple):
 
 def tally(cases: Iterable[Mapping[str, object]]) -> Tally:
     """Count the states of cases."""
-    found = Counter(outcome(case).state for case in cases)
+    states = Counter(outcome(case).state for case in cases)
     return Tally(
-        sum(found.values()),
-        found["scored"] + found["passed"] + found["failed"],
-        found["failed"],
-        found["error"],
-        found["skipped"],
-        found["unscored"],
+        sum(states.values()),
+        states["scored"] + states["passed"] + states["failed"],
+        states["failed"],
+        states["error"],
+        states["skipped"],
+        states["unscored"],
     )
 
 
@@ -104,13 +104,13 @@ def failures(cases: Sequence[Mapping[str, object]]) -> tuple[Failure, ...]:
     counts: Counter[tuple[State, str]] = Counter()
     examples: dict[tuple[State, str], str] = {}
     for case in cases:
-        found = outcome(case)
-        causes = dict(reversed(errors_of(case))) if found.state == "error" else {found.why: ""}
-        if found.state in ("error", "skipped", "unscored"):
-            for kind, said in causes.items():
-                counts[found.state, kind] += 1
-                if said:
-                    examples.setdefault((found.state, kind), said)
+        result = outcome(case)
+        causes = dict(reversed(errors_of(case))) if result.state == "error" else {result.why: ""}
+        if result.state in ("error", "skipped", "unscored"):
+            for kind, message in causes.items():
+                counts[result.state, kind] += 1
+                if message:
+                    examples.setdefault((result.state, kind), message)
     return tuple(
         Failure(state, kind, counts[state, kind], examples.get((state, kind), ""))
         for state, kind in sorted(counts)
@@ -119,5 +119,5 @@ def failures(cases: Sequence[Mapping[str, object]]) -> tuple[Failure, ...]:
 
 def entities(summary: object) -> dict[str, Mapping[str, object]]:
     """Return the skills or groups of a summary by name, without the pooled ``_overall``."""
-    found = mapping(summary)
-    return {name: mapping(found[name]) for name in sorted(found) if name != "_overall"}
+    by_name = mapping(summary)
+    return {name: mapping(by_name[name]) for name in sorted(by_name) if name != "_overall"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from skillyard.evals.report.activation import rate_said
+from skillyard.evals.report.activation import rate_texts
 from skillyard.evals.report.layers import Layer, layer_of
 from skillyard.evals.report.outcomes import entities
 from skillyard.evals.report.pairs import Badge, badge, headline_of, recommended
@@ -62,13 +62,13 @@ _NOTHING = Answer(UNKNOWN, "", None)
 def tile(envelope: Mapping[str, object], anchor: str) -> Tile:
     """Return the tile of one envelope."""
     layer = layer_of(envelope)
-    drawn = {
+    tile_of = {
         "activation": _activation,
         "confusion": _confusion,
         "effectiveness": _effect,
         "size_impact": _size,
     }.get(layer.eval_type)
-    figure, unit, sentence = drawn(envelope) if drawn else (UNKNOWN, "", "")
+    figure, unit, sentence = tile_of(envelope) if tile_of else (UNKNOWN, "", "")
     return Tile(anchor, layer, figure, unit, sentence)
 
 
@@ -76,32 +76,32 @@ def _activation(envelope: Mapping[str, object]) -> tuple[str, str, str]:
     overall = mapping(at(envelope, "summary", "_overall"))
     f1 = number(overall.get("f1"))
     f1 = number(overall.get("mean")) if f1 is None else f1
-    fires, _ = rate_said(overall, "tpr")
-    wrongly, _ = rate_said(overall, "fpr")
+    fires, _ = rate_texts(overall, "tpr")
+    wrongly, _ = rate_texts(overall, "fpr")
     parts = [f"fired for {fires} of the requests that need it"] if fires else []
     parts += [f"wrongly for {wrongly} of the others"] if wrongly else []
-    said = f"{_first_upper(', '.join(parts))}." if parts else "No case gave a figure."
-    return decimal(f1), "F1", said
+    text = f"{_first_upper(', '.join(parts))}." if parts else "No case gave a figure."
+    return decimal(f1), "F1", text
 
 
 def _confusion(envelope: Mapping[str, object]) -> tuple[str, str, str]:
-    known = [
+    accuracies = [
         (accuracy, number(each.get("n")) or 0.0)
         for each in entities(envelope.get("summary")).values()
         if (accuracy := number(each.get("accuracy"))) is not None
     ]
-    asked = sum(cases for _, cases in known)
-    found = rows(at(envelope, "artifacts", "findings"))
-    if not asked:
+    requests = sum(cases for _, cases in accuracies)
+    findings = rows(at(envelope, "artifacts", "findings"))
+    if not requests:
         return UNKNOWN, "right", "No case gave a figure."
-    right = sum(accuracy * cases for accuracy, cases in known) / asked
+    right = sum(accuracy * cases for accuracy, cases in accuracies) / requests
     least = min(
         (number(each.get("accuracy")) or 0.0, name)
         for name, each in entities(envelope.get("summary")).items()
         if number(each.get("accuracy")) is not None
     )
-    said = f"{many(len(known), 'group')}, the weakest {least[1]} with {percent(least[0])}"
-    return percent(right), "right", f"{said}; {many(len(found), 'finding')}."
+    text = f"{many(len(accuracies), 'group')}, the weakest {least[1]} with {percent(least[0])}"
+    return percent(right), "right", f"{text}; {many(len(findings), 'finding')}."
 
 
 def _pooled(envelope: Mapping[str, object]) -> tuple[str, str, str]:
@@ -110,28 +110,28 @@ def _pooled(envelope: Mapping[str, object]) -> tuple[str, str, str]:
     if mean is None:
         return UNKNOWN, "points", "Nothing was judged."
     reach = between(number(overall.get("ci_low")), number(overall.get("ci_high")))
-    said = badge(overall.get("word")).text
-    return signed(mean), "points", f"{LEVEL} interval {reach}: {said}." if reach else f"{said}."
+    text = badge(overall.get("word")).text
+    return signed(mean), "points", f"{LEVEL} interval {reach}: {text}." if reach else f"{text}."
 
 
 def _effect(envelope: Mapping[str, object]) -> tuple[str, str, str]:
-    figure, unit, said = _pooled(envelope)
-    return figure, unit, f"With the skill against without it. {_first_upper(said)}"
+    figure, unit, text = _pooled(envelope)
+    return figure, unit, f"With the skill against without it. {_first_upper(text)}"
 
 
 def _size(envelope: Mapping[str, object]) -> tuple[str, str, str]:
-    figure, unit, said = _pooled(envelope)
-    chosen: dict[str, int] = {}
+    figure, unit, text = _pooled(envelope)
+    counts: dict[str, int] = {}
     for entity in entities(envelope.get("summary")).values():
         level = recommended(entity)
         if level:
-            chosen[level] = chosen.get(level, 0) + 1
+            counts[level] = counts.get(level, 0) + 1
     advice = ", ".join(
-        f"{level} for {whole(number_)}"
-        for level, number_ in sorted(chosen.items(), key=lambda each: (-each[1], each[0]))
+        f"{level} for {whole(amount)}"
+        for level, amount in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     )
-    told = f"Full skill against none. {_first_upper(said)}"
-    return figure, unit, f"{told} Enough: {advice}." if advice else told
+    sentence = f"Full skill against none. {_first_upper(text)}"
+    return figure, unit, f"{sentence} Enough: {advice}." if advice else sentence
 
 
 def _first_upper(text: str) -> str:
@@ -154,19 +154,19 @@ def overview(envelopes: Sequence[Mapping[str, object]]) -> Overview:
 
 def _answers(envelope: Mapping[str, object]) -> dict[str, Answer]:
     kind = layer_of(envelope).eval_type
-    found = entities(envelope.get("summary"))
+    by_name = entities(envelope.get("summary"))
     if kind == "activation":
-        return {name: _fires(each) for name, each in found.items()}
+        return {name: _fires(each) for name, each in by_name.items()}
     if kind == "confusion":
-        return _confused(envelope, found)
+        return _confused(envelope, by_name)
     if kind in ("effectiveness", "size_impact"):
-        return {name: _helps(each, kind == "size_impact") for name, each in found.items()}
+        return {name: _helps(each, kind == "size_impact") for name, each in by_name.items()}
     return {}
 
 
 def _fires(entity: Mapping[str, object]) -> Answer:
-    fires, _ = rate_said(entity, "tpr")
-    wrongly, _ = rate_said(entity, "fpr")
+    fires, _ = rate_texts(entity, "tpr")
+    wrongly, _ = rate_texts(entity, "fpr")
     return Answer(fires or UNKNOWN, f"wrongly {wrongly}" if wrongly else "", None)
 
 
@@ -174,15 +174,15 @@ def _confused(
     envelope: Mapping[str, object], groups: Mapping[str, Mapping[str, object]]
 ) -> dict[str, Answer]:
     """Return, for each skill of a group, how often another was picked in its place."""
-    found: dict[str, Answer] = {}
+    answers: dict[str, Answer] = {}
     matrices = mapping(at(envelope, "artifacts", "confusion_matrices"))
     for group in sorted({*matrices, *groups}):
         crossing = mapping(groups.get(group, {}).get("cross_activation"))
         for skill in names(at(matrices, group, "skills")) or sorted(crossing):
             rate = number(crossing.get(skill))
             text = f"{percent(rate)} to others" if rate is not None else UNKNOWN
-            found.setdefault(skill, Answer(text, group, None))
-    return found
+            answers.setdefault(skill, Answer(text, group, None))
+    return answers
 
 
 def _helps(entity: Mapping[str, object], sized: bool) -> Answer:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from skillyard.evals.report.frontier import effects, frontier, small_frontier
-from skillyard.evals.report.markup import Markup, shown_line
+from skillyard.evals.report.markup import Markup, visible_line
 from skillyard.evals.report.outcomes import entities
 from skillyard.evals.report.strips import Estimate, strip, strip_axis, strip_scale
 from skillyard.evals.report.svg import Scale, scale_over
@@ -73,8 +73,8 @@ _BADGES = {
 
 def badge(verdict: object) -> Badge:
     """Return the badge of a comparison's word; no word is too little data."""
-    said = word(verdict)
-    return _BADGES.get(said) or Badge("?", shown_line(said, 30) or "no verdict", "open")
+    name = word(verdict)
+    return _BADGES.get(name) or Badge("?", visible_line(name, 30) or "no verdict", "open")
 
 
 class Comparison(NamedTuple):
@@ -110,7 +110,7 @@ class Arm(NamedTuple):
     tokens: str
     score: str
     interval: str
-    worth: str
+    value: str
     """Points over no skill for each 1,000 tokens that were injected."""
 
 
@@ -165,11 +165,11 @@ def pair_view(envelope: Mapping[str, object]) -> PairView:
 
 def comparison_names(summary: object) -> tuple[str, ...]:
     """Return the comparisons that a summary holds, those of the document first."""
-    found = {
+    names_found = {
         name for entity in mapping(summary).values() for name in mapping(at(entity, "comparisons"))
     }
-    known = [name for name in ORDER if name in found]
-    return (*known, *sorted(found - set(known)))
+    in_order = [name for name in ORDER if name in names_found]
+    return (*in_order, *sorted(names_found - set(in_order)))
 
 
 def headline_of(entity: Mapping[str, object]) -> Mapping[str, object]:
@@ -183,9 +183,9 @@ def headline_of(entity: Mapping[str, object]) -> Mapping[str, object]:
 
 def verdict_of(entity: Mapping[str, object]) -> str:
     """Return the verdict sentence of a skill; made from its headline figures where none is kept."""
-    said = word(entity.get("verdict")).strip()
-    if said:
-        return said
+    sentence = word(entity.get("verdict")).strip()
+    if sentence:
+        return sentence
     if word(entity.get("summary_error")) and not headline_of(entity):
         return "No summary could be drawn from it."
     headline = headline_of(entity)
@@ -220,8 +220,8 @@ def _scale(summary: Mapping[str, object]) -> Scale:
         for key in ("mean", "ci_low", "ci_high")
         if (end := number(at(comparison, key))) is not None
     ]
-    held = scale_over(ends, 0, 1, least=(-1.0, 1.0))
-    return strip_scale(held.low, held.high)
+    range_scale = scale_over(ends, 0, 1, least=(-1.0, 1.0))
+    return strip_scale(range_scale.low, range_scale.high)
 
 
 def _forest(
@@ -230,7 +230,7 @@ def _forest(
     pooled: Mapping[str, object],
     scale: Scale,
 ) -> Forest:
-    listed = [
+    rows_of_skills = [
         (place, skill, mapping(at(entity, "comparisons", name)))
         for place, (skill, entity) in enumerate(skills.items(), 1)
         if mapping(at(entity, "comparisons", name))
@@ -240,10 +240,10 @@ def _forest(
     def row(place: int | None, skill: str, each: Mapping[str, object]) -> Comparison:
         mean, low, high = (number(each.get(key)) for key in ("mean", "ci_low", "ci_high"))
         reach = between(low, high)
-        found = badge(each.get("word"))
-        said = f"{signed(mean)}, interval {reach}" if reach else signed(mean)
+        verdict = badge(each.get("word"))
+        text = f"{signed(mean)}, interval {reach}" if reach else signed(mean)
         detectable = number(each.get("smallest_detectable"))
-        estimate = Estimate(mean, low, high, said, "circle" if place else "diamond", found.kind)
+        estimate = Estimate(mean, low, high, text, "circle" if place else "diamond", verdict.kind)
         return Comparison(
             place,
             skill,
@@ -252,18 +252,18 @@ def _forest(
             _p(each),
             _record(each),
             many(count(each.get("units")), "prompt"),
-            found,
-            _detectable(found, detectable),
+            verdict,
+            _detectable(verdict, detectable),
             strip(scale, [estimate], 0.0, f"{skill}: {against(name)}"),
         )
 
-    drawn = [row(*each) for each in listed]
+    comparisons = [row(*each) for each in rows_of_skills]
     if together:
-        drawn.append(row(None, "all skills", together))
+        comparisons.append(row(None, "all skills", together))
     axis = strip_axis(
         scale, lambda tick: signed(tick, 1 if tick % 1 else 0), "Difference of scores"
     )
-    return Forest(_capital(against(name)), axis, tuple(drawn))
+    return Forest(_capital(against(name)), axis, tuple(comparisons))
 
 
 def _p(comparison: Mapping[str, object]) -> str:
@@ -272,9 +272,9 @@ def _p(comparison: Mapping[str, object]) -> str:
     return chance(number(comparison.get("p")) if corrected is None else corrected)
 
 
-def _detectable(found: Badge, least: float | None) -> str:
+def _detectable(verdict: Badge, least: float | None) -> str:
     """Return the smallest difference that could have been shown, where none was."""
-    if least is None or found != _BADGES["no difference shown"]:
+    if least is None or verdict != _BADGES["no difference shown"]:
         return ""
     return f"shows ≥\u00a0{decimal(least)}" if least < _WIDEST else "shows none"
 
@@ -323,8 +323,8 @@ def _card(place: int, name: str, entity: Mapping[str, object]) -> Card:
 
 
 def _sorted_arms(conditions: Mapping[str, object]) -> list[str]:
-    known = [name for name in _ARMS if name in conditions]
-    return known + sorted(set(conditions) - set(known))
+    in_order = [name for name in _ARMS if name in conditions]
+    return in_order + sorted(set(conditions) - set(in_order))
 
 
 def _cheapest(arm: Mapping[str, object]) -> tuple[float, str]:
@@ -335,13 +335,13 @@ def _arm(arm: Mapping[str, object], entity: Mapping[str, object]) -> Arm:
     """Return an arm of the frontier, or of a skill's ``conditions``, with its worth."""
     name = word(arm.get("condition"))
     tokens = number(arm.get("tokens"))
-    worth = at(entity, "comparisons", f"{name}/baseline", "value_per_1000_tokens")
+    value = at(entity, "comparisons", f"{name}/baseline", "value_per_1000_tokens")
     return Arm(
         condition(name),
         whole(count(arm.get("tokens_estimated")) if tokens is None else tokens),
         decimal(number(arm.get("mean_score"))),
         between(number(arm.get("ci_low")), number(arm.get("ci_high")), decimal),
-        signed(number(worth)),
+        signed(number(value)),
     )
 
 
@@ -353,7 +353,7 @@ def _notes(entity: Mapping[str, object]) -> list[str]:
     if missing:
         notes.append(f"Sibling files that are not there: {', '.join(missing)}.")
     for key, what in (("errors", "with errors"), ("skipped", "skipped")):
-        found = count(entity.get(key))
-        if found:
-            notes.append(f"{many(found, 'case')} {what}, not in these figures.")
+        number_of_cases = count(entity.get(key))
+        if number_of_cases:
+            notes.append(f"{many(number_of_cases, 'case')} {what}, not in these figures.")
     return notes

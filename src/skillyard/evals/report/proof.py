@@ -10,42 +10,42 @@ from skillyard.evals.report.words import decimal, whole
 
 __all__ = ["limits_of", "shows"]
 
-_JUDGED = ("effectiveness", "size_impact")
-_ROUTED = ("activation", "confusion")
+_PAIR_TYPES = ("effectiveness", "size_impact")
+_ROUTING_TYPES = ("activation", "confusion")
 
 
 def shows(envelopes: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
     """Return what these results can be quoted for; nothing where a stand-in answered them all."""
     real = [each for each in envelopes if word(at(each, "meta", "backend")) != "fake"]
     kinds = {word(at(each, "meta", "eval_type")) for each in real}
-    said = []
-    if kinds & set(_JUDGED):
-        said.append(
+    sentences = []
+    if kinds & set(_PAIR_TYPES):
+        sentences.append(
             "That this model, given these requests, wrote answers which this judge scored by this "
             "rubric as stated. An interval that leaves out zero is evidence for a difference on "
             "requests like these."
         )
-    if kinds & set(_ROUTED):
-        said.append(
+    if kinds & set(_ROUTING_TYPES):
+        sentences.append(
             "Which skills this router picked for these requests out of this index. Add a skill or "
             "change a description, and the index is another one."
         )
-    if not said:
-        said.append(
+    if not sentences:
+        sentences.append(
             "That the evaluation runs from its first step to its last. It proves nothing about any "
             "skill: no model answered."
             if envelopes
             else "Nothing: there is no result."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def limits_of(envelopes: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
     """Return what these results do not prove, with the figures where they are known."""
     kinds = {word(at(each, "meta", "eval_type")) for each in envelopes}
-    said: list[str] = []
-    if kinds & set(_JUDGED):
-        said += [
+    sentences: list[str] = []
+    if kinds & set(_PAIR_TYPES):
+        sentences += [
             (
                 "That the answers are right: a judge’s score is an opinion by a rubric. Nothing "
                 "that was written here has been run."
@@ -59,31 +59,31 @@ def limits_of(envelopes: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
                 f"have been shown stands beside each comparison{_detectable(envelopes)}."
             ),
         ]
-        said += _same_model(envelopes)
-        said.append(
+        sentences += _same_model(envelopes)
+        sentences.append(
             "Which part of a skill helped; only whole texts are compared. Tokens are estimates "
             "from the length of the text, unless the provider counted them."
         )
-    if kinds & set(_ROUTED):
-        said.append(
+    if kinds & set(_ROUTING_TYPES):
+        sentences.append(
             "That an agent in real use picks the same way: it sees a conversation, other tools and "
             "its host’s own list of skills, and need not pick at all."
         )
-    said += _small(envelopes)
-    return tuple(said)
+    sentences += _small(envelopes)
+    return tuple(sentences)
 
 
 def _detectable(envelopes: Sequence[Mapping[str, object]]) -> str:
-    found = [
+    effects = [
         smallest
         for envelope in envelopes
         for entity in entities(envelope.get("summary")).values()
         for comparison in mapping(entity.get("comparisons")).values()
         if (smallest := number(at(comparison, "smallest_detectable"))) is not None
     ]
-    if not found:
+    if not effects:
         return ""
-    ends = sorted({decimal(min(found)), decimal(max(found))})
+    ends = sorted({decimal(min(effects)), decimal(max(effects))})
     return f" (here {' to '.join(ends)} points)"
 
 
@@ -91,7 +91,7 @@ def _same_model(envelopes: Sequence[Mapping[str, object]]) -> list[str]:
     models = [
         (word(at(each, "meta", "model")), word(at(each, "meta", "judge_model")))
         for each in envelopes
-        if word(at(each, "meta", "eval_type")) in _JUDGED
+        if word(at(each, "meta", "eval_type")) in _PAIR_TYPES
     ]
     if not any(model and model == judge for model, judge in models):
         return []

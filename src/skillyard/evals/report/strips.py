@@ -25,7 +25,7 @@ class Estimate(NamedTuple):
     value: float | None
     low: float | None
     high: float | None
-    said: str
+    text: str
     """The same in words."""
     shape: Shape = "circle"
     kind: str = "plain"
@@ -44,20 +44,20 @@ def share_scale() -> Scale:
 def strip(scale: Scale, estimates: Sequence[Estimate], at: float | None, title: str) -> Markup:
     """Return estimates over one scale, with an upright line at ``at``."""
     middle = _HEIGHT / 2
-    found: list[str] = [line(scale.start, middle, scale.end, middle, "rail")]
+    parts: list[str] = [line(scale.start, middle, scale.end, middle, "rail")]
     if at is not None and scale.holds(at):
-        found.append(line(scale.at(at), 0, scale.at(at), _HEIGHT, "zero"))
+        parts.append(line(scale.at(at), 0, scale.at(at), _HEIGHT, "zero"))
     for number, each in enumerate(estimates):
         y = middle + (number - (len(estimates) - 1) / 2) * 9
         if each.low is not None and each.high is not None and each.low <= each.high:
-            found.append(span(scale, each.low, each.high, y, f"whisker {each.kind}"))
+            parts.append(span(scale, each.low, each.high, y, f"whisker {each.kind}"))
         if each.value is not None:
-            found.append(mark(scale.at(each.value), y, each.shape, f"mark {each.kind}", each.said))
-    said = "; ".join(each.said for each in estimates if each.said) or "nothing to draw"
-    return figure(STRIP_WIDTH, _HEIGHT, title, said, *found)
+            parts.append(mark(scale.at(each.value), y, each.shape, f"mark {each.kind}", each.text))
+    text = "; ".join(each.text for each in estimates if each.text) or "nothing to draw"
+    return figure(STRIP_WIDTH, _HEIGHT, title, text, *parts)
 
 
-def strip_axis(scale: Scale, written: Callable[[float], str], title: str) -> Markup:
+def strip_axis(scale: Scale, format_number: Callable[[float], str], title: str) -> Markup:
     """Return the numbers that stand above a table of strips."""
-    axis = x_axis(scale, 3, written)
+    axis = x_axis(scale, 3, format_number)
     return figure(STRIP_WIDTH, 24, title, "The axis of the strips below.", axis)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10, sqrt
 from typing import Literal, TypeAlias
 
-from skillyard.evals.report.markup import Markup, shown_line, xml_text
+from skillyard.evals.report.markup import Markup, visible_line, xml_text
 
 __all__ = [
     "Cell",
@@ -56,8 +56,8 @@ class Scale:
 
     def at(self, value: float) -> float:
         """Return where a value is drawn; values outside are drawn at the end they pass."""
-        held = min(max(value, self.low), self.high)
-        share = (held - self.low) / (self.high - self.low)
+        clamped = min(max(value, self.low), self.high)
+        share = (clamped - self.low) / (self.high - self.low)
         return self.start + (self.end - self.start) * (sqrt(share) if self.root else share)
 
     def holds(self, value: float) -> bool:
@@ -68,15 +68,15 @@ class Scale:
         """Return round numbers within the scale, about evenly spaced as drawn."""
         if not self.root:
             return round_ticks(self.low, self.high, most)
-        found = [0.0] if self.low <= 0 else []
+        ticks = [0.0] if self.low <= 0 else []
         unit = 10.0 ** floor(log10(self.high)) / 100
         steps = [unit * power * digit for power in (1, 10, 100) for digit in (1, 2, 5)]
         apart = abs(self.end - self.start) / most
         for step in steps:
-            last = self.at(found[-1]) if found else self.start - apart
+            last = self.at(ticks[-1]) if ticks else self.start - apart
             if self.holds(step) and abs(self.at(step) - last) >= apart:
-                found.append(step)
-        return tuple(found)
+                ticks.append(step)
+        return tuple(ticks)
 
 
 def scale_over(
@@ -103,12 +103,12 @@ def round_ticks(low: float, high: float, most: int = 6) -> tuple[float, ...]:
     return (low, high)
 
 
-def figure(width: float, height: float, title: str, said: str, *content: str) -> Markup:
+def figure(width: float, height: float, title: str, text: str, *content: str) -> Markup:
     """Return a plot of that size with its title, and what it shows in words."""
     return Markup(
         f'<svg viewBox="0 0 {_n(width)} {_n(height)}" width="{_n(width)}" height="{_n(height)}"'
-        f' role="img"><title>{xml_text(shown_line(title))}</title>'
-        f"<desc>{xml_text(shown_line(said))}</desc>{''.join(content)}</svg>"
+        f' role="img"><title>{xml_text(visible_line(title))}</title>'
+        f"<desc>{xml_text(visible_line(text))}</desc>{''.join(content)}</svg>"
     )
 
 
@@ -136,18 +136,18 @@ def label(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
     """Return one line of text; ``anchor`` is ``start``, ``middle`` or ``end``."""
     return Markup(
         f'<text class="{kind}" x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}">'
-        f"{xml_text(shown_line(text))}</text>"
+        f"{xml_text(visible_line(text))}</text>"
     )
 
 
 def mark(x: float, y: float, shape: Shape, kind: str, title: str = "", size: float = 5) -> Markup:
     """Return a mark around a point; ``title`` is what pointing at it says."""
-    told = f"<title>{xml_text(shown_line(title))}</title>" if title else ""
+    tooltip = f"<title>{xml_text(visible_line(title))}</title>" if title else ""
     if shape in ("circle", "ring"):
         at = f'cx="{_n(x)}" cy="{_n(y)}" r="{_n(size)}"'
-        return Markup(f'<circle class="{kind} {shape}" {at}>{told}</circle>')
+        return Markup(f'<circle class="{kind} {shape}" {at}>{tooltip}</circle>')
     corners = " ".join(f"{_n(x + dx * size)},{_n(y + dy * size)}" for dx, dy in _CORNERS[shape])
-    return Markup(f'<polygon class="{kind}" points="{corners}">{told}</polygon>')
+    return Markup(f'<polygon class="{kind}" points="{corners}">{tooltip}</polygon>')
 
 
 # Sized so that every shape covers about as much as a circle of radius 1.
@@ -160,11 +160,11 @@ _CORNERS: dict[str, tuple[tuple[float, float], ...]] = {
 
 def span(scale: Scale, low: float, high: float, y: float, kind: str, cap: float = 4) -> Markup:
     """Return a horizontal interval; an arrow head shows an end that lies outside the scale."""
-    left, right = scale.at(low), scale.at(high)
+    start, end = scale.at(low), scale.at(high)
     return Markup(
-        line(left, y, right, y, kind)
-        + _end(left, y, -1 if not scale.holds(low) else 0, cap, kind)
-        + _end(right, y, 1 if not scale.holds(high) else 0, cap, kind)
+        line(start, y, end, y, kind)
+        + _end(start, y, -1 if not scale.holds(low) else 0, cap, kind)
+        + _end(end, y, 1 if not scale.holds(high) else 0, cap, kind)
     )
 
 
@@ -179,34 +179,34 @@ def stem(scale: Scale, low: float, high: float, x: float, kind: str, cap: float 
     """Return a vertical interval; an end that lies outside the scale has no cap."""
     top, bottom = scale.at(high), scale.at(low)
     caps = [y for y, end in ((top, high), (bottom, low)) if scale.holds(end)]
-    drawn = [line(x, top, x, bottom, kind), *(line(x - cap, y, x + cap, y, kind) for y in caps)]
-    return Markup("".join(drawn))
+    lines = [line(x, top, x, bottom, kind), *(line(x - cap, y, x + cap, y, kind) for y in caps)]
+    return Markup("".join(lines))
 
 
 def x_axis(
     scale: Scale,
     y: float,
-    written: Callable[[float], str],
+    format_number: Callable[[float], str],
     *,
     name: str = "",
     top: float | None = None,
     most: int = 6,
 ) -> Markup:
     """Return a horizontal axis at ``y`` with its numbers below; grid lines up to ``top``."""
-    found = [line(scale.start, y, scale.end, y, "axis")]
+    parts = [line(scale.start, y, scale.end, y, "axis")]
     for tick in scale.ticks(most):
         x = scale.at(tick)
-        found.append(line(x, y if top is None else top, x, y + 4, "grid"))
-        found.append(label(x, y + 17, written(tick), "tick", "middle"))
+        parts.append(line(x, y if top is None else top, x, y + 4, "grid"))
+        parts.append(label(x, y + 17, format_number(tick), "tick", "middle"))
     if name:
-        found.append(label((scale.start + scale.end) / 2, y + 34, name, "name", "middle"))
-    return Markup("".join(found))
+        parts.append(label((scale.start + scale.end) / 2, y + 34, name, "name", "middle"))
+    return Markup("".join(parts))
 
 
 def y_axis(
     scale: Scale,
     x: float,
-    written: Callable[[float], str],
+    format_number: Callable[[float], str],
     *,
     name: str = "",
     right: float | None = None,
@@ -216,14 +216,14 @@ def y_axis(
 
     The name stands above it, to be read without turning the head.
     """
-    found = []
+    parts = []
     for tick in scale.ticks(most):
         y = scale.at(tick)
-        found.append(line(x, y, x if right is None else right, y, "grid"))
-        found.append(label(x - 7, y + 4, written(tick), "tick", "end"))
+        parts.append(line(x, y, x if right is None else right, y, "grid"))
+        parts.append(label(x - 7, y + 4, format_number(tick), "tick", "end"))
     if name:
-        found.append(label(0, min(scale.start, scale.end) - 14, name, "name"))
-    return Markup("".join(found))
+        parts.append(label(0, min(scale.start, scale.end) - 14, name, "name"))
+    return Markup("".join(parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +235,12 @@ class Cell:
     """0..1: how strongly it is filled."""
     right: bool
     """It counts what should be: such cells are framed, and filled with the other colour."""
-    said: str
-    """What pointing at it says."""
+    tooltip: str
 
 
 def heat_map(
     title: str,
-    said: str,
+    text: str,
     row_names: Sequence[str],
     column_names: Sequence[str],
     cells: Sequence[Sequence[Cell]],
@@ -251,23 +250,23 @@ def heat_map(
 ) -> Markup:
     """Return a grid of numbers, the stronger the darker; as many rows of cells as row names."""
     top, row = 24.0, 34.0
-    found: list[str] = [
+    parts: list[str] = [
         label(names_width + (number + 0.5) * size, top - 8, name, "tick", "middle")
         for number, name in enumerate(column_names)
     ]
     for number, (name, line_of_cells) in enumerate(zip(row_names, cells, strict=True)):
         y = top + number * row
-        found.append(label(0, y + row / 2 + 4, shown_line(name, 25), "entry"))
+        parts.append(label(0, y + row / 2 + 4, visible_line(name, 25), "entry"))
         for column, cell in enumerate(line_of_cells):
             x = names_width + column * size
-            found.append(
-                f"<g><title>{xml_text(shown_line(cell.said))}</title>"
+            parts.append(
+                f"<g><title>{xml_text(visible_line(cell.tooltip))}</title>"
                 + bar(x + 1, y + 1, size - 2, row - 2, _heat(cell))
                 + label(x + size / 2, y + row / 2 + 5, cell.text, "figure", "middle")
                 + "</g>"
             )
     width = names_width + size * len(column_names)
-    return figure(width, top + row * len(row_names) + 2, title, said, *found)
+    return figure(width, top + row * len(row_names) + 2, title, text, *parts)
 
 
 def _heat(cell: Cell) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from skillyard.evals.report.markup import shown
+from skillyard.evals.report.markup import visible
 from skillyard.evals.report.words import whole
 
-__all__ = ["RAW_LIMIT", "TEXT_LIMITS", "TEXT_TOTAL", "Shown", "Texts", "cut"]
+__all__ = ["RAW_LIMIT", "TEXT_LIMITS", "TEXT_TOTAL", "DisplayText", "Texts", "cut"]
 
 TEXT_TOTAL = 6_000_000
 """Characters of answers in one report, about: what a browser on a phone opens without pausing."""
@@ -18,7 +18,7 @@ RAW_LIMIT = 4_000
 """Most characters of a request, a reasoning, an error or a judge's raw reply."""
 
 
-class Shown(NamedTuple):
+class DisplayText(NamedTuple):
     """A text as it is shown, and a note where that is not all of it."""
 
     text: str
@@ -31,29 +31,29 @@ class Texts:
     def __init__(self, text_of: Callable[[str], str | None], answers: int) -> None:
         least, most = TEXT_LIMITS
         self._text_of = text_of
-        self._kept: dict[tuple[str, int], Shown | None] = {}
+        self._cache: dict[tuple[str, int], DisplayText | None] = {}
         fitting = TEXT_TOTAL // max(answers, 1) // 1_000 * 1_000
         self.limit = max(least, min(most, fitting))
         """Most characters that are shown of one answer."""
 
-    def answer(self, path: str) -> Shown | None:
+    def answer(self, path: str) -> DisplayText | None:
         """Return the answer kept at a path; None where it cannot be found."""
-        return self._read(path, self.limit)
+        return self._load(path, self.limit)
 
-    def raw(self, path: str) -> Shown | None:
+    def raw(self, path: str) -> DisplayText | None:
         """Return a judge's reply as it came; None where it cannot be found."""
-        return self._read(path, RAW_LIMIT)
+        return self._load(path, RAW_LIMIT)
 
-    def _read(self, path: str, limit: int) -> Shown | None:
-        if (path, limit) not in self._kept:
-            found = self._text_of(path) if path else None
-            self._kept[path, limit] = None if found is None else cut(found, limit)
-        return self._kept[path, limit]
+    def _load(self, path: str, limit: int) -> DisplayText | None:
+        if (path, limit) not in self._cache:
+            text = self._text_of(path) if path else None
+            self._cache[path, limit] = None if text is None else cut(text, limit)
+        return self._cache[path, limit]
 
 
-def cut(text: str, limit: int) -> Shown:
+def cut(text: str, limit: int) -> DisplayText:
     """Return a text as it is shown, at most ``limit`` characters of it, and a note of that."""
     if len(text) <= limit:
-        return Shown(shown(text))
+        return DisplayText(visible(text))
     note = f"Cut after {whole(limit)} of {whole(len(text))} characters."
-    return Shown(shown(text[:limit]), note)
+    return DisplayText(visible(text[:limit]), note)

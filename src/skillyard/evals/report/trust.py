@@ -24,13 +24,13 @@ from skillyard.evals.report.words import (
     within,
 )
 
-__all__ = ["Finding", "Strength", "TrustView", "trust_view"]
+__all__ = ["JudgeFinding", "Strength", "TrustView", "trust_view"]
 
 SIGNIFICANT = 0.05
 """Below this p an order effect is called one: the usual level, as for every test here."""
 
 
-class Finding(NamedTuple):
+class JudgeFinding(NamedTuple):
     """One property of the judging: a heading, sentences, and a strip where one helps."""
 
     name: str
@@ -51,7 +51,7 @@ class Strength(NamedTuple):
 class TrustView:
     """What is known of the judging of one envelope."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[JudgeFinding, ...]
     strengths: tuple[Strength, ...]
     strengths_axis: Markup
     order_term: str
@@ -63,7 +63,7 @@ def trust_view(envelope: Mapping[str, object], cases: Sequence[Mapping[str, obje
     """Return what the artifacts and the cases of an L5 or L6 envelope say about its judge."""
     artifacts = mapping(envelope.get("artifacts"))
     both = word(at(envelope, "meta", "orders")) != "single"
-    found = (
+    findings = (
         _order(mapping(artifacts.get("order")), both),
         _length(mapping(artifacts.get("length"))),
         _own_verdicts(cases),
@@ -72,38 +72,40 @@ def trust_view(envelope: Mapping[str, object], cases: Sequence[Mapping[str, obje
     )
     strengths, axis, term = _strengths(mapping(artifacts.get("bradley_terry")))
     shares = strip_axis(share_scale(), percent, "Share")
-    return TrustView(tuple(each for each in found if each.sentences), strengths, axis, term, shares)
+    return TrustView(
+        tuple(each for each in findings if each.sentences), strengths, axis, term, shares
+    )
 
 
-def _order(order: Mapping[str, object], both: bool) -> Finding:
+def _order(order: Mapping[str, object], both: bool) -> JudgeFinding:
     share = number(order.get("share_a"))
     first, second = count(order.get("slot_a_wins")), count(order.get("slot_b_wins"))
-    said: list[str] = []
+    sentences: list[str] = []
     plot = Markup("")
     p = number(order.get("p"))
     if first is not None and second is not None and first + second:
         share = first / (first + second) if share is None else share
-        said.append(
+        sentences.append(
             f"The answer shown first won {whole(first)} of {whole(first + second)} decided "
             f"judgements ({percent(share)}{', ' + chance(p) if p is not None else ''}"
             f"{', ' + many(count(order.get('ties')), 'tie') if order.get('ties') else ''}): "
             f"{_order_word(share, p, word(order.get('word')))}."
         )
         if p is not None and p < SIGNIFICANT:
-            said.append(
+            sentences.append(
                 "Each pair was judged in both orders, so this does not move the means."
                 if both
                 else "Each pair was judged in one order only, so this can move single results."
             )
         estimate = Estimate(share, None, None, f"first slot wins {percent(share)}", "diamond")
         plot = strip(share_scale(), [estimate], 0.5, "Share of wins of the answer shown first")
-    said += _apart(mapping(order.get("by_comparison")))
-    said += _consistency(order)
-    return Finding("Order of the answers", tuple(said), plot)
+    sentences += _apart(mapping(order.get("by_comparison")))
+    sentences += _consistency(order)
+    return JudgeFinding("Order of the answers", tuple(sentences), plot)
 
 
-def _order_word(share: float, p: float | None, told: str) -> str:
-    if p is None or told == "too little data":
+def _order_word(share: float, p: float | None, word_of_test: str) -> str:
+    if p is None or word_of_test == "too little data":
         return "too few to test for a preference"
     if p >= SIGNIFICANT:
         return "no preference for a place is shown"
@@ -133,15 +135,15 @@ def _consistency(order: Mapping[str, object]) -> list[str]:
     ]
 
 
-def _length(length: Mapping[str, object]) -> Finding:
+def _length(length: Mapping[str, object]) -> JudgeFinding:
     """Return what the length of the answers explains, in the headline comparison."""
-    said = []
+    sentences = []
     comparison = word(length.get("comparison"))
     name = "Length of the answers" + (f", {against(comparison)}" if comparison else "")
     difference, pairs = number(length.get("mean_difference")), count(length.get("pairs"))
     if difference is not None and pairs:
         longer = "longer" if difference >= 0 else "shorter"
-        said.append(
+        sentences.append(
             f"Over {many(pairs, 'pair')} the first-named answer is {whole(abs(difference))} "
             f"characters {longer} on average."
         )
@@ -150,61 +152,67 @@ def _length(length: Mapping[str, object]) -> Finding:
         reach = between(
             number(length.get("controlled_low")), number(length.get("controlled_high")), percent
         )
-        judged = number(length.get("win_rate"))
-        instead = f", not {percent(judged)} as judged" if judged is not None else ""
-        said.append(
+        judged_rate = number(length.get("win_rate"))
+        instead = f", not {percent(judged_rate)} as judged" if judged_rate is not None else ""
+        sentences.append(
             f"At equal length it would win {percent(controlled)}{within(reach)} of the pairs"
             f"{instead}."
         )
         slope = number(length.get("b"))
         if slope is not None:
             direction = "longer" if slope >= 0 else "shorter"
-            said.append(f"The judge leans to the {direction} answer (slope {signed(slope)}).")
+            sentences.append(f"The judge leans to the {direction} answer (slope {signed(slope)}).")
     if word(length.get("note")):
-        said.append(_sentence(word(length.get("note"))))
-    return Finding(name, tuple(said), Markup(""))
+        sentences.append(_sentence(word(length.get("note"))))
+    return JudgeFinding(name, tuple(sentences), Markup(""))
 
 
-def _own_verdicts(cases: Sequence[Mapping[str, object]]) -> Finding:
-    told = [known for case in cases if (known := flag(case.get("judge_agrees"))) is not None]
-    said: tuple[str, ...] = ()
-    if told:
-        said = (
+def _own_verdicts(cases: Sequence[Mapping[str, object]]) -> JudgeFinding:
+    agreements = [
+        agrees for case in cases if (agrees := flag(case.get("judge_agrees"))) is not None
+    ]
+    sentences: tuple[str, ...] = ()
+    if agreements:
+        sentences = (
             (
-                f"In {whole(sum(told))} of {many(len(told), 'case')} "
-                f"({percent(sum(told) / len(told))}) the winner that the judge named is the winner "
-                "by its own scores; the figures follow the scores."
+                f"In {whole(sum(agreements))} of {many(len(agreements), 'case')} "
+                f"({percent(sum(agreements) / len(agreements))}) the winner that the judge named "
+                "is the winner by its own scores; the figures follow the scores."
             ),
         )
-    return Finding("The judge’s own verdict", said, Markup(""))
+    return JudgeFinding("The judge’s own verdict", sentences, Markup(""))
 
 
-def _agreement(agreement: Mapping[str, object]) -> Finding:
-    said = []
+def _agreement(agreement: Mapping[str, object]) -> JudgeFinding:
+    sentences = []
     alpha, judges = number(agreement.get("alpha")), count(agreement.get("judges"))
     if alpha is not None:
         over = f" over {many(judges, 'judge')}" if judges else ""
-        said.append(
+        sentences.append(
             f"Krippendorff’s alpha{over}: {decimal(alpha)} (1 is full agreement, 0 is chance)."
         )
     kappa, labelled = number(agreement.get("kappa")), count(agreement.get("labelled"))
     if kappa is not None:
         over = f" over {many(labelled, 'label')}" if labelled else ""
-        said.append(f"Cohen’s kappa with people’s labels{over}: {decimal(kappa)} (as above).")
+        sentences.append(f"Cohen’s kappa with people’s labels{over}: {decimal(kappa)} (as above).")
     repeat = number(agreement.get("repeat_agreement"))
     if repeat is not None:
-        said.append(f"Asked the same again, the judge repeats {percent(repeat)} of its verdicts.")
-    if not said:
-        said.append("One judge, and no labels by people: nothing says how far it agrees with any.")
-    return Finding("Agreement", tuple(said), Markup(""))
+        sentences.append(
+            f"Asked the same again, the judge repeats {percent(repeat)} of its verdicts."
+        )
+    if not sentences:
+        sentences.append(
+            "One judge, and no labels by people: nothing says how far it agrees with any."
+        )
+    return JudgeFinding("Agreement", tuple(sentences), Markup(""))
 
 
-def _judge(judge: Mapping[str, object]) -> Finding:
+def _judge(judge: Mapping[str, object]) -> JudgeFinding:
     calls = count(judge.get("calls"))
     if calls is None:
-        return Finding("Replies of the judge", (), Markup(""))
+        return JudgeFinding("Replies of the judge", (), Markup(""))
     retries, errors = count(judge.get("retries")), count(judge.get("errors"))
-    return Finding(
+    return JudgeFinding(
         "Replies of the judge",
         (
             (
@@ -219,31 +227,37 @@ def _judge(judge: Mapping[str, object]) -> Finding:
 
 def _strengths(fitted: Mapping[str, object]) -> tuple[tuple[Strength, ...], Markup, str]:
     arms = mapping(fitted.get("arms"))
-    known = {
+    abilities = {
         name: mapping(arms[name]) for name in arms if number(at(arms, name, "ability")) is not None
     }
-    if not known:
+    if not abilities:
         return (), Markup(""), ""
     ends = [
         max(-20.0, min(20.0, end))
-        for arm in known.values()
+        for arm in abilities.values()
         for key in ("ability", "ci_low", "ci_high")
         if (end := number(arm.get(key))) is not None
     ]
-    held = scale_over(ends, 0, 1, least=(-1.0, 1.0))
-    scale = strip_scale(held.low, held.high)
-    found = []
-    strongest = sorted(known, key=lambda name: (-(number(known[name].get("ability")) or 0.0), name))
+    range_scale = scale_over(ends, 0, 1, least=(-1.0, 1.0))
+    scale = strip_scale(range_scale.low, range_scale.high)
+    strengths = []
+    strongest = sorted(
+        abilities, key=lambda name: (-(number(abilities[name].get("ability")) or 0.0), name)
+    )
     for name in strongest:
-        ability, low, high = (number(known[name].get(k)) for k in ("ability", "ci_low", "ci_high"))
+        ability, low, high = (
+            number(abilities[name].get(k)) for k in ("ability", "ci_low", "ci_high")
+        )
         reach = between(low, high)
-        said = f"{signed(ability)}{f', interval {reach}' if reach else ''}"
+        text = f"{signed(ability)}{f', interval {reach}' if reach else ''}"
         title = f"{condition(name)}: ability"
-        drawn = strip(scale, [Estimate(ability, low, high, said)], 0.0, title)
-        found.append(Strength(condition(name), signed(ability), reach or UNKNOWN, drawn))
+        plot = strip(scale, [Estimate(ability, low, high, text)], 0.0, title)
+        strengths.append(Strength(condition(name), signed(ability), reach or UNKNOWN, plot))
     term = number(fitted.get("order_term"))
-    told = f"Being shown first is worth {signed(term)} on this scale." if term is not None else ""
-    return tuple(found), strip_axis(scale, lambda tick: signed(tick, 1), "Ability"), told
+    sentence = (
+        f"Being shown first is worth {signed(term)} on this scale." if term is not None else ""
+    )
+    return tuple(strengths), strip_axis(scale, lambda tick: signed(tick, 1), "Ability"), sentence
 
 
 def _sentence(text: str) -> str:

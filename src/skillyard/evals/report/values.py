@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-__all__ = ["at", "count", "flag", "listed", "mapping", "names", "number", "rows", "total", "word"]
+__all__ = ["at", "count", "flag", "items", "mapping", "names", "number", "rows", "total", "word"]
 
 _LARGEST = 1e12  # nothing that is counted or paid here comes near it; more would break every plot
 
@@ -19,19 +19,19 @@ def mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def listed(value: object) -> Sequence[object]:
+def items(value: object) -> Sequence[object]:
     """Return a list as it is, anything else as an empty one."""
     return value if isinstance(value, list | tuple) else ()
 
 
 def rows(value: object) -> tuple[Mapping[str, object], ...]:
     """Return the objects of a list."""
-    return tuple(item for item in listed(value) if isinstance(item, Mapping))
+    return tuple(item for item in items(value) if isinstance(item, Mapping))
 
 
 def names(value: object) -> tuple[str, ...]:
     """Return the texts of a list."""
-    return tuple(item for item in listed(value) if isinstance(item, str))
+    return tuple(item for item in items(value) if isinstance(item, str))
 
 
 def word(value: object) -> str:
@@ -55,8 +55,12 @@ def number(value: object) -> float | None:
 
 def count(value: object) -> int | None:
     """Return a whole number from 0 up; None for all else."""
-    found = number(value)
-    return int(found) if found is not None and found >= 0 and found == int(found) else None
+    value_number = number(value)
+    return (
+        int(value_number)
+        if value_number is not None and value_number >= 0 and value_number == int(value_number)
+        else None
+    )
 
 
 def at(value: object, *path: str) -> object:
@@ -68,9 +72,9 @@ def at(value: object, *path: str) -> object:
 
 def total(value: object) -> float | None:
     """Return the sum of a number, a list of numbers or the numbers of an object; None for none."""
-    found = number(value)
-    if found is not None:
-        return found
-    inner = mapping(value).values() if isinstance(value, Mapping) else listed(value)
+    value_number = number(value)
+    if value_number is not None:
+        return value_number
+    inner = mapping(value).values() if isinstance(value, Mapping) else items(value)
     numbers = [each for item in inner if (each := number(item)) is not None]
     return sum(numbers) if numbers else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillyard.evals.report.markup import shown_line
+from skillyard.evals.report.markup import visible_line
 
 __all__ = [
     "CONDITIONS",
@@ -44,7 +44,7 @@ CONDITIONS = {
 
 def condition(name: str) -> str:
     """Return what an arm is called; an arm that is not known keeps its name."""
-    return CONDITIONS.get(name) or shown_line(name, _NAME)
+    return CONDITIONS.get(name) or visible_line(name, _NAME)
 
 
 def against(comparison: str) -> str:
@@ -99,10 +99,10 @@ def chance(p: float | None) -> str:
 
 
 def between(
-    low: float | None, high: float | None, written: Callable[[float | None], str] = signed
+    low: float | None, high: float | None, format_number: Callable[[float | None], str] = signed
 ) -> str:
     """Return ``+0.20 to +1.04``; empty where either end is unknown."""
-    return "" if low is None or high is None else f"{written(low)} to {written(high)}"
+    return "" if low is None or high is None else f"{format_number(low)} to {format_number(high)}"
 
 
 def within(reach: str) -> str:

@@ -14,9 +14,9 @@ from math import inf, log2
 from typing import NamedTuple
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.retrieval.measures import RIGHT, BenchQuery, Judged
+from skillyard.evals.retrieval.measures import RIGHT, BenchQuery, RankedAnswer
 
-__all__ = ["MEASURES", "Compared", "compare", "interval", "per_query"]
+__all__ = ["MEASURES", "MeasureComparison", "compare", "interval", "per_query"]
 
 MEASURES = ("hit@1", "mrr@10", "ndcg@10", "recall@10")
 """What is compared where nothing is named."""
@@ -27,7 +27,7 @@ _NAME = re.compile(r"(ndcg|p|precision|r|recall|mrr|hit|success)@([1-9]\d{0,3})"
 _SAME = {"precision": "p", "r": "recall", "success": "hit"}
 
 
-class Compared(NamedTuple):
+class MeasureComparison(NamedTuple):
     """One measure of two runs over the same answerable queries."""
 
     measure: str
@@ -52,10 +52,10 @@ class Compared(NamedTuple):
 
 
 def _measure(name: str) -> Callable[[Sequence[str], Mapping[str, int]], float]:
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         raise InvalidInput(f"unknown measure {name!r}: write nDCG@10, P@1, R@10, MRR@10 or hit@1")
-    kind, depth = found[1].lower(), int(found[2])
+    kind, depth = match[1].lower(), int(match[2])
     kind = _SAME.get(kind, kind)
 
     def value(ids: Sequence[str], relevant: Mapping[str, int]) -> float:
@@ -89,7 +89,7 @@ def _gain(grades: Sequence[int]) -> float:
 
 
 def per_query(
-    queries: Sequence[BenchQuery], run: Mapping[str, Judged], measure: str
+    queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer], measure: str
 ) -> dict[str, float]:
     """Return the value of one measure by query id, answerable queries only.
 
@@ -97,11 +97,11 @@ def per_query(
     right ones, at most as many as fit), ``MRR@k``, ``hit@k``. Raises InvalidInput for others.
     """
     value = _measure(measure)
-    nothing = Judged((), -inf)
+    nothing = RankedAnswer((), -inf)
     return {
-        asked.id: value(run.get(asked.id, nothing).ids, asked.relevant)
-        for asked in queries
-        if asked.answerable
+        query.id: value(run.get(query.id, nothing).ids, query.relevant)
+        for query in queries
+        if query.answerable
     }
 
 
@@ -121,35 +121,35 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 def _chance(differences: Sequence[float]) -> float:
     """Return the two-sided p-value of the sign-flip test, never 0."""
-    seen = abs(sum(differences))
+    observed = abs(sum(differences))
     if not any(differences):
         return 1.0
     rng = random.Random(SEED)
-    moved = [value for value in differences if value]
-    as_far = 0
+    nonzero = [value for value in differences if value]
+    extreme = 0
     for _ in range(FLIPS):
-        bits = rng.getrandbits(len(moved))
+        bits = rng.getrandbits(len(nonzero))
         total = 0.0
-        for place, value in enumerate(moved):
+        for place, value in enumerate(nonzero):
             total += value if bits >> place & 1 else -value
-        as_far += abs(total) >= seen - 1e-12
-    return (as_far + 1) / (FLIPS + 1)
+        extreme += abs(total) >= observed - 1e-12
+    return (extreme + 1) / (FLIPS + 1)
 
 
 def compare(
     queries: Sequence[BenchQuery],
-    first: Mapping[str, Judged],
-    second: Mapping[str, Judged],
+    first: Mapping[str, RankedAnswer],
+    second: Mapping[str, RankedAnswer],
     names: Sequence[str] = MEASURES,
-) -> list[Compared]:
+) -> list[MeasureComparison]:
     """Compare two runs over the answerable queries. Raises InvalidInput."""
-    found = []
+    comparisons = []
     for name in names:
         ours, theirs = per_query(queries, first, name), per_query(queries, second, name)
         differences = [theirs[key] - ours[key] for key in ours]
         low, high = interval(differences)
-        found.append(
-            Compared(
+        comparisons.append(
+            MeasureComparison(
                 name,
                 _mean(list(ours.values())),
                 _mean(list(theirs.values())),
@@ -162,4 +162,4 @@ def compare(
                 sum(value == 0 for value in differences),
             )
         )
-    return found
+    return comparisons

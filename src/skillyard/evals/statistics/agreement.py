@@ -16,13 +16,13 @@ from typing import NamedTuple
 from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.intervals import wilson
 
-__all__ = ["METRICS", "Agreed", "cohen_kappa", "krippendorff_alpha", "repeat_agreement", "share"]
+__all__ = ["METRICS", "Agreement", "cohen_kappa", "krippendorff_alpha", "repeat_agreement", "share"]
 
 METRICS = ("nominal", "ordinal", "interval")
 """How far apart two values are: equal or not; by ranks; by their difference."""
 
 
-class Agreed(NamedTuple):
+class Agreement(NamedTuple):
     """So many agree of so many, with Wilson's 95 % interval."""
 
     agree: int
@@ -33,9 +33,9 @@ class Agreed(NamedTuple):
     high: float
 
 
-def share(agree: int, of: int) -> Agreed:
+def share(agree: int, of: int) -> Agreement:
     """Return a count of agreements with its rate and interval."""
-    return Agreed(agree, of, agree / of if of else None, *wilson(agree, of))
+    return Agreement(agree, of, agree / of if of else None, *wilson(agree, of))
 
 
 def krippendorff_alpha(
@@ -100,11 +100,11 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     return (agree * count - by_chance) / (count * count - by_chance)
 
 
-def repeat_agreement(verdicts: Mapping[Hashable, Sequence[Hashable]]) -> Agreed:
+def repeat_agreement(verdicts: Mapping[Hashable, Sequence[Hashable]]) -> Agreement:
     """Return how often one judge repeats its verdict, over all pairs of verdicts on one item.
 
     The pairs of one item are not independent of each other, so with more than two verdicts an
     item the interval is too narrow.
     """
-    pairs = [pair for given in verdicts.values() for pair in combinations(given, 2)]
+    pairs = [pair for repeats in verdicts.values() for pair in combinations(repeats, 2)]
     return share(sum(one == other for one, other in pairs), len(pairs))

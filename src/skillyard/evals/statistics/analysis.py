@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.statistics.comparison import HEADLINES, Comparison, compared
+from skillyard.evals.statistics.comparison import HEADLINES, Comparison, comparison_of
 from skillyard.evals.statistics.findings import findings, scores_by_arm
 from skillyard.evals.statistics.intervals import independent, mean_of
 from skillyard.evals.statistics.multiple import benjamini_hochberg
@@ -61,8 +61,12 @@ def analyse_pairs(
     by_skill: dict[str, list[Mapping[str, object]]] = {}
     for case in sorted(cases, key=lambda case: (str(case.get("skill_name")), str(case.get("id")))):
         by_skill.setdefault(str(case.get("skill_name")), []).append(case)
-    skills = _adjusted({name: _group(given, seed, tie_band) for name, given in by_skill.items()})
-    overall = _group([case for given in by_skill.values() for case in given], seed, tie_band)
+    skills = _adjust_all(
+        {name: _group(cases_of_skill, seed, tie_band) for name, cases_of_skill in by_skill.items()}
+    )
+    overall = _group(
+        [case for cases_of_skill in by_skill.values() for case in cases_of_skill], seed, tie_band
+    )
     _adjust([overall.comparisons], list(overall.comparisons))
     summary = {name: _entry(group) for name, group in skills.items()}
     for name, group in skills.items():
@@ -78,13 +82,13 @@ def _group(cases: Sequence[Mapping[str, object]], seed: int, tie_band: float) ->
     for pair in pairs:
         by_name.setdefault(pair.comparison, []).append(pair)
     ordered = sorted(by_name, key=lambda name: _place(name, _COMPARISONS))
-    comparisons = {name: compared(by_name[name], seed) for name in ordered}
+    comparisons = {name: comparison_of(by_name[name], seed) for name in ordered}
     return _Group(cases, pairs, comparisons, _mean_sizes(cases))
 
 
-def _place(name: str, known: Sequence[str]) -> tuple[int, str]:
+def _place(name: str, order: Sequence[str]) -> tuple[int, str]:
     """Return a sort key: known names in their order, then the others by name."""
-    return (known.index(name) if name in known else len(known)), name
+    return (order.index(name) if name in order else len(order)), name
 
 
 def _mean_sizes(cases: Iterable[Mapping[str, object]]) -> dict[str, tuple[float, float]]:
@@ -107,7 +111,7 @@ def _mean(sizes: Sequence[int]) -> float:
     return int(mean) if mean.is_integer() else mean
 
 
-def _adjusted(skills: dict[str, _Group]) -> dict[str, _Group]:
+def _adjust_all(skills: dict[str, _Group]) -> dict[str, _Group]:
     for name in {name for group in skills.values() for name in group.comparisons}:
         _adjust([group.comparisons for group in skills.values()], [name])
     return skills
@@ -115,10 +119,15 @@ def _adjusted(skills: dict[str, _Group]) -> dict[str, _Group]:
 
 def _adjust(groups: Sequence[dict[str, Comparison]], names: Sequence[str]) -> None:
     """Put adjusted p-values in place of the comparisons of these names, one family together."""
-    family = [(found, name) for found in groups for name in names if name in found]
-    ps = benjamini_hochberg([found[name].p for found, name in family])
-    for (found, name), p in zip(family, ps, strict=True):
-        found[name] = replace(found[name], p_adjusted=p)
+    family = [
+        (comparisons_of, name)
+        for comparisons_of in groups
+        for name in names
+        if name in comparisons_of
+    ]
+    ps = benjamini_hochberg([comparisons_of[name].p for comparisons_of, name in family])
+    for (comparisons_of, name), p in zip(family, ps, strict=True):
+        comparisons_of[name] = replace(comparisons_of[name], p_adjusted=p)
 
 
 def _entry(group: _Group) -> dict[str, Any]:
@@ -133,7 +142,9 @@ def _entry(group: _Group) -> dict[str, Any]:
         "skipped": skipped,
         "verdict": verdict(headline, recommended),
         "recommended_level": recommended,
-        "comparisons": {name: found.to_dict() for name, found in group.comparisons.items()},
+        "comparisons": {
+            name: comparison.to_dict() for name, comparison in group.comparisons.items()
+        },
         "conditions": _conditions(group),
     }
 
@@ -166,19 +177,21 @@ def _recommended(group: _Group) -> str | None:
     An arm with too little data is not recommended; None where that holds of every smaller arm.
     """
     against = {
-        found.second: found
-        for found in group.comparisons.values()
-        if found.first in _WHOLE and found.word != TOO_LITTLE
+        comparison.second: comparison
+        for comparison in group.comparisons.values()
+        if comparison.first in _WHOLE and comparison.word != TOO_LITTLE
     }
     if not against:
         return None
     whole = next(iter(against.values())).first
     tokens = _arms(group)
-    fit = [arm for arm, found in against.items() if found.word != BETTER]
-    return min(fit, key=lambda arm: (_known(tokens.get(arm)), _place(arm, _ARMS)), default=whole)
+    fit = [arm for arm, comparison in against.items() if comparison.word != BETTER]
+    return min(
+        fit, key=lambda arm: (_or_infinity(tokens.get(arm)), _place(arm, _ARMS)), default=whole
+    )
 
 
-def _known(tokens: float | None) -> float:
+def _or_infinity(tokens: float | None) -> float:
     return inf if tokens is None else tokens
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from skillyard.evals.statistics.logistic import fitted, unit_weights
+from skillyard.evals.statistics.logistic import fit, unit_weights
 from skillyard.evals.statistics.pairs import TIE, Judgement, Unit
 from skillyard.evals.statistics.scientific import arrays
 
@@ -57,11 +57,11 @@ def bradley_terry(by_unit: Mapping[Unit, Sequence[Judgement]], seed: int) -> Str
     design[:, -1] = 1
     weights = unit_weights(len(units), seed)
     wins, totals = _counts(units, cells)
-    found = fitted(design, weights @ wins, weights @ totals)
-    found[:, :-1] -= found[:, :-1].mean(axis=1, keepdims=True)
-    estimates = [_estimate(found[:, column]) for column in range(len(arms) + 1)]
-    named = dict(zip(arms, estimates[:-1], strict=True))
-    return Strengths(named, estimates[-1], len(units), judgements)
+    estimates_by_row = fit(design, weights @ wins, weights @ totals)
+    estimates_by_row[:, :-1] -= estimates_by_row[:, :-1].mean(axis=1, keepdims=True)
+    estimates = [_estimate(estimates_by_row[:, column]) for column in range(len(arms) + 1)]
+    abilities = dict(zip(arms, estimates[:-1], strict=True))
+    return Strengths(abilities, estimates[-1], len(units), judgements)
 
 
 def _counts(units: Sequence[Sequence[Judgement]], cells: Sequence[tuple[str, str]]) -> Any:

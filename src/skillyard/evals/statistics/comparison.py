@@ -11,7 +11,7 @@ from skillyard.evals.statistics.pairs import TIE, Pair, Unit
 from skillyard.evals.statistics.permutation import sign_flip
 from skillyard.evals.statistics.power import smallest_detectable, word_for
 
-__all__ = ["HEADLINES", "Comparison", "compared"]
+__all__ = ["HEADLINES", "Comparison", "comparison_of"]
 
 HEADLINES = ("full/baseline", "enhanced/baseline")
 """The comparison that a verdict speaks of: the skill as it stands against no skill."""
@@ -88,7 +88,7 @@ class Comparison:
         }
 
 
-def compared(pairs: Sequence[Pair], seed: int) -> Comparison:
+def comparison_of(pairs: Sequence[Pair], seed: int) -> Comparison:
     """Return at least one judged pair of the same two arms as a comparison, its p unadjusted."""
     first, second = pairs[0].first, pairs[0].second
     by_unit: dict[Unit, list[float]] = {}

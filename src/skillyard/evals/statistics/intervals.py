@@ -95,7 +95,7 @@ def mean_interval(
     for a value that is not finite.
     """
     values = independent(values_by_unit)
-    units = sum(bool(given) for given in values_by_unit.values())
+    units = sum(bool(values_of_unit) for values_of_unit in values_by_unit.values())
     n = sum(map(len, values_by_unit.values()))
     mean = mean_of(values) if values else None
     if len(values) < 2:
@@ -163,9 +163,9 @@ def _bca(ordered: Sequence[float], seed: int, deviate: float) -> tuple[float, fl
     mean = mean_of(ordered)
     means = np.sort(values[resampled(count, RESAMPLES, seed)].mean(axis=1))
     near = _SAME * max(abs(ordered[0]), abs(ordered[-1]))
-    left = np.count_nonzero(means < mean - near)
-    equal = np.count_nonzero(means <= mean + near) - left
-    bias = functions.ndtri((left + equal / 2) / RESAMPLES)
+    below = np.count_nonzero(means < mean - near)
+    equal = np.count_nonzero(means <= mean + near) - below
+    bias = functions.ndtri((below + equal / 2) / RESAMPLES)
     apart = (values - mean) / (count - 1)
     skew = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
     shifts = (bias - deviate, bias + deviate)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import comb, fsum
 from typing import NamedTuple
 
-from skillyard.evals.statistics.agreement import Agreed, share
+from skillyard.evals.statistics.agreement import Agreement, share
 from skillyard.evals.statistics.pairs import TIE, Judgement, Pair
 from skillyard.evals.statistics.permutation import smallest_p
 from skillyard.evals.statistics.power import FALSE_ALARMS, TOO_LITTLE
@@ -44,7 +44,7 @@ class OrderEffect(NamedTuple):
     test: str
     p: float | None
     word: str
-    consistent: Agreed
+    consistent: Agreement
     """Pairs judged in both orders whose two verdicts are the same."""
     by_comparison: dict[str, Slots]
 
@@ -112,7 +112,7 @@ def conditional_p(tables: Sequence[Slots]) -> float:
     likely, least = [1.0], 0
     for table in tables:
         lowest, chances = _hypergeometric(table)
-        likely, least = _convolved(likely, chances), least + lowest
+        likely, least = _convolve(likely, chances), least + lowest
     observed = likely[sum(table.wins_in_a for table in tables) - least]
     return min(1.0, fsum(chance for chance in likely if chance <= observed * _EQUAL))
 
@@ -128,7 +128,7 @@ def _hypergeometric(table: Slots) -> tuple[int, list[float]]:
     ]
 
 
-def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
+def _convolve(one: Sequence[float], other: Sequence[float]) -> list[float]:
     total = [0.0] * (len(one) + len(other) - 1)
     for i, first in enumerate(one):
         for j, second in enumerate(other):

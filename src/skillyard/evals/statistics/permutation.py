@@ -65,11 +65,13 @@ def _random_patterns(sizes: Sequence[float], reach: float, seed: int) -> float:
     rng = random.Random(seed)
     width = -(-len(sizes) // 8)
     rows = max(1, _AT_ONCE // (8 * width))
-    as_far = 0
+    extreme = 0
     for start in range(0, FLIPS, rows):
         count = min(rows, FLIPS - start)
-        drawn = np.frombuffer(rng.randbytes(count * width), dtype=np.uint8).reshape(count, width)
-        bits = np.unpackbits(drawn, axis=1)[:, : len(sizes)]
+        random_bytes = np.frombuffer(rng.randbytes(count * width), dtype=np.uint8).reshape(
+            count, width
+        )
+        bits = np.unpackbits(random_bytes, axis=1)[:, : len(sizes)]
         sums = np.einsum("ro,o->r", 2.0 * bits - 1.0, values)
-        as_far += int(np.count_nonzero(np.abs(sums) >= reach))
-    return (as_far + 1) / (FLIPS + 1)
+        extreme += int(np.count_nonzero(np.abs(sums) >= reach))
+    return (extreme + 1) / (FLIPS + 1)

@@ -16,7 +16,7 @@ from skillyard.evals.statistics.scientific import special
 __all__ = [
     "BETTER",
     "FALSE_ALARMS",
-    "LEAST_UNITS",
+    "MIN_UNITS",
     "NO_DIFFERENCE",
     "POWER",
     "TOO_LITTLE",
@@ -34,9 +34,9 @@ POWER = 0.8
 BETTER, WORSE = "better", "worse"
 NO_DIFFERENCE = "no difference shown"
 TOO_LITTLE = "too little data"
-LEAST_UNITS = next(count for count in range(1, 16) if smallest_p(count) <= FALSE_ALARMS)
+MIN_UNITS = next(count for count in range(1, 16) if smallest_p(count) <= FALSE_ALARMS)
 """Below so many units (6) no result whatever reaches the 5 % level."""
-_MOST_UNITS = 10_000_000
+_MAX_UNITS = 10_000_000
 
 
 def power_of(effect: float, spread: float, units: int) -> float:
@@ -85,12 +85,12 @@ def units_needed(effect: float, spread: float) -> int | None:
     """
     if not effect or spread <= 0:
         return None
-    high = LEAST_UNITS
+    high = MIN_UNITS
     while power_of(effect, spread, high) < POWER:
         high *= 2
-        if high > _MOST_UNITS:
+        if high > _MAX_UNITS:
             return None
-    low = max(LEAST_UNITS - 1, high // 2)
+    low = max(MIN_UNITS - 1, high // 2)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if power_of(effect, spread, middle) >= POWER else (middle, high)
@@ -103,7 +103,7 @@ def word_for(mean: float | None, p: float | None, units: int) -> str:
     ``p`` is the one adjusted for the other tests of its family. Below six units nothing can be
     shown, and the word says so whatever the mean.
     """
-    if mean is None or p is None or units < LEAST_UNITS:
+    if mean is None or p is None or units < MIN_UNITS:
         return TOO_LITTLE
     if p > FALSE_ALARMS or not mean:
         return NO_DIFFERENCE

@@ -54,8 +54,8 @@ class Entries:
         self._results = results
         self._warn = warn
         self._guard = threading.Lock()
-        self._told: set[str] = set()
-        self._held: dict[str, threading.Lock] = {}
+        self._reported: set[str] = set()
+        self._locks: dict[str, threading.Lock] = {}
 
     def path(self, kind: str, skill: str, key: str) -> str:
         """Return an entry's path below the results folder, with forward slashes.
@@ -77,13 +77,13 @@ class Entries:
         except OSError as error:
             self.refuse(path, error.strerror or "unreadable")
             return None
-        return self._parsed(path, data)
+        return self._parse(path, data)
 
     def refuse(self, path: str, why: str) -> None:
         """Say, once for each entry, that what is kept there cannot be used."""
         with self._guard:
-            first = path not in self._told
-            self._told.add(path)
+            first = path not in self._reported
+            self._reported.add(path)
         if first:
             self._warn(f"{path}: cannot be used ({why}), so it counts as missing")
 
@@ -95,17 +95,17 @@ class Entries:
             os.makedirs(os.path.dirname(full), exist_ok=True)
             write_whole(full, text.encode("utf-8", "backslashreplace"))
         except OSError as error:
-            raise _unkept(full, error) from None
+            raise _write_error(full, error) from None
 
     @contextmanager
-    def alone(self, path: str) -> Iterator[None]:
+    def lock(self, path: str) -> Iterator[None]:
         """Let nobody else make the same entry meanwhile, in this process or in another.
 
         Whoever waited should read again: the other one has paid for the answer. The lock ends
         with the process that holds it, however it ends.
         """
         with self._guard:
-            lock = self._held.setdefault(path, threading.Lock())
+            lock = self._locks.setdefault(path, threading.Lock())
         with lock, self._between_processes(path):
             yield
 
@@ -119,9 +119,9 @@ class Entries:
             if error.errno in _UNLOCKABLE:
                 # Two runs may both pay for one answer, and both keep a whole entry.
                 return nullcontext()
-            raise _unkept(name, error) from None
+            raise _write_error(name, error) from None
 
-    def _parsed(self, path: str, data: bytes) -> dict[str, Any] | None:
+    def _parse(self, path: str, data: bytes) -> dict[str, Any] | None:
         try:
             if len(data) > ENTRY_BYTES:
                 raise ValueError("it is too large")
@@ -136,7 +136,7 @@ class Entries:
         return entry
 
 
-def _unkept(path: str, error: OSError) -> SkillIoError:
+def _write_error(path: str, error: OSError) -> SkillIoError:
     return SkillIoError(
         f"cannot keep the entry: {error.strerror}",
         path=path,

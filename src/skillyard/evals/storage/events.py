@@ -11,7 +11,7 @@ from typing import Any
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.io.files import append, open_to_append
 
-__all__ = ["EVENTS", "START", "Events", "read_events", "started"]
+__all__ = ["EVENTS", "START", "Events", "read_events", "settings_of_run"]
 
 EVENTS = "events.jsonl"
 START = "start"
@@ -31,9 +31,9 @@ class Events:
         try:
             os.makedirs(results, exist_ok=True)
             self._descriptor = open_to_append(self.path, readable=True)
-            self._end_torn_line()
+            self._end_incomplete_line()
         except OSError as error:
-            raise _refused(self.path, error) from None
+            raise _write_error(self.path, error) from None
 
     def append(self, event: str, *, wait: bool = True, **fields: Any) -> None:
         """Append one event and wait until it, and all before it, is on disk.
@@ -49,13 +49,13 @@ class Events:
                 if wait:
                     os.fsync(self._descriptor)
             except OSError as error:
-                raise _refused(self.path, error) from None
+                raise _write_error(self.path, error) from None
 
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
 
-    def _end_torn_line(self) -> None:
+    def _end_incomplete_line(self) -> None:
         """Begin on a line of our own where a killed run left half of one."""
         size = os.fstat(self._descriptor).st_size
         if not size:
@@ -72,7 +72,7 @@ def read_events(
 
     ``only`` names the one kind of events that is wanted; other lines are not even parsed then.
     """
-    wanted = None if only is None else json.dumps(only).encode()
+    needle = None if only is None else json.dumps(only).encode()
     path = os.path.join(results, EVENTS)
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed below; a missing file is no error
@@ -86,7 +86,7 @@ def read_events(
         number = 0
         while line := file.readline(LINE_BYTES + 1):
             number += 1
-            if not line.strip() or (wanted is not None and wanted not in line):
+            if not line.strip() or (needle is not None and needle not in line):
                 continue
             try:
                 record = json.loads(line)
@@ -99,24 +99,24 @@ def read_events(
                 yield record
 
 
-def started(results: str, run_id: str) -> dict[str, Any]:
+def settings_of_run(results: str, run_id: str) -> dict[str, Any]:
     """Return the settings that a run began with, from its first event.
 
     Raises InvalidInput when the results folder knows no such run, and SkillIoError.
     """
-    known = []
+    run_ids = []
     for record in read_events(results, only=START):
         if not isinstance(record.get("settings"), dict):
             continue
         if record.get("run_id") == run_id:
             settings: dict[str, Any] = record["settings"]
             return settings
-        known.append(str(record.get("run_id")))
-    latest = f"the latest one is {known[-1]}" if known else "there is none"
+        run_ids.append(str(record.get("run_id")))
+    latest = f"the latest one is {run_ids[-1]}" if run_ids else "there is none"
     raise InvalidInput(f"no run {run_id!r} in {os.path.join(results, EVENTS)}; {latest}")
 
 
-def _refused(path: str, error: OSError) -> SkillIoError:
+def _write_error(path: str, error: OSError) -> SkillIoError:
     return SkillIoError(
         f"cannot write the events: {error.strerror}",
         path=path,

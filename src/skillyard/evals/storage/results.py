@@ -51,7 +51,7 @@ def read_results(path: str) -> dict[str, Any]:
     try:
         if len(data) > RESULT_BYTES:
             raise ValueError(f"larger than {RESULT_BYTES:,} bytes")
-        return _checked(json.loads(data))
+        return _check(json.loads(data))
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             f"{path}: not the results of an evaluation ({error}); "
@@ -61,7 +61,7 @@ def read_results(path: str) -> dict[str, Any]:
 
 def results_in(folder: str) -> dict[str, list[str]]:
     """Return the results files of a folder by evaluation type, ordered by name."""
-    found: dict[str, list[str]] = {eval_type: [] for eval_type in EVAL_TYPES}
+    paths: dict[str, list[str]] = {eval_type: [] for eval_type in EVAL_TYPES}
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -71,8 +71,8 @@ def results_in(folder: str) -> dict[str, list[str]]:
     for name in names:
         for eval_type in EVAL_TYPES:
             if name.startswith(f"{eval_type}_") and name.endswith(".json"):
-                found[eval_type].append(os.path.join(folder, name))
-    return found
+                paths[eval_type].append(os.path.join(folder, name))
+    return paths
 
 
 def latest(folder: str, eval_type: str) -> tuple[str, dict[str, Any]] | None:
@@ -112,7 +112,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _checked(value: Any) -> dict[str, Any]:
+def _check(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("it is not a JSON object")
     for part, kind in (("meta", dict), ("summary", dict), ("cases", list), ("artifacts", dict)):
