@@ -1,4 +1,4 @@
-"""Evaluation, beside the chain: it drives the engine, and the engine never imports it."""
+"""Evaluation of skills. It uses the engine; the engine never imports it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``config.yaml`` → :class:`Config`: every default of spec/evals.md 1.4, every error with its line.
+"""Reads ``config.yaml`` into a :class:`Config` (spec/evals.md 1.4); each error has its line.
 
-Keys of providers come from the environment. A file that holds one is refused, and what it holds is
+Keys of providers come from the environment. A file that contains one is refused, and its value is
 never shown.
 """
 
@@ -58,11 +58,11 @@ __all__ = [
 
 
 def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diagnostic, ...]]:
-    """Read a ``config.yaml``; what it does not say has its default.
+    """Read a ``config.yaml``. Missing fields have their defaults.
 
-    Every error is told, with its line (with a credential in the file: that alone); with one there
-    is no config (None). Paths come back below the file's folder. An unknown field is an error that
-    names the nearest known one.
+    All errors are reported with their lines; with an error the config is None. If the file contains
+    a credential, only that is reported. Paths are resolved against the file's folder. An unknown
+    field is an error that names the nearest known one.
     """
     name = os.fspath(path)
     notes = Notes(name)
@@ -125,7 +125,7 @@ def _secrets(node: Located, where: str = "") -> Iterator[tuple[str, int | None]]
 
 
 FieldReader = Callable[[Record, str, Any], Any]
-"""Takes a record, the name of a field and its default; gives its value."""
+"""A reader: takes a record, a field name and the default, and returns the value."""
 
 
 def _text(record: Record, name: str, default: str) -> str:
@@ -153,7 +153,7 @@ def _number(
     above: bool = False,
     absent: bool = False,
 ) -> Any:
-    """Read a number; ``absent`` lets null say that there is no limit."""
+    """Read a number; with ``absent``, null means that there is no limit."""
     if name in record and record.raw(name) is None:
         if absent:
             return None
@@ -172,7 +172,7 @@ _POINTS = partial(_number, low=0, high=4)
 _SECONDS = partial(_number, low=0, high=3_600, above=True)
 _CASES = _count(1, 1_000_000)
 
-# One reader for each field of each section; the defaults stand in the dataclasses alone.
+# One reader for each field of each section; the defaults are those of the dataclasses.
 _SECTIONS: dict[type, dict[str, FieldReader]] = {
     Models: {
         "generation": _text,
@@ -247,7 +247,7 @@ def _config(record: Record) -> Config:
 
 
 def _section(record: Record | None, cls: type) -> Any:
-    """Return the section as its dataclass; the defaults where there is none."""
+    """Return the section as its dataclass, with defaults for missing fields."""
     defaults = cls()
     if record is None:
         return defaults

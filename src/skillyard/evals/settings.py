@@ -1,6 +1,6 @@
-"""Everything that decides what a run does: the configuration with the command line's word on top.
+"""The settings of a run: the configuration with the options of the command line.
 
-The settings of a run are its first event, so that the run can be resumed and replayed as it was.
+They are the first event of a run, so that it can be resumed and replayed with equal settings.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from skillyard.evals.storage.results import EVAL_TYPES
 __all__ = ["INDEXES", "ROUTED", "RunSettings"]
 
 INDEXES = ("group", "library")
-"""What a router of L4 is shown: the skills of the group, or all of them."""
+"""The skills that a router of L4 gets: those of the group, or all."""
 ROUTED = ("activation", "confusion")
 """The layers that ask who is picked; the others compare answers."""
 MODEL = "model"
 """The router that is a model; every other name is a scorer's."""
 MAX_RUNS = 1_000
 _MAX_NUMBER = 1_000_000_000
-"""No cap, limit or floor is larger; what is kept of a run may come from anywhere."""
+"""Maximum of caps, limits and floors, because stored settings are not trusted."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What one run does. Numbers have the ranges of the configuration file."""
+    """The settings of one run. Numbers have the ranges of the configuration file."""
 
     eval_type: str
     provider: str = "anthropic"
     base_url: str | None = None
     host: str = ""
-    """Of the server that is asked, without its port: part of every cache key."""
+    """The host of the server, without its port; part of every cache key."""
     model: str = ""
     judge_model: str = ""
     more_judges: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class RunSettings:
 
     @property
     def judge_models(self) -> tuple[str, ...]:
-        """The judge, and those whose verdicts are compared with it."""
+        """The judge, and the models to which its verdicts are compared."""
         return tuple(dict.fromkeys((self.judge_model, *self.more_judges)))
 
     @classmethod
@@ -168,7 +168,7 @@ class RunSettings:
         return self
 
     def require_models(self) -> None:
-        """Raise InvalidInput when a model has to be asked that nobody named."""
+        """Raise InvalidInput when a model that the run needs is not configured."""
         if not self.asks_models:
             return
         for name, flag, place in (

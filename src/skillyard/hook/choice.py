@@ -118,9 +118,11 @@ def _first_usable(
         close = []
         for other in selection.menu if match in selection.menu else ():
             places = _places(catalog, other.skill, project, roots)
-            named = other is not match and _usable_place(host, places, project, roots, body=False)
-            if named:  # a name is untrusted text too, so it is only shown for a usable skill
-                close.append(named[0].name)
+            usable_other = other is not match and _usable_place(
+                host, places, project, roots, body=False
+            )
+            if usable_other:  # a name is untrusted text too, so it is only shown for a usable skill
+                close.append(usable_other[0].name)
         return SkillOffer(usable[0], match, usable[1], tuple(close)), refused
     return None, refused
 

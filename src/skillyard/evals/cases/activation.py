@@ -1,4 +1,4 @@
-"""Activation cases: which skills a request should activate, if any (``*.jsonl``)."""
+"""Activation cases (``*.jsonl``): requests, each with the skills that it should activate."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _agree(
     acceptable: tuple[str, ...],
     required: tuple[str, ...],
 ) -> None:
-    """Note where the fields of a case say different things."""
+    """Note fields of a case that contradict each other."""
     if active is True and not expected:
         record.wrong(
             "expected_skills",

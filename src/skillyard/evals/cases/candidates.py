@@ -31,7 +31,7 @@ class Candidate:
     skill: str
     test_prompts: tuple[str, ...]
     expected_tier: str | None = None
-    """``small``, ``medium`` or ``large``: what the author takes it for; None: not said."""
+    """``small``, ``medium`` or ``large``: the size that the author expects, or None."""
     siblings: tuple[str, ...] = ()
     """Files beside the skill, as they are named, in their order. Not looked at here."""
     max_sibling_bytes: int = MAX_SIBLING_BYTES
@@ -45,9 +45,9 @@ def read_candidates(
 ) -> Dataset[Candidate]:
     """Read a ``candidates.yaml``: ``candidates: [{skill, test_prompts, …}]``.
 
-    A candidate with any error is left out, and all of its errors are told. A skill may be there
-    once. Paths of siblings are taken as they are: the arms refuse what may not be read
-    (``conditions/siblings.py``).
+    A candidate with an error is left out, and all of its errors are reported. A skill may occur
+    once. Sibling paths are not checked here; ``conditions/siblings.py`` refuses those that may not
+    be read.
     """
     files, unreadable, digest = read_sources(files_of(path, (".yaml", ".yml")))
     diagnostics = list(unreadable)

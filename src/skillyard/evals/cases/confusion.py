@@ -1,7 +1,7 @@
-"""Confusion cases: requests that one skill of a group of similar ones should take.
+"""Confusion cases: requests that one skill of a group of similar skills should take.
 
-Groups live in the data: the members of a group are the skills that its cases expect. A case that
-expects none is a negative: no skill of its group (of any group, where it names none) may be picked.
+The members of a group are the skills that its cases expect. A case that expects no skill is a
+negative: no skill of its group may be picked. A negative without a group counts for all groups.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What reading case files gives: the good cases, everything that is wrong, and a digest."""
+"""The result of reading case files: the valid cases, the diagnostics, and a digest of the files."""
 
 from __future__ import annotations
 
@@ -49,10 +49,12 @@ class SourceFile:
 
 
 def files_of(place: str | os.PathLike[str], endings: Sequence[str]) -> tuple[str, ...]:
-    """Return the files of a folder with one of the endings, sorted; a file stands for itself.
+    """Return the files of a folder with one of the endings, sorted.
 
-    Folders below and names that begin with a dot are left out. An absent folder has no files; an
-    absent file is returned, so that reading it says so.
+    A path of a file returns itself.
+
+    Subfolders and names that begin with a dot are left out. A missing folder has no files. A
+    missing file is returned, so that reading it gives the error.
     """
     path = os.fspath(place)
     if not os.path.isdir(path):
@@ -60,7 +62,7 @@ def files_of(place: str | os.PathLike[str], endings: Sequence[str]) -> tuple[str
     try:
         entries = os.listdir(path)
     except OSError:
-        return (path,)  # reading it says what is wrong
+        return (path,)  # reading it gives the error
     names = sorted(
         name for name in entries if name.endswith(tuple(endings)) and not name.startswith(".")
     )
@@ -74,12 +76,13 @@ def _read_whole(path: str) -> bytes:
 def read_sources(
     paths: Iterable[str], read: Callable[[str], bytes] = _read_whole
 ) -> tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...], str]:
-    """Return the files, what kept one from being read, and their digest.
+    """Return the files, the diagnostics of files that could not be read, and the digest.
 
-    ``read`` gives the bytes of a path, or raises SkillError.
+    ``read`` returns the bytes of a path or raises SkillError.
 
-    The digest is the SHA-256 over the bytes of the files in sorted order of their paths, each with
-    its length before it, so that no two sets of files share one. Where they lie does not matter.
+    The digest is the SHA-256 over the bytes of the files, sorted by path. The length of each file
+    precedes its bytes, so two different sets of files have different digests. The paths are not
+    part of the digest.
     """
     files: list[SourceFile] = []
     diagnostics: list[Diagnostic] = []

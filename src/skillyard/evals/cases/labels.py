@@ -1,4 +1,4 @@
-"""Pairs that a person has judged: one JSON object a line, to hold the judge against."""
+"""Labels: comparisons that a person has judged, one JSON object a line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Label", "read_labels"]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a person says of one case."""
+    """A person's judgement of one case."""
 
     id: str
     """Of the case in the results: ``skill/prompt/run/comparison``."""

@@ -1,8 +1,8 @@
-"""Evaluations that other tools write, read as they are: ``evals/evals.json`` and trigger sets.
+"""Readers of evaluation files of other tools: ``evals/evals.json`` and trigger sets.
 
-``evals.json`` (agentskills.io) holds prompts with what is expected of the answers; a trigger set
-is a list of requests, each with whether it should trigger the skill. Fields that we do not know
-are passed over: those tools keep more in their files than we use.
+``evals.json`` (agentskills.io) holds prompts and the expected properties of the answers. A trigger
+set is a list of requests; each says whether it should trigger the skill. Unknown fields are
+ignored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 FOLDER = "evals"
-"""Where these files lie, below a skill's folder."""
+"""The folder of these files below a skill's folder."""
 CATEGORY = "trigger set"
 
 
@@ -53,14 +53,14 @@ class OpenEval:
     files: tuple[str, ...] = ()
     """Input files, relative to the skill's folder. Not looked at here."""
     assertions: tuple[str, ...] = ()
-    """What must be true of the answer, one statement each (``expectations`` in older files)."""
+    """Statements that must be true of the answer (``expectations`` in older files)."""
     path: str = ""
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SkillEvals:
-    """What skills bring along for their own evaluation."""
+    """The evaluation files that skills contain."""
 
     evals: Dataset[OpenEval]
     triggers: Dataset[ActivationCase]
@@ -145,11 +145,11 @@ def read_skill_evals(catalog: Catalog, skills: Iterable[Skill] | None = None) ->
 def rubrics_of(
     evals: Sequence[OpenEval], catalog: Catalog
 ) -> tuple[tuple[Rubric, ...], tuple[Diagnostic, ...]]:
-    """Return one rubric for each skill of the evals, in their order, and what was left out.
+    """Return one rubric for each skill, in the order of the evals, and the diagnostics.
 
-    Each prompt has criteria of its own: every assertion, and what is expected, with equal weights;
-    the default criteria where the entry says neither. Input files are put behind the prompt as
-    text; an entry whose files cannot be is left out.
+    The criteria of a prompt are its assertions and its expected output, with equal weights. An
+    entry with neither gets the default criteria. Input files are appended to the prompt as text. An
+    entry whose files cannot be read is left out.
     """
     diagnostics: list[Diagnostic] = []
     prompts: dict[str, list[tuple[OpenEval, str]]] = {}
@@ -220,7 +220,7 @@ def _json_files(skill: Skill) -> list[str]:
 
 
 def _items(root: Located) -> tuple[list[Located] | None, str | None]:
-    """Return the list of entries and the field that it stands in (None: it is the text itself)."""
+    """Return the list of entries and its field; the field is None where the file is a list."""
     if isinstance(root.value, list):
         return root.value, None
     below = root.value.get("evals") if isinstance(root.value, dict) else None

@@ -1,4 +1,4 @@
-"""The text of a case file → records: guarded YAML, strict JSON, JSON lines."""
+"""Parsers of case files: guarded YAML, strict JSON and JSON lines."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _BLANKS = " \t\n\r"
 
 
 def yaml_record(text: str, notes: Notes) -> Record | None:
-    """Return the mapping of a YAML file; None (and a note) where there is none that may be read.
+    """Return the mapping of a YAML file, or None and a note.
 
-    Anchors, aliases, tags, merge keys, a key a second time, depth and size are refused as in
+    Anchors, aliases, tags, merge keys, duplicate keys, and too much depth or size are refused as in
     frontmatter (:mod:`skillyard.formats.yaml_guard`).
     """
     try:

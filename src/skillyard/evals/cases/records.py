@@ -1,4 +1,4 @@
-"""One mapping of a case file, read field by field: every complaint with its file and line."""
+"""Typed access to the fields of one mapping of a case file, with a diagnostic for each fault."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Located(NamedTuple):
 
 
 def from_yaml(node: Node, line: int) -> Located:
-    """Return the guarded node as typed values; ``line`` is that of the key it stands under."""
+    """Return the guarded node as located values; ``line`` is the line of its key."""
     if isinstance(node, Scalar):
         return Located(plain_value(node), node.line + 1)
     if isinstance(node, list):
@@ -53,7 +53,7 @@ def from_json(value: Any, line: int | None, depth: int = 0) -> Located:
 
 
 class Notes:
-    """What is wrong with one file, as it is found."""
+    """The diagnostics of one file, in the order in which they are added."""
 
     __slots__ = ("errors", "found", "path")
 
@@ -230,7 +230,7 @@ class Record:
         return value
 
     def records(self, field: str) -> tuple[Record, ...]:
-        """Return a list of mappings as records; entries that are none are noted."""
+        """Return a list of mappings as records. Entries of another type are noted."""
         value = self.raw(field)
         if value is None:
             return ()
@@ -268,7 +268,7 @@ class Record:
         return tuple(self._fields)
 
     def _text(self, field: str, value: Any, line: int | None) -> str | None:
-        """Return a text, trimmed, or None where it is none; what is wrong is noted."""
+        """Return a stripped text, or None. A value of another type is noted."""
         note = self.notes
         if not isinstance(value, str):
             hint = "put it in quotes" if isinstance(value, int | float) else "write some text"

@@ -1,4 +1,4 @@
-"""Rubrics: what a skill is asked for, and what the answers are judged by (``<skill>.yaml``)."""
+"""Rubrics (``<skill>.yaml``): the test prompts of a skill, and the criteria for the answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skillyard.evals.criteria import Criterion
 __all__ = ["Rubric", "read_criteria", "read_prompts", "read_rubrics"]
 
 WEIGHT_SUM_TOLERANCE = 0.01
-"""How far from 1 the weights of a rubric may sum."""
+"""Tolerance for the sum of the weights of a rubric, which should be 1."""
 _ROUNDING = 1e-9  # binary sums of decimal weights
 ADVISED_CRITERIA = (3, 6)
 _FIELDS = ("skill_name", "test_prompts", "criteria")
@@ -46,8 +46,9 @@ class Rubric:
 def read_rubrics(folder: str | os.PathLike[str], catalog: Catalog | None = None) -> Dataset[Rubric]:
     """Read every ``*.yaml`` of a folder (or one file) as a rubric, sorted by file name.
 
-    A rubric with any error is left out, and all of its errors are told. With a catalog, the skill
-    must be in it. Two rubrics for one skill cannot be: the file is named after the skill.
+    A rubric with an error is left out, and all of its errors are reported. With a catalog, the
+    skill must be in it. Each skill has at most one rubric, because the file is named after the
+    skill.
     """
     files, unreadable, digest = read_sources(files_of(folder, (".yaml", ".yml")))
     rubrics: list[Rubric] = []

@@ -1,8 +1,8 @@
-"""``--limit``: a few of the cases, chosen by seed, the same on every machine.
+"""Sampling for ``--limit``: a deterministic subset of the cases.
 
-Instead of a random generator, each case gets the SHA-256 of (seed, layer, its id) and the lowest
-are taken: which cases are chosen depends on neither their order in the files nor the Python that
-runs, and one more case in the data displaces at most one.
+The draw of a case is the SHA-256 of (seed, layer, id), and the cases with the lowest draws are
+taken. So the sample depends neither on the order of the files nor on the version of Python, and a
+new case replaces at most one other.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def sample(
 ) -> tuple[Case, ...]:
     """Return at most ``limit`` of the cases, in their own order; all of them for None.
 
-    ``layer`` is the salt: two layers choose independently. ``key`` gives each case's id. Raises
-    InvalidInput for a limit below 1.
+    ``layer`` is a salt: the samples of two layers are independent. ``key`` returns the id of a
+    case. Raises InvalidInput for a limit below 1.
     """
     _check(limit)
     if limit is None or limit >= len(cases):

@@ -1,8 +1,8 @@
-"""``skillyard eval init``: first evaluation files for one skill, for a person to edit.
+"""``skillyard eval init``: writes first evaluation files for one skill, for a person to edit.
 
-Everything is drawn from the skill's own description, triggers and keywords and from the skills
-that rank nearest to it. That makes valid files, and no good evaluation yet: prompts in the
-skill's own words flatter it. So each proposed text is marked, and the mark says what to do.
+The texts come from the description, triggers and keywords of the skill and of its nearest
+neighbours in the ranking. The files are valid, but the prompts use the words of the skill and
+therefore favour it. So each text is marked, and the mark says what to change.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ __all__ = ["ScaffoldResult", "scaffold"]
 MAX_POSITIVES = 6
 MAX_COMPETITORS = 3
 PROMPTS = 2
-"""Prompts of a rubric and of a candidate: the least that says anything about a skill."""
+"""Number of prompts in a rubric and in a candidate; fewer would say nothing about a skill."""
 MAX_PROMPT_CHARS = 300
 _EDIT = "EDIT"
-"""What every machine-made text is marked with, in a comment."""
+"""The mark of every generated text, in a comment."""
 _NOTHING_FITS = "nothing-fits"
 _FAR = (
     "Thanks, that was all for today",
@@ -57,20 +57,20 @@ cost:
 
 
 class ScaffoldResult(NamedTuple):
-    """What was written, and what was left as it was."""
+    """The files that were written, and the existing files that were not changed."""
 
     written: tuple[str, ...]
     existing: tuple[str, ...]
-    """Files that are there already; each could hold somebody's work."""
+    """Files that existed before. They are not overwritten."""
 
 
 def scaffold(skill: Skill, catalog: Catalog, folder: str | os.PathLike[str]) -> ScaffoldResult:
     """Write a config, a rubric, activation cases and a candidates entry below a folder.
 
-    The layout is that of :class:`~skillyard.evals.config_values.Paths`. Files that exist are never
-    changed, but for ``candidates.yaml``, to which the skill is added at the end when the file
-    reads the same afterwards, one candidate more. A hidden skill gets no activation cases: no
-    router may choose it. Raises InvalidInput for a skill whose name is no file name; OSError.
+    The layout is that of :class:`~skillyard.evals.config_values.Paths`. Existing files are not
+    changed, except ``candidates.yaml``: the skill is appended if the file still parses to the same
+    candidates and the new one. A hidden skill gets no activation cases, because a router may not
+    choose it. Raises InvalidInput for a skill whose name is not a valid file name, and OSError.
     """
     name = _file_name(skill)
     paths = Paths()
@@ -98,9 +98,9 @@ def scaffold(skill: Skill, catalog: Catalog, folder: str | os.PathLike[str]) -> 
 
 
 def _file_name(skill: Skill) -> str:
-    """Return what the skill is called in the files, and they after it: its slug, if that can be.
+    """Return the name for the skill in the files and for the files themselves: its slug if valid.
 
-    Names of Oasis skills have blanks; their slugs do not. Raises InvalidInput.
+    Names of Oasis skills contain blanks; their slugs do not. Raises InvalidInput.
     """
     if name_fault(skill.slug) is None:
         return skill.slug
@@ -116,12 +116,12 @@ def _write(path: str, text: str) -> None:
 
 
 def _quoted(text: str) -> str:
-    """Return the text as JSON writes it, which YAML reads as well; nothing hidden in it."""
+    """Return the text as a JSON string, which is YAML too; hidden characters are visible."""
     return json.dumps(clean_line(text), ensure_ascii=False)
 
 
 def _requests(skill: Skill) -> list[str]:
-    """Return requests in the skill's own words, none of which names it; at least two."""
+    """Return at least two requests in the words of the skill; none contains its name."""
     candidates = list(skill.triggers.phrases)
     candidates += [f"Help me with this: {clause}" for clause in _occasions(skill.description)]
     words = dict.fromkeys([*skill.triggers.keywords, *skill.keywords])
@@ -148,13 +148,13 @@ _WHO = re.compile(
 
 
 def _occasions(description: str) -> list[str]:
-    """Return what a description says after *use when*, one occasion each."""
+    """Return the occasions that a description lists after *use when*."""
     match = _USE.search(description)
     if match is None:
         return []
     parts = re.split(r",\s+or\s+|,\s+|\s+or\s+", match.group(1).strip())
     occasions = [_WHO.sub("", part, count=1) if _WHO.match(part) else part for part in parts]
-    # A part of one or two words only made sense beside its neighbours.
+    # A part of one or two words is no request by itself.
     return [part for part in occasions if len(part.split()) > 2]
 
 
@@ -184,7 +184,7 @@ def _rubric(skill: Skill, requests: Sequence[str]) -> str:
 def _activation(
     skill: Skill, catalog: Catalog, requests: Sequence[str], other_prompts: Collection[str]
 ) -> str:
-    """Return the lines; ``there`` are prompts of other files, which are not written again."""
+    """Return the lines of the activation file without the prompts of other files."""
     name = _file_name(skill)
     own = [text for text in requests if text not in other_prompts]
     lines = [
@@ -226,7 +226,7 @@ def _case(key: str, text: str, expected: str | None, category: str) -> str:
 def _near_misses(
     skill: Skill, catalog: Catalog, used_prompts: Collection[str]
 ) -> list[tuple[str, str]]:
-    """Return (competitor, a request for it): the nearest skills for the skill's own description."""
+    """Return pairs (competitor, request for it) for the skills nearest to the description."""
     near_misses: list[tuple[str, str]] = []
     used = set(used_prompts)
     for match in rank(catalog, skill.description, limit=4 * MAX_COMPETITORS):
@@ -241,7 +241,7 @@ def _near_misses(
 
 
 def _add_candidate(path: str, skill: Skill, requests: Sequence[str]) -> bool:
-    """Write the skill's entry; False where it is there already, or cannot be put at the end."""
+    """Append the candidate; return False if it exists already or cannot be appended."""
     entry = _candidate(skill, requests)
     if not os.path.lexists(path):
         head = (
@@ -262,7 +262,7 @@ def _add_candidate(path: str, skill: Skill, requests: Sequence[str]) -> bool:
 
 
 def _reads_one_more(text: str, before: Sequence[object]) -> bool:
-    """True when a file of this text would hold the candidates that it held, and one more."""
+    """True if a file with this text holds the same candidates and one more."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
@@ -274,7 +274,7 @@ def _reads_one_more(text: str, before: Sequence[object]) -> bool:
 
 
 def _content(case: object) -> tuple[object, ...]:
-    """Return the fields of a candidate but where it stands."""
+    """Return the fields of a candidate without its path and line."""
     slots: Sequence[str] = getattr(type(case), "__slots__", ())
     return tuple(getattr(case, name) for name in slots if name not in ("path", "line"))
 

@@ -1,7 +1,7 @@
-"""Whether a prompt names a skill, and whether a name names a skill.
+"""Checks of skill names: prompts that contain one, and names that are not in the catalog.
 
-A prompt that says the name of the skill under test tells the model without the skill what is
-wanted, and makes the router's work trivial: such a case measures nothing.
+A prompt with the name of the skill under test gives the answer away to the router, and tells the
+model without the skill what to do. Such a case measures nothing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _AFTER = r"(?![^\W_])(?![-_][^\W_])"
 def find_name(prompt: str, name: str) -> str | None:
     """Return the words by which the prompt names the skill, or None.
 
-    Case is ignored, hyphens and underscores are one, and the name must stand by itself: neither
+    Case is ignored, hyphens and underscores are equal, and the name must be a whole word: neither
     ``regex-building-blocks`` nor ``my-regex-building`` names ``regex-building``. A name of several
-    words counts wherever it stands; with blanks between them, or when it is one ordinary word
-    (``pdf``), only where the prompt makes a name of it: ``@pdf``, ``/pdf``, ``[skill:pdf]``,
-    *the pdf skill*, *the skill pdf*.
+    hyphenated words counts anywhere. A name written with blanks, or one ordinary word (``pdf``),
+    counts only in the forms ``@pdf``, ``/pdf``, ``[skill:pdf]``, *the pdf skill* and *the skill
+    pdf*.
     """
     parts = [re.escape(part) for part in re.split(r"[-_\s]+", name.strip()) if part]
     if not parts:
@@ -100,9 +100,9 @@ def known_skill(
 def known_skills(
     catalog: Catalog | None, names: Iterable[str], record: Record, field: str
 ) -> tuple[str, ...]:
-    """Return the names of the skills that the names or ids stand for.
+    """Return the names of the skills that the names or ids refer to.
 
-    What a router could not pick from the catalog is noted, and stays as it is.
+    Names that a router could not pick from the catalog are noted and returned unchanged.
     """
     resolved = []
     for name in names:

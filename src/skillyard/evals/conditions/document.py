@@ -1,8 +1,7 @@
-"""A skill document taken apart for an evaluation: its description and its body, leniently.
+"""Splits a skill document into description and body for an evaluation, without raising.
 
-Evaluations read what a catalog may have refused, so nothing here raises: a document without
-closed frontmatter is all body, and a description that YAML cannot give is recovered from its own
-lines (spec/evals.md §1.6, step 1).
+Evaluations also read documents that a catalog refuses. A document without closed frontmatter is all
+body. A description that is not valid YAML is recovered from its lines (spec/evals.md §1.6, step 1).
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ class Document(NamedTuple):
     """The two parts of a skill document that a model may be given."""
 
     description: str
-    """Stripped; empty where there is none, or where it is no text."""
+    """Stripped; empty if it is missing or not a text."""
     body: str
-    """What follows the frontmatter, with LF line ends and otherwise as written."""
+    """The text after the frontmatter, with LF line ends and otherwise unchanged."""
 
 
 def line_feeds(text: str) -> str:
@@ -74,9 +73,9 @@ def _text(node: Node | None) -> str:
 
 
 def _description_lines(block: str) -> str:
-    """Return the last top-level ``description`` field as it was written, continuation included.
+    """Return the last top-level ``description`` field with its continuation lines, unparsed.
 
-    The last, because that is the one which readers that take a key twice let win.
+    The last one is used because readers that accept duplicate keys use the last.
     """
     lines = block.split("\n")
     starts = [number for number, line in enumerate(lines) if _DESCRIPTION.match(line)]
@@ -90,7 +89,7 @@ def _description_lines(block: str) -> str:
 
 
 def _one_line(own: str) -> str:
-    """Return what stands behind the colon, without a pair of quotes around all of it."""
+    """Return the text after the colon, without enclosing quotes."""
     value = own.partition("\n")[0].partition(":")[2].strip()
     if value in NULLS or value.startswith(_NO_PLAIN_TEXT):
         return ""

@@ -1,4 +1,4 @@
-"""Fenced code, line by line: what opens a block and what closes it (spec/evals.md §1.6, step 2)."""
+"""Recognises the lines that open and close fenced code blocks (spec/evals.md §1.6, step 2)."""
 
 from __future__ import annotations
 

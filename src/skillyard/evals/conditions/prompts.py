@@ -1,7 +1,7 @@
-"""The arms of an evaluation: what each condition puts into a model's system text.
+"""The arms of an evaluation: the system text of each condition.
 
-Every arm has the same role sentence; only the framed block behind it differs, so that a
-difference between two arms is a difference of what was disclosed (spec/evals.md §1.5, §1.7).
+All arms have the same role sentence. They differ only in the framed block after it, so a difference
+between two arms is caused by the disclosed text (spec/evals.md §1.5, §1.7).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DELIMITER_LIKE = re.compile(r"(?<!-)(-{3,}+)[ \t]*+(?:BEGIN|END)", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What one condition gives to the model."""
+    """The system text of one condition, and its size."""
 
     condition: str
     system: str
@@ -70,9 +70,9 @@ class Arms:
 def frame(what: str, text: str) -> str:
     """Return the text between ``--- BEGIN <what> ---`` and ``--- END <what> ---`` lines.
 
-    Where the text holds something like such a line, whatever it names, the hyphens of the frame
-    outnumber those in the text, so that no line of the text is a line of its frame. Against runs
-    longer than 80 hyphens the frame does not grow; it has a length that the text does not use.
+    If the text contains a similar line, the frame uses more hyphens than the text, so no line of
+    the text equals a line of the frame. Against runs longer than 80 hyphens the frame uses a length
+    that does not occur in the text.
     """
     runs = {len(length) for length in _DELIMITER_LIKE.findall(text)}
     count = max((length + 1 for length in runs if length <= _MAX_COUNTED_RUN), default=_HYPHENS)

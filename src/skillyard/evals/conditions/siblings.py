@@ -1,7 +1,7 @@
 """The files beside a SKILL.md that an evaluation adds to it: an explicit list, within a budget.
 
-Names come from a file that people share, so they are no more trusted than the skill: only plain
-files of the skill's own folder, one folder level below it at most, and no links.
+The names come from a shared file and are not trusted. Only regular files of the skill's own folder
+are read, at most one level deep, and no links.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["MAX_SIBLING_BYTES", "Sibling", "Siblings", "read_siblings"]
 MAX_SIBLING_BYTES = 10_000
 """Default limit for the raw bytes of all siblings together (fn-58.6)."""
 STOP_AT_BYTES = 100
-"""With this little left nothing more is read: a scrap of a file tells a model nothing."""
+"""If fewer bytes than this remain, no more files are read."""
 _MAX_PARTS = 2  # a folder and a file: `references/details.md`
 
 
@@ -32,12 +32,12 @@ class Sibling(NamedTuple):
     name: str
     """As listed."""
     text: str
-    """With LF line ends; it ends with a line that says so where it was cut."""
+    """With LF line ends. If it was cut, its last line is a note about that."""
     truncated: bool
 
 
 class Siblings(NamedTuple):
-    """What became of a list of siblings; every distinct name stands in exactly one field."""
+    """The result of reading a list of siblings. Each distinct name is in exactly one field."""
 
     files: tuple[Sibling, ...]
     missing: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""The summary of a skill: its description and its Scope section, found the same way every time.
+"""Extracts the summary of a skill: its description and its Scope section.
 
-The algorithm is that of the size-impact document, with the readings of spec/evals.md §1.6. It is
-linear in the text and raises nothing, whatever the text holds.
+The algorithm is that of the size-impact document, as read in spec/evals.md §1.6. It runs in linear
+time and raises nothing for any text.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from skillyard.evals.conditions.fences import closes_fence, opening_fence
 __all__ = ["Parts", "extract_summary", "parts", "scope_of"]
 
 JOINT = "\n"
-"""What stands between description and scope: one line feed, as the document says."""
+"""The separator of description and scope (size-impact document)."""
 _LEVEL_TWO = re.compile(r" {0,3}##(?:[ \t](.*))?")
 _REFERENCE = re.compile(r"\[skill:[^\]\n]+\]")
 _BLANK_RUN = re.compile(r"\n{3,}")
 
 
 class Parts(NamedTuple):
-    """What a summary is made of; either part may be empty."""
+    """The parts of a summary; either may be empty."""
 
     description: str
     scope: str
@@ -37,7 +37,7 @@ class Parts(NamedTuple):
 
 @check_arguments
 def extract_summary(text: str) -> str | None:
-    """Return the deterministic summary of a SKILL.md text; None when there is nothing to say.
+    """Return the deterministic summary of a SKILL.md text, or None when it would be empty.
 
     It is the frontmatter's ``description``, one line feed, and the first ``## Scope`` section
     without fenced code and without ``[skill:name]`` references. Raises nothing.
@@ -54,8 +54,8 @@ def parts(text: str) -> Parts:
 def scope_of(body: str) -> str:
     """Return the content of the first ``## Scope`` section of a body with LF line ends.
 
-    The section ends before the next level-2 heading; headings inside fenced code are none. Deeper
-    headings belong to it, and so does a level-1 heading.
+    The section ends before the next level-2 heading. Headings inside fenced code are ignored.
+    Headings of other levels belong to the section.
     """
     lines: list[str] = []
     inside = False
@@ -95,7 +95,7 @@ def _level_two_title(line: str) -> str | None:
 
 
 def _without_references(line: str) -> str:
-    # Only what stands before the last bracket can hold a whole reference. Looking no further keeps
+    # Only the text before the last bracket can hold a whole reference. Looking no further keeps
     # the search linear in a line of many openings without an end.
     head, bracket, tail = line.rpartition("]")
     return _REFERENCE.sub("", head + bracket) + tail

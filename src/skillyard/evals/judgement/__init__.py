@@ -1,1 +1,1 @@
-"""Two answers and a rubric → scores, a winner, or the reason why there is none."""
+"""Judges: two answers and a rubric give scores and a winner, or the reason why there is none."""

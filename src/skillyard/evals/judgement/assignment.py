@@ -1,7 +1,7 @@
-"""Which condition a judge sees as A and which as B: drawn from a seed, balanced over runs.
+"""Assigns the two conditions to the slots A and B, from a seed and balanced over the runs.
 
-Judges favour a slot (arXiv 2406.07791), so the slot is drawn and never chosen. One draw records
-such a bias; only judging both orders takes it out of the scores (spec/evals.md §0.3, §1.10).
+Judges favour a slot (arXiv 2406.07791), so the slot is drawn. With one order the bias can be
+measured; only judging both orders removes it from the scores (spec/evals.md §0.3, §1.10).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SEED_DIGITS = 8  # hexadecimal: 32 bits
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Who stands where in one call to a judge."""
+    """The condition in each slot of one call to a judge."""
 
     case_seed: int
     """0..2**32-1: the digest of seed, skill, prompt, conditions and run."""

@@ -1,4 +1,4 @@
-"""One comparison by a judge: asked until a reply is valid whole, or the attempts are spent."""
+"""One comparison by a judge, retried until a reply is valid or the attempts are used up."""
 
 from __future__ import annotations
 
@@ -52,26 +52,27 @@ def invoke_judge(
 ) -> dict[str, Any]:
     """Ask a judge which of two responses to a request is better, by a rubric.
 
-    ``client`` is a ``ChatModel`` or a client of the ``anthropic`` or ``openai`` library. A reply
-    that is refused, cut off or not valid whole is asked for again, more strictly, at most
-    ``max_retries`` times. A server that refuses the reply's schema is asked again without it.
-    Transport errors are not retried here: :class:`skillyard.evals.models.calls.Calls` does that.
+    ``client`` is a ``ChatModel`` or a client of the ``anthropic`` or ``openai`` library. After a
+    reply that is refused, truncated or invalid the request is repeated with a stricter instruction,
+    at most ``max_retries`` times. If a server refuses the reply's schema, the request is repeated
+    without it. Transport errors are not retried here: :class:`skillyard.evals.models.calls.Calls`
+    does that.
 
     Returns, as plain JSON:
 
     - ``parsed``: the valid reply (``criteria`` in the rubric's order, ``overall_winner``) or None;
-    - ``raw_judge_text``: the text of the last reply, also when it could not be used;
+    - ``raw_judge_text``: the text of the last reply, valid or not;
     - ``cost``: US dollars of all attempts by ``price``; 0.0 without one;
-    - ``attempts``: 1 to 1 + max_retries; ``calls``: how many of them were answered;
-    - ``judge_error``: None, or ``kind: why`` of the last failure;
-    - ``failures``: each attempt that failed, with ``attempt``, ``kind``, ``message`` and ``raw``;
-    - ``usage``: ``input_tokens`` and ``output_tokens`` of all attempts, None where nobody counted;
-    - ``stop_reason`` of the last reply (empty without one), ``latency_s`` of all of them;
+    - ``attempts``: 1 to 1 + max_retries; ``calls``: the number of attempts with a reply;
+    - ``judge_error``: None, or ``kind: reason`` of the last failure;
+    - ``failures``: each failed attempt, with ``attempt``, ``kind``, ``message`` and ``raw``;
+    - ``usage``: ``input_tokens`` and ``output_tokens`` of all attempts, None if not reported;
+    - ``stop_reason`` of the last reply (empty without one), ``latency_s`` of all attempts;
     - ``prompt_version``, ``sent`` (parameters of the last call), ``sdk``, and ``fake`` (true when
       a stand-in answered).
 
-    Raises InvalidInput for a rubric or a client that is none and a negative ``max_retries``, and
-    lets through what ends a run: ``RunStopped``, and ModelFailed with ``permanent``.
+    Raises InvalidInput for an invalid rubric or client and for a negative ``max_retries``. Errors
+    that end a run pass through: ``RunStopped``, and ModelFailed with ``permanent``.
     """
     if max_retries < 0:
         raise InvalidInput(f"max_retries must be 0 or more, not {max_retries}")
@@ -106,7 +107,7 @@ def invoke_judge(
 
 @dataclass(slots=True)
 class _Record:
-    """What the attempts of one comparison have brought so far."""
+    """The results of the attempts so far."""
 
     price: Price | None
     attempts: int = 0

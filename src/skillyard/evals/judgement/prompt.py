@@ -1,8 +1,8 @@
-"""What a judge is asked: the rubric, and three texts that are data and nothing else.
+"""The prompt of a judge: the rubric, and three framed texts that are only data.
 
-Responses were written by a model that read a skill, so both may hold anything, also a judge's
-instructions or the end of a frame. The lines around them carry a word that is derived from the
-texts themselves and occurs in none of them (spec/evals.md §1.9).
+A model that has read a skill wrote the responses, so both may contain instructions to the judge or
+text like the end of a frame. The frame lines contain a word that is derived from the texts and
+occurs in none of them (spec/evals.md §1.9).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ above character by character and replace only what stands in angle brackets: eac
 3, 4 or 5 without quotes, each reason by one short sentence, the winner by A, B or tie within its \
 quotes. Add nothing.""",
 )
-"""What is added after one reply that could not be used, and after two or more."""
+"""The addition after one invalid reply, and after two or more."""
 
 _WHY = {
     NO_JSON: "it held no complete JSON object",
@@ -121,7 +121,7 @@ class JudgePrompt:
     schema: dict[str, Any]
     """A JSON schema of the reply, for providers that can hold a model to one."""
     word: str
-    """What the lines around the texts carry; it stands in none of them."""
+    """The word in the frame lines; it occurs in none of the texts."""
 
 
 def judge_prompt(
@@ -133,9 +133,9 @@ def judge_prompt(
 ) -> JudgePrompt:
     """Return the question about two responses to a request, by a rubric.
 
-    ``failures`` holds the kinds of the replies that could not be used so far (``no_json``,
-    ``truncated``, ``refusal`` or a kind of ``BadVerdict``): the more, the stricter the question.
-    The same arguments give the same question. Raises KeyError for an unknown kind.
+    ``failures`` holds the kinds of the invalid replies so far (``no_json``, ``truncated``,
+    ``refusal`` or a kind of ``BadVerdict``). The more there are, the stricter the question. Equal
+    arguments give equal questions. Raises KeyError for an unknown kind.
     """
     texts = [_SURROGATES.sub("\ufffd", text) for text in (user_prompt, response_a, response_b)]
     word = unused_word(texts)
@@ -167,9 +167,9 @@ def _digest(texts: Sequence[str], count: int) -> str:
 
 
 def unused_word(texts: Sequence[str], derive: Callable[[Sequence[str], int], str] = _digest) -> str:
-    """Return a word derived from the texts that none of them holds, in either case.
+    """Return a word derived from the texts that none of them contains, ignoring case.
 
-    ``derive`` gives the n-th candidate, from 0; the first that stands nowhere is taken.
+    ``derive`` returns the n-th candidate, from 0. The first one that does not occur is used.
     """
     lowered = [text.lower() for text in texts]
     count = 0
@@ -203,8 +203,8 @@ def _shape(criteria: Sequence[Criterion]) -> str:
 def reply_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
     """Return the JSON schema of a valid reply, as far as providers check one.
 
-    They take no bounds of numbers and no counts of items, so scores are an enumeration and
-    :func:`skillyard.evals.judgement.verdicts.verdict` still decides.
+    Providers support neither bounds of numbers nor counts of items. So scores are an enumeration,
+    and :func:`skillyard.evals.judgement.verdicts.verdict` checks the reply.
     """
     score = {"type": "integer", "enum": list(range(verdicts.LOWEST, verdicts.HIGHEST + 1))}
     scored = {

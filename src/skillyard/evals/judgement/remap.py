@@ -1,7 +1,7 @@
-"""Scores of slots → scores of conditions, a winner, and what two orders say together.
+"""Maps scores of slots to scores of conditions, finds the winner, and merges two orders.
 
-All arithmetic is on exact fractions: the weights as they were written, the scores as integers. A
-sum of binary fractions makes wins of 26 % of all exact ties (spec/evals.md §0.5).
+The arithmetic uses exact fractions: the weights as written and integer scores. With binary
+fractions, 26 % of all exact ties would become wins (spec/evals.md §0.5).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DECIMALS = 4
 
 @dataclass(frozen=True, slots=True)
 class OneOrder:
-    """What one call to a judge says about two conditions."""
+    """The result of one call to a judge, by condition."""
 
     scores: dict[str, float]
     """By condition, 1..5, rounded to 4 decimals; in the order in which they are compared."""
@@ -38,12 +38,12 @@ class OneOrder:
     judge_winner: str
     """The judge's own word for it."""
     judge_agrees: bool
-    """Whether the two are one."""
+    """True if the two are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What both orders of one comparison say together."""
+    """The merged result of both orders of one comparison."""
 
     scores: dict[str, float]
     """The mean of both orders, rounded to 4 decimals."""
@@ -52,7 +52,7 @@ class Merged:
     """A condition that wins in both orders; ``tie`` otherwise."""
     order_winners: tuple[str, str]
     position_consistent: bool
-    """Whether both orders have one result."""
+    """True if both orders have the same winner."""
     judge_winner: str
     """A condition that the judge names in both orders; ``tie`` otherwise."""
     judge_agrees: bool
@@ -121,8 +121,8 @@ def breakdown(
 ) -> list[dict[str, Any]]:
     """Return, for each criterion, its weight, each condition's mean score and the reasonings.
 
-    ``orders`` holds each verdict with its slots; reasonings stand in the same order and speak of
-    A and B as that call saw them.
+    ``orders`` holds each verdict with its slots. The reasonings are in the same order, and their A
+    and B are the slots of their call.
     """
     return [
         {
@@ -146,16 +146,16 @@ def _means(orders: Sequence[tuple[Verdict, Mapping[str, str]]], place: int) -> d
 
 @check_arguments
 def remap(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a judge's parsed replies say about two conditions, as plain JSON.
+    """Return the result of a judge's parsed replies for two conditions, as plain JSON.
 
     ``case`` holds ``conditions`` (two names), ``criteria`` (mappings with name and weight), and
     either ``assignment`` (slot to condition) with ``judge`` (the parsed reply), or ``orders``: a
-    list of two such pairs with the slots swapped; ``tie_band`` is optional.
+    list of two such pairs with the slots swapped. ``tie_band`` is optional.
 
-    One order gives ``scores``, ``improvement``, ``winner``, ``judge_winner`` and ``judge_agrees``;
-    two give ``order_winners`` and ``position_consistent`` as well. A reply that is not valid whole
-    makes the comparison an error, in either order: ``{"error": kind, "message": why}``. A case
-    that is put wrongly is the error ``bad_case``. Raises nothing for a mapping.
+    One order gives ``scores``, ``improvement``, ``winner``, ``judge_winner`` and ``judge_agrees``.
+    Two orders also give ``order_winners`` and ``position_consistent``. An invalid reply in either
+    order makes the comparison an error: ``{"error": kind, "message": reason}``. An invalid case is
+    the error ``bad_case``. Raises nothing for a mapping.
     """
     try:
         return _remap(case)

@@ -1,7 +1,8 @@
-"""The first JSON object in what a model wrote, or nothing: no ending is ever invented.
+"""Extracts the first JSON object from a model's reply. Truncated objects are not completed.
 
-Models put objects into prose and fences and leave commas before brackets. That much is read past
-(spec/evals.md §1.12). A reply that was cut off stays unread: completing it would make up scores.
+Models put objects into prose and fences, and leave commas before closing brackets. This reader
+accepts that (spec/evals.md §1.12). A truncated reply is rejected, since completing it would invent
+scores.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _OBJECT_START = re.compile(r'\{\s*+"')
 
 @check_arguments
 def extract_json(text: str) -> dict[str, Any] | None:
-    """Return the first JSON object in a reply; None when there is none, or it is cut off.
+    """Return the first JSON object in a reply; None when there is none, or it is truncated.
 
-    Tried in order: the whole text, each fenced block, then every ``{`` from left to right up to
-    its closing brace. Each is read strictly, then without the commas that stand before a closing
-    bracket outside strings. A whole text that is JSON but no object holds no object. Linear in the
-    text; raises nothing.
+    Tried in order: the whole text, each fenced block, then every ``{`` from left to right up to its
+    closing brace. Each candidate is parsed strictly, then without the commas before closing
+    brackets outside strings. If the whole text is JSON but not an object, the result is None.
+    Linear in the text; raises nothing.
     """
     text = text.removeprefix(_BOM)
     whole = _parse(text)
@@ -91,11 +92,11 @@ def _scan(text: str) -> dict[str, Any] | None:
 
 
 class _Braces:
-    """Where the objects of one text end, each position worked out once.
+    """The end positions of the objects of one text, each computed once.
 
-    Reading from a ``{`` starts outside any string, so two readings may disagree about what is
-    inside one. They agree for ever from the first brace that both see outside: its end is known,
-    and no third reading walks there. So a text of nothing but opening braces costs one pass.
+    Scanning from a ``{`` starts outside any string, so two scans may disagree about what is inside
+    a string. They agree from the first brace that both see outside a string. The end of that brace
+    is stored, and no third scan passes it. So a text of only opening braces is scanned once.
     """
 
     def __init__(self, text: str) -> None:

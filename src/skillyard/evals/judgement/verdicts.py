@@ -1,7 +1,7 @@
-"""A judge's reply against the rubric it was asked about: valid whole, or not at all.
+"""Validates a judge's reply against its rubric. An incomplete reply is rejected as a whole.
 
-Half a reply is none: a missing criterion must not count as zero, and a winner that is off the menu
-must not fall to either side (spec/evals.md §1.9; spec/security.md, Judging).
+A missing criterion must not count as zero, and an unknown winner must not count for either side
+(spec/evals.md §1.9; spec/security.md, Judging).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Verdict:
     criteria: tuple[CriterionScores, ...]
     """One for each criterion, in the rubric's order."""
     overall_winner: str
-    """``A``, ``B`` or ``tie``: the judge's own word, whatever the scores say."""
+    """``A``, ``B`` or ``tie``: the winner that the judge states, independent of the scores."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the documented shape of a parsed reply."""
@@ -91,8 +91,8 @@ def read_criteria(
 ) -> tuple[Criterion, ...]:
     """Return criteria given as values or as mappings of a rubric file.
 
-    Raises InvalidInput where there is none, a name is blank or stands twice, or a weight is no
-    finite number above 0.
+    Raises InvalidInput if there are none, a name is blank or duplicate, or a weight is not a finite
+    number above 0.
     """
     rubric = tuple(
         one if isinstance(one, Criterion) else _criterion(one, place)

@@ -1,6 +1,6 @@
 """L3, activation: whether the router picks the right skills, and none where none fits.
 
-Every figure counts a case once: its runs are averaged first (evals.md §1.14 and §1.15).
+The runs of a case are averaged, so each case counts once (evals.md §1.14 and §1.15).
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ def _outcome(case: ActivationCase, routed: Routed) -> dict[str, Any]:
 
 
 def _score(case: ActivationCase, routed: Routed) -> dict[str, Any]:
-    """Return how good one choice is.
+    """Return the measures of one choice.
 
-    Any expected or acceptable skill is a hit (evals.md §1.14); with ``required_skills`` all of
-    those are, and recall is their share. Acceptable skills neither help nor hurt precision, unless
-    nothing else is picked: then they stand for the expected one. Where nothing should be picked, an
+    Any expected or acceptable skill is a hit (evals.md §1.14). With ``required_skills`` all of them
+    are expected, and recall is their share. Acceptable skills do not change precision, unless
+    nothing else is picked: then they count as the expected one. If no skill should be picked, an
     unreadable reply fails.
     """
     picked = list(routed.picked)

@@ -1,4 +1,4 @@
-"""L4, confusion: which skill of a group of similar ones is picked."""
+"""L4, confusion: which skill of a group of similar skills is picked."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _groups(
 def confusion_summary(
     cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
 ) -> dict[str, dict[str, Any]]:
-    """Return the summary by group: accuracy over requests, and who takes whose requests."""
+    """Return the summary by group: accuracy, and the requests that other skills take."""
     all_cases = list(cases)
     summary = {}
     for group in _groups(all_cases, groups):
@@ -152,7 +152,7 @@ def _by_request(cases: Sequence[Mapping[str, Any]]) -> list[float]:
 
 
 def _cross(group: _Group, skill: str) -> float | None:
-    """Return the share of a skill's requests that other skills of the group take."""
+    """Return the share of a skill's requests for which another skill of the group is picked."""
     row = group.row(skill)
     if not row:
         return None
@@ -171,7 +171,7 @@ def _odd_counts(group: _Group) -> dict[str, int]:
 def confusion_artifacts(
     cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Any]:
-    """Return the matrices, what stands out in them, and how the negatives fared.
+    """Return the matrices, the findings and the results of the negatives.
 
     ``matrix[i][j]`` counts the requests for skill ``i`` whose first pick was skill ``j``.
     """

@@ -1,4 +1,4 @@
-"""The cases of a run: read from where they lie, narrowed as was asked, ready to be worked on."""
+"""Loads the cases of a run, and applies its filters and limit."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BadCases(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the cases of one layer lie."""
+    """The paths of the cases of one layer."""
 
     paths: tuple[str, ...]
     """Files or folders."""
@@ -61,7 +61,7 @@ class Pairs:
 
     tested: tuple[TestedSkill, ...]
     units: tuple[PairUnit, ...]
-    """Those of the skills under test, limited where that was asked."""
+    """The units of the skills under test, after ``--limit``."""
     dataset_sha256: str
     skill_sha256s: Mapping[str, str]
     diagnostics: tuple[Diagnostic, ...]

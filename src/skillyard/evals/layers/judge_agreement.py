@@ -1,4 +1,4 @@
-"""How far judges agree with each other, and the judge with people (evals.md §1.15)."""
+"""Agreement of the judges with each other, and of the judge with people (evals.md §1.15)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def agreement_of(
 ) -> dict[str, Any]:
     """Return Krippendorff's alpha over judges, and Cohen's kappa with people's labels.
 
-    ``alpha`` is over the winners of judged pairs, as the ordered values first, tie, second;
-    ``judges`` and ``judged_by_all`` say how many there are. ``kappa`` is over the cases that were
-    labelled and judged (``labelled``). None where nothing can be said. Raises InvalidInput for a
-    label of a winner that its case does not have.
+    ``alpha`` is over the winners of judged pairs, as the ordered values first, tie, second.
+    ``judges`` and ``judged_by_all`` are the counts behind it. ``kappa`` is over the cases with a
+    label and a verdict (``labelled``). Values that are undefined are None. Raises InvalidInput for
+    a label whose winner is not a condition of its case.
     """
     decided = [case for case in cases if case.get("winner") is not None]
     ratings_by_case = [ratings for case in decided if len(ratings := _ratings(case)) > 1]

@@ -1,4 +1,4 @@
-"""One comparison as the results file holds it: made of answers and judgements, without I/O."""
+"""Builds the record of one comparison from answers and judgements, without I/O."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PairUnit:
 
 @dataclass(frozen=True, slots=True)
 class PairRules:
-    """What is the same for every pair of a run."""
+    """The settings that all pairs of a run share."""
 
     model: str
     judge_models: tuple[str, ...]
@@ -100,7 +100,7 @@ def unjudgeable_reason(answers: Mapping[str, Answer], pair: tuple[str, str]) -> 
 
 
 def case_head(unit: PairUnit, pair: tuple[str, str], run: int, rules: PairRules) -> dict[str, Any]:
-    """Return a case of which nothing is known yet; its fields are those of every case."""
+    """Return a case without results. It has the fields of every case."""
     first = orders_of(unit, pair, run, rules)[0]
     comparison = f"{pair[0]}/{pair[1]}"
     return {
@@ -148,10 +148,10 @@ def complete_case(
     answers: Mapping[str, Answer],
     judgements: Judgements,
 ) -> dict[str, Any]:
-    """Return a case once its answers and judgements are there, or what kept them away.
+    """Return a case with its answers and judgements, or with the error that prevents them.
 
-    A pair with a refused, empty or missing answer is an error, one with a truncated answer is
-    skipped; one with a reply that is no verdict, in either order, is an error as a whole.
+    A pair with a refused, empty or missing answer is an error. A pair with a truncated answer is
+    skipped. A pair with an invalid reply in either order is an error.
     """
     case = case_head(unit, pair, run, rules)
     ours = {condition: answers[condition] for condition in pair}
@@ -213,7 +213,7 @@ def _score(
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One judgement, read against the rubric once more: a kept file may say anything."""
+    """One judgement, validated again, because a cached file may have been changed."""
 
     order: Assignment
     judgement: Judgement | None

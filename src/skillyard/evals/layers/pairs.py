@@ -1,4 +1,4 @@
-"""Answers under two conditions, judged against each other: the work of a run of L5 or L6."""
+"""L5 and L6: generates answers under two conditions and has them judged against each other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Pair = tuple[str, str]
 
 @dataclass(slots=True)
 class _UnitState:
-    """What one unit has in one run, as it comes. Each slot is written by one job."""
+    """The results of one unit in one run. Each field is written by one job."""
 
     answers: dict[str, Answer] = field(default_factory=dict)
     judgements: dict[Pair, dict[tuple[str, str], Judgement]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class PairRun:
         return jobs
 
     def cases(self, skipped: str) -> list[dict[str, Any]]:
-        """Return every case; one that was not completed says why: ``skipped``."""
+        """Return every case. Cases that were not completed have the reason in ``skipped``."""
         cases = []
         for (run, place), state in self._states.items():
             unit = self._units[place]
@@ -126,7 +126,7 @@ class PairRun:
 
 
 def request_of(unit: PairUnit, condition: str, rules: PairRules) -> Request:
-    """Return what is asked of the model under one condition."""
+    """Return the request to the model under one condition."""
     return Request(
         model=rules.model,
         system=unit.arms[condition].system,
@@ -137,5 +137,5 @@ def request_of(unit: PairUnit, condition: str, rules: PairRules) -> Request:
 
 
 def folder_of(unit: PairUnit, condition: str) -> str:
-    """Return where an answer is kept: those without a skill are shared by all skills."""
+    """Return the folder of an answer. Answers without a skill are shared by all skills."""
     return SHARED if condition == BASELINE else unit.skill

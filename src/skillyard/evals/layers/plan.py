@@ -1,4 +1,4 @@
-"""What a run would do and cost, found out without asking anybody (evals.md §1.17)."""
+"""The calls and costs of a run, computed without sending a request (evals.md §1.17)."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "plan"]
 
 UNSEEN_TOKENS = 800
-"""Output tokens of a call of whose kind nothing is kept: an assumption, and told as one."""
+"""Assumed output tokens of a call if the cache has no call of its kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What ``--dry-run`` says."""
+    """The output of ``--dry-run``."""
 
     eval_type: str
     cases: int
     generations: dict[str, int]
-    """``planned``, ``kept`` (answered from the cache) and ``to_make``."""
+    """``planned``, ``kept`` (in the cache) and ``to_make``."""
     judgements: dict[str, int]
     cost_low: float | None
     """US dollars, every output as long as the median of those that are kept; None where a price
@@ -51,7 +51,7 @@ class Plan:
     cost_high: float | None
     """US dollars, every output as long as it may be, and no retries."""
     output_assumed: bool
-    """Nothing is kept to take a median of, so 800 tokens were assumed for ``cost_low``."""
+    """True if the cache gave no median, so ``cost_low`` assumes 800 tokens."""
     price_source: str
     price_date: str
     unpriced: tuple[str, ...]
@@ -84,10 +84,10 @@ def plan(
     fresh_judgements: bool = False,
     keep_failures: bool = False,
 ) -> Plan:
-    """Return the plan of a run. ``model`` is only asked what it would send.
+    """Return the plan of a run. ``model`` gives only the parameters that it would send.
 
-    Judgements of answers that do not exist yet are counted as calls to make; where two answers
-    turn out to be the same text, a run makes fewer.
+    Judgements of answers that do not exist yet count as calls. A run makes fewer calls where two
+    answers turn out to be equal.
     """
     survey = _CacheSurvey(model, entries, fresh_generations, fresh_judgements, keep_failures)
     if isinstance(work, Pairs):
@@ -119,17 +119,17 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One call that is still to be made."""
+    """A call that the run has to make."""
 
     kind: str
     request: Request
     unknown: int = 0
-    """How many answers belong into its prompt that do not exist yet."""
+    """Number of answers in its prompt that do not exist yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """One answer that is kept."""
+    """An answer in the cache."""
 
     text: str
     fit: bool
@@ -138,7 +138,7 @@ class _Text:
 
 @dataclass(slots=True)
 class _CacheSurvey:
-    """What is kept, and what is not."""
+    """The entries that are in the cache, and those that are missing."""
 
     model: ChatModel
     entries: Entries
@@ -156,7 +156,7 @@ class _CacheSurvey:
         return {"planned": cached + to_make, "kept": cached, "to_make": to_make}
 
     def generation(self, folder: str, request: Request, run: int) -> _Text | None:
-        """Count an answer, once for all that share it; return it where it is kept."""
+        """Count an answer once for all that share it, and return it if it is in the cache."""
         path = self.entries.path(GENERATIONS, folder, generation_key(self.model, request, run))
         if path not in self.texts_by_path:
             entry = None if self.fresh_generations else self.entries.read(path)
@@ -173,7 +173,7 @@ class _CacheSurvey:
     def judgement(
         self, unit: PairUnit, texts: list[_Text | None], judge_model: str, tokens: int, run: int
     ) -> None:
-        """Count a judgement of two answers; there is none where one of them cannot be judged."""
+        """Count a judgement of two answers, unless one of them cannot be judged."""
         if not all(each is None or each.fit for each in texts):
             return
         cached_texts = [each.text for each in texts if each is not None]

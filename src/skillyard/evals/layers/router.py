@@ -1,4 +1,4 @@
-"""Who picks skills for a request: a model that is shown the index, or one of our own scorers."""
+"""Routers: a model that is given the index, or one of the scorers, picks skills for a request."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _CHOICE_SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """What a router made of one request."""
+    """The choice of a router for one request."""
 
     picked: tuple[str, ...] = ()
     """Names of skills that exist, in the router's order, each once."""
@@ -133,8 +133,8 @@ def routed_skills(catalog: Catalog) -> list[Skill]:
 def index_text(skills: Sequence[Skill]) -> IndexText:
     """Return one line for each skill, ``- name: description``, sorted by name.
 
-    Line breaks become blanks, and a line's description is cut to 120 characters with ``...``.
-    Hidden characters are made visible, so a description cannot forge another line.
+    Line breaks become blanks, and a description is cut to 120 characters with ``...``. Hidden
+    characters are made visible, so a description cannot imitate another line.
     """
     lines = [
         f"- {clean_line(skill.name)}: {_cut(clean_line(skill.description))}"
@@ -207,7 +207,7 @@ class ModelRouter:
             reply = self._session.generate(ROUTING, request, run)
             cost += reply.cost
             paths.append(reply.path)
-            if reply.error:  # nobody knows what it would have said: no failure of the router
+            if reply.error:  # its choice is unknown: not a failure of the router
                 return Routed(
                     fallback=True,
                     unread=True,
@@ -266,7 +266,7 @@ class ScorerRouter:
 
 
 def _names(value: Mapping[str, Any] | None) -> list[str] | None:
-    """Return the names of a reply; None where it is not of the shape that was asked for."""
+    """Return the names in a reply; None where the reply does not have the expected form."""
     names = value.get("skills") if value is not None else None
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
         return None

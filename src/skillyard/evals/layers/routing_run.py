@@ -1,4 +1,4 @@
-"""What L3 and L4 have in common: routing every request in every run, and the fields of a case."""
+"""The common part of L3 and L4: routes every request in every run, and fills the common fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prepared run → its results file: asked, judged, summed up, and written whatever happens."""
+"""Executes a prepared run and writes its results file, also when the run is stopped."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from skillyard.evals.storage.results import SCHEMA, write_results
 __all__ = ["DEGRADED", "EvaluationResult", "Step", "execute", "moment"]
 
 DEGRADED = 0.1
-"""A run with a larger share of errors says little, and says so (evals.md §1.14)."""
+"""A run with a larger share of errors is marked as degraded (evals.md §1.14)."""
 COST_DIGITS = 6
 
 
@@ -48,7 +48,7 @@ def moment() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a run is."""
+    """The progress of a run."""
 
     done: int
     total: int
@@ -61,7 +61,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
-    """What a run came to."""
+    """The result of a run."""
 
     path: str
     """Of the results file."""
@@ -103,11 +103,11 @@ def execute(
     engine_version: str = "",
     labels: Sequence[Label] = (),
 ) -> EvaluationResult:
-    """Run the cases, write ``<type>_<run_id>.json``, and return what is in it.
+    """Run the cases, write ``<type>_<run_id>.json``, and return its content.
 
-    ``session`` is None where no model is asked, ``calls`` where the network is forbidden. A run
-    that is stopped writes what it has, and says why. Raises SkillIoError where nothing can be
-    written, and InvalidInput from a scorer that is not there.
+    ``session`` is None for runs without a model, ``calls`` for runs without network. A stopped run
+    writes its cases so far and the reason. Raises SkillIoError if the file cannot be written, and
+    InvalidInput for a scorer that is not available.
     """
     started = time.monotonic()
     events = Events(results, run_id)
@@ -125,7 +125,7 @@ def execute(
             run = _routing_run(work, settings, routers, progress.case)
         jobs = run.jobs()
         progress.total = len(run.cases(""))
-        # Where nobody is waited for, further threads only take turns at one interpreter.
+        # Without network calls, more threads only share one interpreter.
         stopped = run_jobs(jobs, settings.concurrency if calls is not None else 1, stop)
         cases = run.cases(stopped.reason if stopped is not None else "")
         meta = _meta(settings, work, run_id, started_at, session, calls, stopped)
@@ -155,7 +155,7 @@ def _degraded(cases: Sequence[Mapping[str, Any]]) -> bool:
 
 
 class _ProgressReporter:
-    """Writes each case down as it comes, and says how far the run is."""
+    """Writes an event for each finished case, and reports the progress."""
 
     def __init__(
         self, events: Events, calls: Calls | None, on_step: Callable[[Step], None]
@@ -204,7 +204,7 @@ def _routing_run(
 
 
 def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:
-    """Return what the answers and the judgements of a run cost, in whichever run they were made."""
+    """Return the cost of the answers and of the judgements of a run, including cached ones."""
     folders = {"generation": GENERATIONS, "judging": JUDGEMENTS}
     return {
         name: round(
@@ -311,7 +311,7 @@ def _meta(
 
 
 def _backend(session: Session | None, calls: Calls | None) -> str:
-    """Return who answered: ``none`` (our scorers), ``fake``, ``live``, or ``replay`` (all kept)."""
+    """Return the backend: ``none`` (scorers), ``fake``, ``live``, or ``replay`` (all cached)."""
     if session is None:
         return "none"
     if session.counts.fake:

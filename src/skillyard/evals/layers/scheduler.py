@@ -1,4 +1,4 @@
-"""Jobs that wait for others, on a few threads, begun in the order in which they are listed."""
+"""Runs jobs with dependencies on a few threads, in the order of the list."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ __all__ = ["Job", "run_jobs"]
 
 
 class Job(NamedTuple):
-    """One piece of work. Its place in the list is its rank: of all that may begin, the first does.
+    """One job. Among the jobs that are ready, the first of the list starts first.
 
-    ``after`` holds the places of jobs that must have ended before; they stand before it.
+    ``after`` holds the indices of the jobs that must have ended before. They precede it in the
+    list.
     """
 
     work: Callable[[], None]
@@ -25,10 +26,10 @@ class Job(NamedTuple):
 def run_jobs(jobs: Sequence[Job], concurrency: int, stop: threading.Event) -> RunStopped | None:
     """Run jobs on up to ``concurrency`` threads; return what stopped the run, or None.
 
-    When a job raises RunStopped, or ``stop`` is set, no further job begins and those that run
-    come to their end: their answers are paid for. Any other exception does the same and is raised
-    here. An interrupt of the waiting thread sets ``stop`` and waits as well; a second one is
-    raised. A run all of whose jobs had ended by then was not stopped.
+    When a job raises RunStopped, or ``stop`` is set, no further job starts. Running jobs finish,
+    because their answers are paid for. Any other exception has the same effect and is raised here.
+    An interrupt of the waiting thread sets ``stop`` and waits as well; a second interrupt is
+    raised. If all jobs had ended by then, the run was not stopped.
     """
     queue = _Queue(jobs, stop)
     threads = [

@@ -1,4 +1,4 @@
-"""One run's way to its models: every answer is looked up before it is paid for, and then kept."""
+"""The model calls of one run. Answers are looked up in the cache first, and stored after a call."""
 
 from __future__ import annotations
 
@@ -35,38 +35,38 @@ __all__ = [
 ]
 
 _MAX_COUNT = 1_000_000_000
-"""Larger counts and costs in a kept entry are none: the file may come from anywhere."""
+"""Larger counts and costs of a cached entry are ignored, because the file is not trusted."""
 _SDK_CHARS = 100
 TRUNCATED = "max_tokens"
-"""Why an answer ended that a model had no more tokens for."""
+"""The stop reason of an answer that reached the limit of output tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One generation, made now or kept from before."""
+    """One generation, new or from the cache."""
 
     path: str
-    """Of its entry, below the results folder."""
+    """The path of its entry, below the results folder."""
     text: str = ""
     stop_reason: str = ""
     cost: float = 0.0
-    """US dollars paid in this run; 0 for a kept one."""
+    """US dollars paid in this run; 0 for a cached answer."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     error: str = ""
-    """Why there is no text to use; empty where there is."""
+    """The reason why there is no usable text, or empty."""
     missing: bool = False
-    """The network is forbidden, and no entry is there."""
+    """The entry is not in the cache and the run is offline."""
 
     @property
     def truncated(self) -> bool:
-        """It ends because the model ran out of tokens."""
+        """True if the model reached the limit of output tokens."""
         return self.stop_reason == TRUNCATED
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One judgement of two answers in one order, made now or kept from before."""
+    """One judgement of two answers in one order, new or from the cache."""
 
     path: str
     parsed: Mapping[str, Any] | None = None
@@ -79,31 +79,31 @@ class Judgement:
 
 @dataclass(slots=True)
 class SessionCounts:
-    """What a run took beside calls and money, which the model's own counts tell."""
+    """Counts of a run, besides the calls and costs that the model counts."""
 
     cache_hits: int = 0
     cost_of_cached: float = 0.0
-    """US dollars that the kept answers had cost when they were made."""
+    """US dollars that the cached answers cost when they were generated."""
     costs: dict[str, float] = field(default_factory=dict)
-    """US dollars that each entry cost when it was made, by its path."""
+    """US dollars that each entry cost when it was created, by path."""
     fake: bool = False
-    """A stand-in made at least one of the answers."""
+    """True if a stand-in gave at least one of the answers."""
     live: bool = False
-    """At least one answer was made in this run."""
+    """True if at least one answer was generated in this run."""
     unpriced: bool = False
-    """A model was asked whose price is not known."""
+    """True if a model without a known price was used."""
     missing: list[str] = field(default_factory=list)
     sdks: set[str] = field(default_factory=set)
     judge_versions: set[str] = field(default_factory=set)
 
 
 class Session:
-    """Answers and judgements for one run. Safe for many threads.
+    """Answers and judgements of one run. Safe for many threads.
 
-    ``model`` retries, counts and budgets by itself; ``case`` gives a view of it for the calls of
-    one entry, which share a time limit. ``offline`` never asks it: what is not kept is missing.
-    ``fresh_generations`` and ``fresh_judgements`` ignore what is kept, but what this run has made
-    itself is made once.
+    ``model`` handles retries, counts and budgets. ``case`` returns a view of it for the calls of
+    one entry, which share a time limit. With ``offline`` the model is never called, and entries
+    that are not in the cache are missing. ``fresh_generations`` and ``fresh_judgements`` ignore
+    entries of earlier runs, but not those of this run.
     """
 
     def __init__(
@@ -142,10 +142,10 @@ class Session:
         self._guard = threading.Lock()
 
     def generate(self, folder: str, request: Request, run: int) -> Answer:
-        """Return the answer to a request; ``folder`` is the skill's name, or a shared one.
+        """Return the answer to a request. ``folder`` is the skill's name or a shared folder.
 
-        A refusal, an empty answer and a failed call are answers with ``error``. Raises RunStopped,
-        and SkillIoError when the answer cannot be kept.
+        For a refusal, an empty answer or a failed call the result has an ``error``. Raises
+        RunStopped, and SkillIoError when the answer cannot be stored.
         """
         key = generation_key(self.model, request, run)
         path = self.entries.path(GENERATIONS, folder, key)
@@ -177,7 +177,7 @@ class Session:
         judge_model: str,
         run: int,
     ) -> Judgement:
-        """Return the judgement of two answers: ``slots`` are the texts in slot A and in slot B.
+        """Return the judgement of two answers. ``slots`` are the texts in slot A and slot B.
 
         Raises as :meth:`generate` does.
         """
@@ -222,7 +222,7 @@ class Session:
     def _cached(
         self, path: str, kind: str, fault: Callable[[Mapping[str, Any]], str]
     ) -> dict[str, Any] | None:
-        """Return an entry that may be used, and count it; what cannot be used is said."""
+        """Return a usable cached entry and count it. Unusable entries are reported."""
         with self._guard:
             ours = path in self._written
         if self._fresh[kind] and not ours and not self._offline:
@@ -301,20 +301,20 @@ class Session:
 
 
 def is_failed_judgement(entry: Mapping[str, Any], kind: str) -> bool:
-    """True for a kept judgement that came to no verdict: worth asking again in another run."""
+    """True for a cached judgement without a verdict. Another run may repeat it."""
     has_error = isinstance(entry.get("judge_error"), str)
     return kind == JUDGEMENTS and entry.get("parsed") is None and has_error
 
 
 def generation_fault(entry: Mapping[str, Any]) -> str:
-    """Return why a kept generation cannot be used; empty where it can."""
+    """Return why a cached generation cannot be used; empty where it can."""
     return "" if isinstance(entry.get("text"), str) else "it holds no text"
 
 
 def judgement_fault(criteria: Sequence[Criterion], entry: Mapping[str, Any]) -> str:
-    """Return why a kept judgement by these criteria cannot be used; empty where it can.
+    """Return why a cached judgement by these criteria cannot be used; empty where it can.
 
-    A file may have been changed since the judge's reply was checked, so it is checked again.
+    The file may have been changed since the reply was checked, so it is checked again.
     """
     if is_failed_judgement(entry, JUDGEMENTS):
         return ""
@@ -342,7 +342,7 @@ def _answer(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Answer:
 
 
 def unusable_reason(text: str, stop_reason: str) -> str:
-    """Return why an answer has no text to use; empty where it has."""
+    """Return why an answer has no usable text; empty where it has."""
     if stop_reason == "refusal":
         return "the model refused"
     return "" if text.strip() else "the model gave no text"
@@ -367,7 +367,7 @@ def _usage(reply: Reply) -> dict[str, int | None]:
 
 
 def token_count(value: object) -> int | None:
-    """Return a count of a kept entry; None where there is none, or one that cannot be."""
+    """Return a count of a cached entry; None where it is missing or invalid."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value <= _MAX_COUNT else None

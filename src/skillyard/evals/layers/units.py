@@ -1,4 +1,4 @@
-"""Cases as people wrote them → the prompts and conditions that a run of L5 or L6 goes through."""
+"""Turns cases into the units of L5 and L6: prompts, and the conditions to compare."""
 
 from __future__ import annotations
 
@@ -140,9 +140,9 @@ class Document:
 
 
 def document_of(skill: Skill) -> Document:
-    """Return a skill's document; one that was made in code is written out.
+    """Return the text of a skill's document. A skill that was created in code is rendered.
 
-    Raises SkillIoError and SkillError when the file is not what it was any more.
+    Raises SkillIoError and SkillError when the file has changed or cannot be read.
     """
     if not skill.path:
         fields = {"name": skill.name, "description": skill.description}

@@ -1,4 +1,4 @@
-"""What the two adapters have in common: one call, its reply read without trust, its time."""
+"""The common part of the two adapters: one call, its validated reply, and its latency."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ __all__ = [
 ]
 
 BACKEND_HEADER = "x-skillyard-backend"
-"""A stand-in says ``fake`` in it; no real provider sends it."""
+"""A stand-in sets it to ``fake``; no real provider sends it."""
 _MAX_TOKENS = 1_000_000_000
 """A count above it is nonsense, and would make nonsense of the cost."""
 _WORD = 40
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
-"""What a library raises over a body that is not what it expects."""
+"""Exceptions of the libraries for an unexpected body."""
 
 
 def call_library(
@@ -40,10 +40,10 @@ def call_library(
     provider: str,
     secrets: Iterable[str],
 ) -> Any:
-    """Make one call of a library and return what it gives. Raises ModelFailed.
+    """Make one call of a library and return the result. Raises ModelFailed.
 
-    The library's exception is left behind: it holds the request, with the key, and the server's
-    text as it came.
+    The library's exception is not chained, because it holds the request with the key and the
+    unfiltered text of the server.
     """
     failed: ModelFailed
     try:
@@ -61,10 +61,10 @@ def timed_reply(
     *,
     raw: bool,
 ) -> Reply:
-    """Send, then read the reply; return it with its latency and whether a stand-in made it.
+    """Send, then read the reply; return it with its latency and its ``fake`` flag.
 
-    ``kind`` names the object that must come. ``raw``: what ``send`` gives is a library's response
-    with headers, not yet parsed. Raises ModelFailed.
+    ``kind`` names the expected object. ``raw``: ``send`` returns the library's response with
+    headers, not yet parsed. Raises ModelFailed.
     """
     started = time.monotonic()
     response = send()
@@ -93,24 +93,24 @@ def attribute(value: Any, name: str) -> Any:
 
 
 def count(value: object) -> int | None:
-    """Return a count of tokens; None for anything that is none."""
+    """Return a count of tokens; None for an invalid value."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value <= _MAX_TOKENS else None
 
 
 def stop_word(value: object) -> str:
-    """Return a provider's word for why it stopped, made safe; ``unknown`` where it says none."""
+    """Return a provider's stop reason, cleaned; ``unknown`` if there is none."""
     if not isinstance(value, str):
         return "unknown"
     return shorten(clean_line(value), _WORD) or "unknown"
 
 
 def joined_text(parts: object) -> str:
-    """Return the text of a list of blocks: those of type ``text``, in order, joined.
+    """Return the joined text of the blocks of type ``text``, in order.
 
-    Blocks of other types (thinking, tool use) are passed over. Raises TypeError where it is no
-    list, or a text block holds no text.
+    Blocks of other types (thinking, tool use) are ignored. Raises TypeError if the value is not a
+    list or a text block holds no text.
     """
     if not isinstance(parts, list | tuple):
         raise TypeError("no list of blocks")
@@ -134,6 +134,6 @@ def host_of(base_url: object) -> str:
 
 
 def key_of(client: Any, *names: str) -> tuple[str, ...]:
-    """Return the secrets that a client holds under those names."""
+    """Return the secrets in the given attributes of a client."""
     secrets = (getattr(client, name, None) for name in names)
     return tuple(secret for secret in secrets if isinstance(secret, str) and secret)

@@ -55,7 +55,7 @@ def open_anthropic(
 ) -> AnthropicModel:
     """Return Claude's models at a base URL.
 
-    Raises ModelFailed (``missing_library``), and InvalidInput for ``profiles`` that are none.
+    Raises ModelFailed (``missing_library``), and InvalidInput for invalid ``profiles``.
     """
     client = _library().Anthropic(
         api_key=key, base_url=base_url, max_retries=0, http_client=bounded_client()

@@ -1,7 +1,7 @@
-"""Asking a model within limits: attempts, waiting, money, and an end when every call fails alike.
+"""Model calls within limits: attempts, delays, budget, and a stop when all calls fail alike.
 
-The libraries' own retries are off, so attempts are counted here, in one place. What is retried and
-what is not stands in evals.md §1.17.
+The retries of the libraries are disabled, so attempts are counted only here. Which failures are
+retried is in evals.md §1.17.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _SHORTEST_S = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often, and after which time, a request is sent again.
+    """How often, and after which delay, a request is repeated.
 
-    The n-th wait is ``base_s * 2**n`` seconds, n from 0, and up to ``jitter`` of it more. What a
-    server asks for with ``retry-after`` takes its place, and gets up to ``jitter`` seconds more, so
-    that many that wait do not come back together. The part between 0 and ``jitter`` follows from
-    ``seed``, the request and n. A wait above ``longest_s`` is not begun: the call has failed.
+    The n-th delay is ``base_s * 2**n`` seconds, n from 0, plus at most ``jitter`` times that. A
+    server's ``retry-after`` replaces it, plus at most ``jitter`` seconds, so that waiting calls do
+    not return together. The random part follows from ``seed``, the request and n. A delay above
+    ``longest_s`` is not started; the call has then failed.
     """
 
     max_retries: int = 3
@@ -67,7 +67,7 @@ class CallEvent:
     ``stopped`` (the run)."""
     model: str
     case: str = ""
-    """What the caller named the case."""
+    """The caller's name for the case."""
     attempt: int = 0
     """From 1; 0 for ``stopped`` before anything was sent."""
     kind: str = ""
@@ -83,7 +83,7 @@ class CallEvent:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was asked and answered so far."""
+    """Counts of the calls so far."""
 
     calls: int = 0
     """Requests of callers, each over all of its attempts."""
@@ -92,11 +92,11 @@ class Counts:
     attempts: int = 0
     """Requests sent."""
     cost: float = 0.0
-    """US dollars settled. Attempts whose cost nobody tells count with their worst case."""
+    """US dollars settled. Attempts with unknown cost count with their worst case."""
     input_tokens: int = 0
     output_tokens: int = 0
     fake: bool = False
-    """A stand-in answered at least once."""
+    """True if a stand-in answered at least once."""
 
 
 class Calls:
@@ -121,11 +121,11 @@ class Calls:
         wait: Callable[[float], bool] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``prices`` gives a model's price; by default, the bundled table for the provider.
+        """``prices`` returns a model's price; by default, that of the bundled table.
 
-        ``limit_s`` bounds a call over all of its attempts and waits, in seconds of ``clock``; it
-        begins when the first attempt is sent. ``consecutive`` failures alike stop the run (None:
-        never). ``wait`` sleeps and returns True when ``stop`` was set meanwhile; by default it is
+        ``limit_s`` limits a call over all of its attempts and delays, in seconds of ``clock``, from
+        the start of the first attempt. ``consecutive`` equal failures stop the run (None: never).
+        ``wait`` sleeps and returns True when ``stop`` was set meanwhile; the default is
         ``stop.wait``.
         """
         self._model = model
@@ -157,13 +157,13 @@ class Calls:
 
     @property
     def stopped(self) -> RunStopped | None:
-        """What stopped the run; None while it may go on."""
+        """What stopped the run, or None."""
         with self._guard:
             return self._stopped
 
     @property
     def counts(self) -> Counts:
-        """What was asked and answered so far."""
+        """Counts of the calls so far."""
         with self._guard:
             return replace(self._counts, cost=self._ledger.spent)
 
@@ -172,11 +172,11 @@ class Calls:
         return self._model.sent(request)
 
     def count_tokens(self, request: Request) -> int | None:
-        """Return the provider's count: free of charge, and asked once."""
+        """Return the provider's count, which is free of charge. It is not retried."""
         return self._model.count_tokens(request)
 
     def complete(self, request: Request, timeout_s: float) -> Reply:
-        """Ask until there is a reply; ``timeout_s`` bounds one attempt. The class tells errors."""
+        """Repeat the request until there is a reply. ``timeout_s`` limits one attempt."""
         return self._complete(request, timeout_s, _Deadline("", self._limit_s, self._clock))
 
     def case(self, name: str = "", limit_s: float | None = None) -> ChatModel:

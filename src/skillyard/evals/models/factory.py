@@ -1,4 +1,4 @@
-"""A provider's name and the environment → its models; a client that exists already → the same."""
+"""Creates a model from a provider's name and the environment, or from an existing client."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def open_model(
 ) -> AnthropicModel | OpenAIModel:
     """Return a provider's models: ``anthropic``, or ``openai`` for every server of that protocol.
 
-    The key is read from ``ANTHROPIC_API_KEY`` or ``OPENAI_API_KEY`` and nowhere else. The address
-    is ``base_url``, else ``ANTHROPIC_BASE_URL`` or ``OPENAI_BASE_URL``, else the provider's own.
-    ``profiles`` say which parameters a model takes, by the beginning of its id, where the table is
-    wrong. Asks nobody; ``close`` ends the connections.
+    The key is read only from ``ANTHROPIC_API_KEY`` or ``OPENAI_API_KEY``. The address is
+    ``base_url``, else ``ANTHROPIC_BASE_URL`` or ``OPENAI_BASE_URL``, else the provider's own.
+    ``profiles`` override the table of parameters by the beginning of a model's id. No request is
+    sent; ``close`` ends the connections.
 
-    Raises InvalidInput for an unknown provider, an address that is none and profiles that are
-    none, ModelFailed (``missing_key``, ``missing_library``) where that is what is missing.
+    Raises InvalidInput for an unknown provider, an invalid address and invalid profiles, and
+    ModelFailed (``missing_key``, ``missing_library``).
     """
     if provider not in PROVIDERS:
         raise InvalidInput(f"no provider {provider!r}; known: {', '.join(PROVIDERS)}")
@@ -80,7 +80,7 @@ def as_model(client: object) -> ChatModel:
 
 
 def _check_address(address: str, source: str) -> None:
-    """Raise InvalidInput for a base URL that is none; it is not repeated, for it may hold a key."""
+    """Raise InvalidInput for an invalid base URL. The message omits it, for it may hold a key."""
     try:
         parts = urlsplit(address)
         good = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -96,7 +96,7 @@ def _check_address(address: str, source: str) -> None:
 
 
 def _key(provider: str, environment: Mapping[str, str]) -> str:
-    """Return the key. Raises ModelFailed where there is none, or what there is can be none."""
+    """Return the key. Raises ModelFailed where it is missing or invalid."""
     name = _KEYS[provider]
     key = environment.get(name, "").strip()
     if not key:

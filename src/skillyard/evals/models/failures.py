@@ -1,4 +1,4 @@
-"""What a library raises or a server says → ModelFailed: kinds, permanence, waiting, safe texts."""
+"""Converts errors of libraries and servers to ModelFailed, with safe texts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ NO_MONEY = frozenset(
         "billing_not_active",
     ]
 )
-"""Words of a server for: no more requests until somebody pays."""
+"""Error codes for an account without money."""
 _NO_CREDIT = "credit balance is too low"
-"""Anthropic says so with status 400 and no code of its own."""
+"""Anthropic reports this with status 400 and without a code."""
 _ON_HOLD = "organization_on_hold"
 
 _KINDS = {
@@ -126,7 +126,7 @@ def _status_failure(error: Any, provider: str, secrets: Iterable[str]) -> ModelF
 
 
 def _error_fields(body: object) -> tuple[set[str], str]:
-    """Return the words (types and codes) and the message of an error's body.
+    """Return the error types and codes, and the message, of an error body.
 
     OpenAI's library gives the inner object, Anthropic's the outer one.
     """
@@ -145,10 +145,10 @@ def _error_fields(body: object) -> tuple[set[str], str]:
 def bad_reply(
     provider: str, what: str, status: int | None = None, *, charged: bool = False
 ) -> ModelFailed:
-    """Return the failure of an answer that is not what the protocol says.
+    """Return the failure of a reply that does not follow the protocol.
 
-    It is not asked for again: a page in place of JSON comes from a wrong address, and a reply that
-    the library cannot read has been paid for once already (``charged``).
+    It is not retried: a page in place of JSON comes from a wrong address, and a reply that the
+    library cannot read has been paid for (``charged``).
     """
     return ModelFailed("bad_reply", f"{provider}: {what}", status=status, charged=charged)
 
@@ -173,10 +173,10 @@ def _safe(text: str, secrets: Iterable[str]) -> str:
 
 
 def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that a server asks to wait, 0 to a day; None where it says nothing good.
+    """Return the seconds that a server asks to wait, from 0 to a day; None without a valid value.
 
-    ``retry-after-ms`` goes before ``retry-after``, which is seconds or a date (RFC 9110 §10.2.3);
-    ``now`` is the Unix time that a date is compared with.
+    ``retry-after-ms`` has precedence over ``retry-after``, which is seconds or a date (RFC 9110
+    §10.2.3). ``now`` is the Unix time for the date.
     """
     seconds = _number(headers.get("retry-after-ms", ""))
     if seconds is not None:

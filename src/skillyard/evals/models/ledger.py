@@ -1,8 +1,7 @@
-"""What a run may spend: every call reserves its worst case before it is sent.
+"""The budget of a run. Each call reserves its worst case before it is sent.
 
-So the cap holds whatever the calls in flight will cost: spent + reserved never passes it, as long
-as no call costs more than its worst case. Sums are kept in whole billionths of a dollar, rounded
-up, so that rounding cannot pass the cap either.
+Settled plus reserved cost never exceeds the cap, as long as no call costs more than its worst case.
+Sums are whole billionths of a dollar, rounded up, so rounding cannot exceed the cap either.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ class Ledger:
 
 
 class Reservation:
-    """What one call may cost, set aside until it is settled."""
+    """The reserved cost of one call, until it is settled."""
 
     def __init__(self, ledger: Ledger, amount: int) -> None:
         self._ledger = ledger
@@ -134,7 +133,7 @@ def require_prices(
 ) -> None:
     """Raise InvalidInput when a cap in dollars cannot be kept, before anything is sent.
 
-    ``prices`` holds every model that the run asks. A cap on calls stands in for an unknown price.
+    ``prices`` holds every model of the run. A cap on calls replaces an unknown price.
     """
     unknown = [model for model, price in prices.items() if price is None]
     if max_cost is None or max_calls is not None or not unknown:

@@ -1,6 +1,6 @@
-"""OpenAI's models, and every server that speaks its protocol, through OpenAI's library, version 3.
+"""OpenAI's models, and servers with the same protocol, through OpenAI's library, version 3.
 
-The protocol is Chat Completions: it is the one that servers of one's own speak.
+The protocol is Chat Completions, which self-hosted servers support.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def _library() -> ModuleType:
 def open_openai(
     key: str, base_url: str = OPENAI_URL, profiles: Mapping[str, Mapping[str, Any]] | None = None
 ) -> OpenAIModel:
-    """Return the models at a base URL, which ends with ``/v1`` at most servers.
+    """Return the models at a base URL, which ends with ``/v1`` for most servers.
 
-    Raises ModelFailed (``missing_library``), and InvalidInput for ``profiles`` that are none.
+    Raises ModelFailed (``missing_library``), and InvalidInput for invalid ``profiles``.
     """
     client = _library().OpenAI(
         api_key=key, base_url=base_url, max_retries=0, http_client=bounded_client()

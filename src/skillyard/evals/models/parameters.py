@@ -1,6 +1,6 @@
-"""A provider's models without the provider: which parameters a request would be sent with.
+"""The request parameters of a provider's models, without a connection.
 
-Dry runs and replays need nothing else, so they need no library, no key and no network.
+Dry runs and replays use only these, so they need no library, no key and no network.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 ADDRESSES = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 """The providers' own."""
 VARIABLES = {"anthropic": "ANTHROPIC_BASE_URL", "openai": "OPENAI_BASE_URL"}
-"""What names another address in the environment."""
+"""The environment variable for another address."""
 ANTHROPIC_VERSION = "2026-10-21"
 """The ``anthropic-version`` that version 2 of the library sends."""
 SCHEMA_NAME = "reply"
@@ -37,14 +37,14 @@ SCHEMA_NAME = "reply"
 def address_of(
     provider: str, base_url: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> str:
-    """Return the base URL that is asked: the one given, else the environment's, else the usual."""
+    """Return the base URL: the one given, else the environment's, else the provider's."""
     if provider not in ADDRESSES:
         raise InvalidInput(f"no provider {provider!r}; known: {', '.join(sorted(ADDRESSES))}")
     return base_url or environment.get(VARIABLES[provider], "").strip() or ADDRESSES[provider]
 
 
 def anthropic_parameters(profile: Profile, request: Request) -> dict[str, object]:
-    """Return what stands in the body of a Messages request beside model and texts."""
+    """Return the parameters of a Messages request besides model and texts."""
     parameters: dict[str, object] = {"max_tokens": request.max_tokens}
     if request.temperature is not None and profile.temperature:
         parameters["temperature"] = request.temperature
@@ -56,7 +56,7 @@ def anthropic_parameters(profile: Profile, request: Request) -> dict[str, object
 
 
 def openai_parameters(profile: Profile, request: Request) -> dict[str, object]:
-    """Return what stands in the body of a Chat Completions request beside model and texts."""
+    """Return the parameters of a Chat Completions request besides model and texts."""
     parameters: dict[str, object] = {profile.max_tokens_field: request.max_tokens}
     if request.temperature is not None and profile.temperature:
         parameters["temperature"] = request.temperature

@@ -1,7 +1,7 @@
-"""What models cost: the price table that genai-prices carries, read offline and never updated.
+"""Prices of models from the table in genai-prices, read offline and never updated.
 
-A price is US dollars per million tokens. Where a model costs more for long inputs, all tokens of a
-call cost the higher rate once its input is over the threshold.
+A price is US dollars per million tokens. If a model costs more for long inputs, the higher rate
+applies to all tokens of a call whose input is over the threshold.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class LongInput:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs, in US dollars per million tokens."""
+    """The price of a model, in US dollars per million tokens."""
 
     input_per_million: float
     output_per_million: float
     source: str = ""
-    """Where the figures stand: ``genai-prices 0.2.3 (bundled)``."""
+    """The source of the price: ``genai-prices 0.2.3 (bundled)``."""
     date: str = ""
     """The day whose prices these are, ISO 8601: some change on a date that is known beforehand."""
     long: tuple[LongInput, ...] = ()
@@ -72,11 +72,11 @@ PriceOf = Callable[[str], Price | None]
 
 
 def price(provider: str, model: str, on: date | None = None) -> Price | None:
-    """Return what a model costs on a day (today in UTC, by default), or None when nobody knows.
+    """Return the price of a model on a day (default: today in UTC), or None when it is unknown.
 
-    ``provider`` is ``anthropic`` or ``openai``. A server of one's own that speaks a provider's
-    protocol may carry a model of a known name: the price is then the provider's. Raises ModelFailed
-    (``missing_library``) without genai-prices.
+    ``provider`` is ``anthropic`` or ``openai``. A self-hosted server may use the name of a known
+    model; the price is then the provider's. Raises ModelFailed (``missing_library``) without
+    genai-prices.
     """
     day = on or datetime.now(UTC).date()
     return _price(provider, model, day)

@@ -1,7 +1,7 @@
-"""Which parameters a model takes: a table by provider, API version and the beginning of its id.
+"""The parameters that models accept, by provider, API version and beginning of the model's id.
 
-A parameter that a model refuses costs a 400 for every call, so what is not known to be taken is
-not sent. The longest beginning that fits decides; a user's own table goes before this one.
+A parameter that a model refuses fails each call with status 400, so only accepted ones are sent.
+The longest matching beginning decides. The user's table has precedence over this one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_TOKENS_FIELDS = ("max_tokens", "max_completion_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What may be sent to a model beside its texts."""
+    """The parameters that a model accepts besides its texts."""
 
     temperature: bool = True
     """``temperature``; False where any value is refused."""
@@ -28,9 +28,9 @@ class Profile:
     structured: bool = True
     """A JSON schema for the reply."""
     max_tokens_field: str = "max_tokens"
-    """The name under which the model takes its limit of output tokens."""
+    """The name of the parameter that limits the output tokens."""
     source: str = ""
-    """Where this stands."""
+    """The source of this row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,10 @@ def profile_of(
     api_version: str = "",
     own: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Profile:
-    """Return what a model takes. ``own`` holds a user's fields by the beginning of a model's id.
+    """Return the profile of a model. ``own`` holds the user's fields by the beginning of an id.
 
-    Of rows that fit, the longest beginning decides, then the one that names the API version. A
-    field of ``own`` replaces the table's; the others stay. Raises InvalidInput as
+    Of the matching rows the one with the longest beginning decides, then the one that names the API
+    version. A field of ``own`` replaces that of the table. Raises InvalidInput as
     :func:`check_profiles` does.
     """
     check_profiles(own or {})

@@ -1,4 +1,4 @@
-"""Why a run ends before its work is done, and how it is noticed that every call fails alike."""
+"""The reasons that end a run early, and the detection of repeated equal failures."""
 
 from __future__ import annotations
 

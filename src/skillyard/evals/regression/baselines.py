@@ -1,4 +1,4 @@
-"""Baselines: the summaries of whole runs, kept to compare later runs with."""
+"""Baselines: stored summaries of whole runs, to which later runs are compared."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _META = (
 
 
 def save_baseline(results: str, baselines: str, eval_type: str | None = None) -> tuple[str, ...]:
-    """Keep the summaries of the latest results as baselines, and return the files written.
+    """Store the summaries of the latest results as baselines, and return the files written.
 
-    Raises InvalidInput for results that cannot be one (aborted, limited, filtered, or made by a
-    stand-in), when there are none, and SkillIoError.
+    Raises InvalidInput when there are no results or they cannot be a baseline (aborted, limited,
+    filtered, or from a stand-in), and SkillIoError.
     """
     paths = []
     for each in EVAL_TYPES if eval_type is None else (eval_type,):
@@ -100,7 +100,7 @@ def read_baseline(path: str) -> dict[str, Any]:
 
 
 def reason_not_whole(meta: Mapping[str, Any]) -> str:
-    """Return why results cannot stand for a whole run; empty where they can."""
+    """Return why results do not represent a whole run; empty where they do."""
     if meta.get("aborted"):
         return f"the run was stopped ({meta.get('stop_reason') or 'before its end'})"
     if meta.get("limit") is not None:

@@ -1,7 +1,6 @@
-"""The rules of each layer: from which difference on a change is a regression (evals.md §1.16).
+"""The rules of each layer: the size of a difference that is a regression (evals.md §1.16).
 
-Beside each threshold stands the interval of the difference, so that a reader sees whether chance
-alone could have made it.
+Each change also has the interval of the difference, so that a reader sees whether it may be chance.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ __all__ = [
 _EXACT = 9
 """Decimals to which a change is compared with its threshold."""
 _MAX_FIGURE = 1_000_000_000
-"""Larger figures and counts in a summary are none: the file may come from anywhere."""
+"""Larger figures and counts in a summary are ignored, because the file is not trusted."""
 
 REGRESSION, IMPROVEMENT, UNCHANGED = "regression", "improvement", "unchanged"
 NEW, REMOVED, NOT_COMPARED = "new", "gone", "not compared"
@@ -169,8 +168,8 @@ def _mean_change(
     if few is not None or first is None or second is None:
         return few or Change(eval_type, entity, measure, NOT_COMPARED)
     spreads = _figure(before, "stddev") or 0.0, _figure(after, "stddev") or 0.0
-    value_found = mean_difference((first, spreads[0], counts[0]), (second, spreads[1], counts[1]))
-    return _change_of(eval_type, entity, measure, first, second, value_found, threshold, -1)
+    difference = mean_difference((first, spreads[0], counts[0]), (second, spreads[1], counts[1]))
+    return _change_of(eval_type, entity, measure, first, second, difference, threshold, -1)
 
 
 def _rate_change(
@@ -186,7 +185,7 @@ def _rate_change(
 ) -> Change:
     """Compare two rates; ``sign`` is +1 where a rise is bad, -1 where a drop is.
 
-    ``cases`` are the counts that have to reach ``least``, where they are not those of the rates.
+    ``cases`` are the counts that have to reach ``least``, if they differ from those of the rates.
     """
     counts = before[1], after[1]
     few = _too_few(eval_type, entity, measure, before[0], after[0], cases or counts, least)
@@ -196,8 +195,8 @@ def _rate_change(
         return Change(
             eval_type, entity, measure, NOT_COMPARED, before[0], after[0], note="this is no share"
         )
-    value_found = rate_difference((before[0], counts[0]), (after[0], counts[1]))
-    return _change_of(eval_type, entity, measure, before[0], after[0], value_found, threshold, sign)
+    difference = rate_difference((before[0], counts[0]), (after[0], counts[1]))
+    return _change_of(eval_type, entity, measure, before[0], after[0], difference, threshold, sign)
 
 
 def _too_few(
@@ -221,17 +220,17 @@ def _change_of(
     measure: str,
     before: float,
     after: float,
-    value_found: Difference,
+    difference: Difference,
     threshold: float,
     sign: int,
 ) -> Change:
     # Figures such as 0.3 - 0.2 or 3 * 0.7 miss their decimal by a hair: a threshold is passed, not
     # touched.
-    change = round(value_found.change, _EXACT)
+    change = round(difference.change, _EXACT)
     status = UNCHANGED
     if abs(change) > round(threshold, _EXACT):
         status = REGRESSION if change * sign > 0 else IMPROVEMENT
-    low, high, p = (_rounded(value) for value in value_found[1:])
+    low, high, p = (_rounded(value) for value in difference[1:])
     return Change(
         eval_type, entity, measure, status, before, after, _rounded(change), threshold, low, high, p
     )
@@ -241,20 +240,20 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def _mapping(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value_found = value.get(name)
-    return value_found if isinstance(value_found, dict) else {}
+def _mapping(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}
 
 
-def _figure(value: Mapping[str, Any], name: str) -> float | None:
-    value_found = value.get(name)
-    if isinstance(value_found, bool) or not isinstance(value_found, int | float):
+def _figure(record: Mapping[str, Any], name: str) -> float | None:
+    value = record.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value_found) if abs(value_found) <= _MAX_FIGURE else None
+    return float(value) if abs(value) <= _MAX_FIGURE else None
 
 
-def _count(value: Mapping[str, Any], name: str) -> int:
-    value_found = value.get(name)
-    if isinstance(value_found, bool) or not isinstance(value_found, int):
+def _count(record: Mapping[str, Any], name: str) -> int:
+    value = record.get(name)
+    if isinstance(value, bool) or not isinstance(value, int):
         return 0
-    return value_found if 0 < value_found <= _MAX_FIGURE else 0
+    return value if 0 < value <= _MAX_FIGURE else 0

@@ -1,4 +1,4 @@
-"""The latest results of each type against their baselines."""
+"""Compares the latest results of each type with their baselines."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def compare_folders(
 ) -> tuple[BaselineComparison, ...]:
     """Compare the latest results of each type (or of one) with its baseline.
 
-    A type without results is left out; one without a baseline is told. Raises InvalidInput when
-    there is nothing to compare at all, SkillIoError, and InvalidInput for damaged files.
+    A type without results is left out; a type without a baseline is reported. Raises InvalidInput
+    when there is nothing to compare, SkillIoError, and InvalidInput for damaged files.
     """
     if eval_type is not None and eval_type not in EVAL_TYPES:
         raise InvalidInput(f"--eval-type must be one of {', '.join(EVAL_TYPES)}")

@@ -1,1 +1,1 @@
-"""Results for people and for machines that watch them: HTML, Markdown, JUnit, GitHub."""
+"""Reports of results: HTML, Markdown, JUnit and GitHub."""

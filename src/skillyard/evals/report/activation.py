@@ -1,4 +1,4 @@
-"""Activation as a report shows it: who fires, who fires wrongly, and what a threshold would do."""
+"""Activation in a report: rates by skill and category, and the curve over the threshold."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def rate_texts(value: Mapping[str, object], name: str) -> tuple[str, str]:
 
 
 def activation_sentence(entity: Mapping[str, object]) -> str:
-    """Return what one skill's, or all skills', rates say."""
+    """Return a sentence with the rates of one skill or of all skills."""
     fires, reach = rate_texts(entity, "tpr")
     wrongly, wrong_reach = rate_texts(entity, "fpr")
     parts = []

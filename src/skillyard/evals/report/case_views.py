@@ -1,4 +1,4 @@
-"""Every case as a report shows it when opened: the request, the texts, the scores, the why."""
+"""The details of each case in a report: the request, the texts, the scores and the errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from skillyard.evals.report.words import (
 __all__ = ["Case", "CaseGroup", "case_groups"]
 
 MAX_CASES = 3_000
-"""Most cases that one report shows; those that failed or erred go first."""
+"""Maximum number of cases in one report. Failed cases and errors are kept first."""
 
 
 class Side(NamedTuple):
@@ -39,7 +39,7 @@ class Side(NamedTuple):
 
 
 class CriterionRow(NamedTuple):
-    """One criterion with both scores and what the judge said."""
+    """One criterion with both scores and the judge's reasons."""
 
     name: str
     weight: str
@@ -57,7 +57,7 @@ class OrderRow(NamedTuple):
     attempts: str
     error: str
     raw: DisplayText | None
-    """What the judge replied, where it could not be used."""
+    """The judge's reply if it was invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +72,19 @@ class Case:
     criteria: tuple[CriterionRow, ...]
     orders: tuple[OrderRow, ...]
     replies: tuple[DisplayText, ...]
-    """What a router replied, where a case of L3 or L4 did not pass."""
+    """The router's replies if a case of L3 or L4 did not pass."""
     errors: tuple[tuple[str, str], ...]
     facts: tuple[Fact, ...]
 
 
 class CaseGroup(NamedTuple):
-    """Cases that stand together."""
+    """A group of cases under one heading."""
 
     name: str
     about: str
     cases: tuple[Case, ...]
     more_cases: str
-    """How many cases are not shown, where there are too many."""
+    """A sentence with the number of cases that are not shown, or empty."""
 
 
 def case_groups(
@@ -92,7 +92,7 @@ def case_groups(
 ) -> tuple[CaseGroup, ...]:
     """Return the cases of an envelope in groups: by skill, by category (L3) or by group (L4).
 
-    Of more than ``most`` cases, those that failed or erred are kept before the others.
+    If there are more than ``max_cases`` cases, failed cases and errors are kept before the others.
     """
     cases = rows(envelope.get("cases"))
     paired = word(at(envelope, "meta", "eval_type")) not in ("activation", "confusion")
@@ -276,13 +276,13 @@ def _orders(case: Mapping[str, object], arms: Sequence[str], texts: Texts) -> tu
 
 
 def _raw(own_text: str, path: str, texts: Texts) -> DisplayText | None:
-    """Return a reply that the error itself holds, or the one kept at a path."""
+    """Return the reply in the error itself, or the stored one at a path."""
     return cut(own_text, RAW_LIMIT) if own_text else texts.raw(path)
 
 
 def _replies(case: Mapping[str, object], texts: Texts) -> tuple[DisplayText, ...]:
-    texts_found = (texts.raw(path) for path in names(case.get("generations")))
-    return tuple(each for each in texts_found if each is not None and each.text)
+    replies = (texts.raw(path) for path in names(case.get("generations")))
+    return tuple(each for each in replies if each is not None and each.text)
 
 
 def _winner(value: object) -> str:

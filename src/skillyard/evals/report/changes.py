@@ -1,8 +1,8 @@
-"""The lines of a comparison with a baseline, as every report shows them.
+"""The lines of a comparison with a baseline, for every kind of report.
 
-A line is a mapping as :mod:`skillyard.evals.regression` makes it: ``eval_type``, ``entity`` (a
-skill, a group or ``_overall``), ``measure``, ``status`` (``regression``, ``improvement``, ``new``,
-``gone``, ``not compared``, ``unchanged``) and ``message``, one sentence with the figures.
+A line is a mapping from :mod:`skillyard.evals.regression`: ``eval_type``, ``entity`` (a skill, a
+group or ``_overall``), ``measure``, ``status`` (``regression``, ``improvement``, ``new``, ``gone``,
+``not compared``, ``unchanged``) and ``message``, one sentence with the figures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Confusion as a report shows it: who is taken for whom inside a group of similar skills."""
+"""Confusion in a report: which skill of a group is picked in place of another."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Group(NamedTuple):
     skills: tuple[str, ...]
     plot: Markup
     beside: str
-    """What was picked that no cell holds."""
+    """Picks that are in no cell."""
     findings: tuple[tuple[str, str], ...]
 
 
@@ -48,11 +48,11 @@ class ConfusionView:
     axis: Markup
     groups: tuple[Group, ...]
     negatives: str
-    """How often one was picked where none is needed; empty where that was not asked."""
+    """How often a skill was picked where none is needed; empty without negatives."""
 
 
 def confusion_sentence(entity: Mapping[str, object]) -> str:
-    """Return what one group's accuracy says."""
+    """Return a sentence with the accuracy of one group."""
     accuracy = number(entity.get("accuracy"))
     accuracy = number(entity.get("mean")) if accuracy is None else accuracy
     if accuracy is None:

@@ -1,7 +1,7 @@
-"""The disclosure frontier: what each arm scores against the tokens that it costs.
+"""The disclosure frontier: the score of each arm against its cost in tokens.
 
-An arm is on the frontier when no arm with at most its tokens scores as high: more tokens buy more
-there. The others are drawn as rings.
+An arm is on the frontier when no arm with at most its tokens has an equal or higher score. The
+others are drawn as rings.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MARK = 8.0  # half the width of a mark with some air
 _FARTHEST = 200
 _AROUND = 0.25  # points of room above and below the effects
 _MAX_LABELS = 100
-_MIN_ARMS = 3  # two are said by their difference
+_MIN_ARMS = 3  # two arms are described by their difference
 _MAX_ARMS = 12  # there are five; more come from no run of ours
 
 
@@ -85,7 +85,7 @@ def frontier(arms: object) -> Markup:
     y = _score_scale(points, _HIGH - 48, 34)
     best = on_frontier(points)
     parts = [
-        y_axis(y, x.start, lambda v: decimal(v, 0 if v % 1 == 0 else 1), right=x.end, most=7),
+        y_axis(y, x.start, lambda v: decimal(v, 0 if v % 1 == 0 else 1), right=x.end, max_ticks=7),
         label(0, 14, "mean score, 1 to 5", "name"),
         x_axis(x, y.start, whole, name="tokens injected (square-root axis)"),
         path([(x.at(point.tokens), y.at(point.score)) for point in best], "edge"),
@@ -116,7 +116,7 @@ def small_frontier(name: str, conditions: Mapping[str, object]) -> Markup:
     y = Scale(_LOWEST, _HIGHEST, 92, 12)
     best = on_frontier(points)
     parts = [
-        y_axis(y, x.start - 6, whole, right=x.end + 8, most=5),
+        y_axis(y, x.start - 6, whole, right=x.end + 8, max_ticks=5),
         path([(x.at(point.tokens), y.at(point.score)) for point in best], "edge"),
         *(_dot(point, x, y, point in best) for point in points),
         label(x.start, 110, "0", "tick", "middle"),
@@ -146,7 +146,7 @@ def effects(skills: Sequence[tuple[str, Mapping[str, object]]]) -> Markup:
     scale_of_effects = scale_over([p.score for _, _, p in points], 0, 1, least=(-0.5, 0.5))
     y = Scale(scale_of_effects.low - _AROUND, scale_of_effects.high + _AROUND, _HIGH - 48, 34)
     parts = [
-        y_axis(y, x.start, lambda v: signed(v, 0 if v % 1 == 0 else 1), right=x.end, most=7),
+        y_axis(y, x.start, lambda v: signed(v, 0 if v % 1 == 0 else 1), right=x.end, max_ticks=7),
         label(0, 14, "points better than no skill", "name"),
         x_axis(x, y.start, whole, name="tokens injected (square-root axis)"),
         line(x.start, y.at(0), x.end, y.at(0), "zero"),

@@ -1,4 +1,4 @@
-"""Envelopes -> what a GitHub workflow shows: a step's summary, and warnings beside the run."""
+"""Reports for GitHub workflows: the summary of a step, and warnings beside the run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from skillyard.evals.report.values import at, mapping, rows, word
 __all__ = ["MAX_ANNOTATIONS", "render", "workflow_warnings"]
 
 STEP_LIMIT = 256_000
-"""Characters of a step's summary: in UTF-8 always less than the 1 MiB that GitHub takes."""
+"""Maximum characters of a step's summary; in UTF-8 always below GitHub's limit of 1 MiB."""
 MAX_ANNOTATIONS = 10
-"""GitHub shows ten warnings of a step and drops the others, so the tenth says how many."""
+"""GitHub shows at most ten warnings of a step, so the tenth has the number of the others."""
 _MESSAGE = 500
 
 
@@ -37,10 +37,10 @@ def workflow_warnings(
     *,
     changes: Sequence[Mapping[str, object]] = (),
 ) -> str:
-    """Return workflow commands, one ``::warning`` a line, the weightiest first, at most ten.
+    """Return at most ten ``::warning`` commands, one a line, the most important first.
 
-    Regressions, then what makes the run unfit to rely on, then skills that make answers worse,
-    then findings of confusion; of a stand-in's skills nothing. Empty where there is nothing.
+    The order is: regressions, reasons not to rely on the run, skills that make answers worse,
+    findings of confusion. Skills of a run with a stand-in give no warnings. Empty without warnings.
     """
     ordered_envelopes = ordered(mapping(each) for each in envelopes)
     real = [each for each in ordered_envelopes if at(each, "meta", "backend") != "fake"]

@@ -1,6 +1,6 @@
-"""What a reader must know before the figures: what was run, by whom it was answered, what it cost.
+"""The head of a report: what was run, the backend, the cost, and warnings in banners.
 
-A run against a stand-in server, one that was stopped, sampled or degraded says so in a banner.
+A banner marks a run with a stand-in server, and one that was stopped, sampled or degraded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DEGRADED = 0.10
 
 
 class Banner(NamedTuple):
-    """One warning that stands before everything else."""
+    """One warning above the figures."""
 
     kind: str
     """``fake``, ``stopped``, ``degraded``, ``limited`` or ``empty``: its class."""
@@ -120,7 +120,7 @@ def _stop_line(envelope: Mapping[str, object]) -> str:
 
 
 def is_degraded(envelope: Mapping[str, object]) -> bool:
-    """True where the run says so, or more than a tenth of what was tried ended in an error."""
+    """True if the run is marked as degraded, or over a tenth of its attempted cases are errors."""
     counts = tally(rows(envelope.get("cases")))
     attempted = counts.cases - counts.skipped
     return bool(flag(at(envelope, "meta", "degraded"))) or counts.errors > DEGRADED * attempted
@@ -223,11 +223,11 @@ def _when(times: Sequence[str]) -> str:
 
 
 def cost(envelope: Mapping[str, object]) -> tuple[Fact, ...]:
-    """Return what one run cost: making answers, judging them, and what was kept from before."""
+    """Return the cost of one run: generations, judgements, and entries from the cache."""
     meta = mapping(envelope.get("meta"))
     parts = mapping(at(envelope, "artifacts", "cost"))
     hits = count(meta.get("cache_hits"))
-    cap, most = number(meta.get("max_cost")), count(meta.get("max_calls"))
+    max_cost, max_calls = number(meta.get("max_cost")), count(meta.get("max_calls"))
     all_facts = (
         Fact("In all", money(number(meta.get("total_cost"))), _calls(meta)),
         Fact("Making answers", money(number(parts.get("generation")))),
@@ -237,7 +237,7 @@ def cost(envelope: Mapping[str, object]) -> tuple[Fact, ...]:
             money(number(meta.get("cost_of_cached"))),
             f"{many(hits, 'answer')} not paid again" if hits is not None else "",
         ),
-        Fact("Limit", _limit(cap, most)),
+        Fact("Limit", _limit(max_cost, max_calls)),
         Fact("Prices from", word(meta.get("price_source"))),
         Fact("Time", duration(number(meta.get("duration_s")))),
     )
@@ -250,9 +250,9 @@ def _calls(meta: Mapping[str, object]) -> str:
     return f"{calls}{unknown if flag(meta.get('unpriced')) else ''}"
 
 
-def _limit(cap: float | None, most: int | None) -> str:
-    parts = [money(cap)] if cap is not None else []
-    parts += [many(most, "call")] if most is not None else []
+def _limit(max_cost: float | None, max_calls: int | None) -> str:
+    parts = [money(max_cost)] if max_cost is not None else []
+    parts += [many(max_calls, "call")] if max_calls is not None else []
     return ", ".join(parts)
 
 

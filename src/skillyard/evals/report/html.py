@@ -1,8 +1,8 @@
-"""Envelopes -> one HTML file that opens from disk, needs no script and reaches nobody.
+"""The HTML report: one file that opens from disk and needs no script and no network.
 
-Everything that came from a model, a skill, a judge or a server passes one place on its way into
-the page: the template's autoescape, behind :func:`skillyard.evals.report.markup.visible`. The
-page's own policy forbids scripts, pictures and connections, and names its one style sheet by hash.
+All text of models, skills, judges and servers is escaped in one place: the template's autoescape,
+after :func:`skillyard.evals.report.markup.visible`. The page's content security policy forbids
+scripts, pictures and connections, and names its one style sheet by hash.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def render(
 ) -> str:
     """Return the report as one HTML document, the same bytes for the same input.
 
-    ``text_of`` gives the text of a kept answer or judge's reply by the path that a case names, or
-    None where it is not kept. ``changes`` are the lines of a comparison with a baseline
-    (:mod:`skillyard.evals.report.changes`). Raises InvalidInput where jinja2 is not installed.
+    ``text_of`` returns the text of a stored answer or judge's reply for the path in a case, or
+    None. ``changes`` are the lines of a comparison with a baseline
+    (:mod:`skillyard.evals.report.changes`). Raises InvalidInput if jinja2 is not installed.
     """
     ordered_envelopes = ordered(mapping(each) for each in envelopes)
     answers = sum(
@@ -168,9 +168,9 @@ def _environment() -> Environment:
 
 
 def _finalize(value: object) -> object:
-    """Pass what may stand in the page: mark-up, texts with nothing hidden, whole numbers.
+    """Pass the values that the page may hold: markup, cleaned texts and whole numbers.
 
-    Figures reach the template in words, so a float or None here is a mistake of ours.
+    The views format figures as text, so a float or None here is a programming error.
     """
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return visible(value)

@@ -1,8 +1,8 @@
-"""Envelopes -> JUnit XML: one suite for each run, for services that show tests.
+"""The JUnit XML report: one suite for each run.
 
-A case of L3 or L4 that was decided wrongly is a failure, and so is a regression against a
-baseline. An L5 or L6 case is a measurement: it passes when it was scored. Errors are errors, what
-was skipped or holds no verdict is skipped.
+A wrongly decided case of L3 or L4 is a failure, and so is a regression against a baseline. A case
+of L5 or L6 is a measurement: it passes when it was scored. Errors are errors. Cases that were
+skipped or have no verdict are skipped.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def render(
 ) -> str:
     """Return the XML document; ``changes`` are the lines of a comparison with a baseline.
 
-    Every envelope is a suite; regressions stand in a suite of their own, ``baseline``.
+    Every envelope is a suite; the regressions are a suite of their own, ``baseline``.
     """
     suites = [_suite(mapping(envelope)) for envelope in ordered(map(mapping, envelopes))]
     change_lines = changes_of(changes)

@@ -1,4 +1,4 @@
-"""The four kinds of evaluation as a report names them, and the order in which it shows them."""
+"""The names and the order of the four layers in a report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Layer(NamedTuple):
     name: str
     question: str
     method: str
-    """What was done, in a sentence."""
+    """A sentence that describes the method."""
 
 
 _ALL = (

@@ -1,7 +1,7 @@
-"""Envelopes -> a summary in Markdown, for a pull request: tables, and the rest behind folds.
+"""The Markdown report, a summary for a pull request: tables, and details in folds.
 
-Texts of models, skills and judges appear as code spans, where GitHub links no names, numbers or
-addresses and runs no mark-up; sentences that may quote them have every punctuation mark escaped.
+Texts of models, skills and judges are code spans, in which GitHub makes no links and renders no
+markup. In sentences that may quote them, every punctuation mark is escaped.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ALERTS = {"fake": "CAUTION", "stopped": "WARNING", "degraded": "WARNING"}
 
 
 def code(text: str, limit: int = _LETTERS) -> str:
-    """Return a text as a code span that stands in a line; a dash for an empty one."""
+    """Return a text as an inline code span; a dash for an empty text."""
     line = visible_line(text, limit)
     if not line:
         return UNKNOWN
@@ -83,8 +83,8 @@ def render(
 ) -> str:
     """Return the summary, at most ``limit`` characters of it.
 
-    Whole parts are left out from the end where it would be longer, and a last line says how many.
-    ``changes`` are the lines of a comparison with a baseline
+    If it would be longer, whole parts are left out from the end, and a last line gives their
+    number. ``changes`` are the lines of a comparison with a baseline
     (:mod:`skillyard.evals.report.changes`).
     """
     ordered_envelopes = ordered(mapping(each) for each in envelopes)
@@ -105,15 +105,15 @@ def render(
 
 def _fit(parts: Sequence[str], limit: int) -> str:
     note = "*{} left out here: the whole report is in the HTML file.*\n"
-    parts_kept: list[str] = []
+    fitting: list[str] = []
     room = limit - len(note) - 20
     for place, part in enumerate(parts):
         if len(part) + 2 > room:
-            parts_kept.append(note.format(many(len(parts) - place, "part")).rstrip("\n"))
+            fitting.append(note.format(many(len(parts) - place, "part")).rstrip("\n"))
             break
-        parts_kept.append(part)
+        fitting.append(part)
         room -= len(part) + 2
-    return ("\n\n".join(parts_kept) + "\n")[:limit]
+    return ("\n\n".join(fitting) + "\n")[:limit]
 
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

@@ -1,8 +1,8 @@
-"""Text on its way into a page or an XML file: everything hidden is shown, nothing can act.
+"""Cleans text for a page or an XML file: hidden characters become visible, markup is escaped.
 
-Answers of models, skills, judges and servers are hostile text. :func:`visible` writes out what a
-reader could not see (:func:`skillyard.text.clean`); the escaping after it is the template's, or
-:func:`xml_text` where no template stands between.
+Answers of models, skills, judges and servers are hostile text. :func:`visible` writes out hidden
+characters (:func:`skillyard.text.clean`). The template escapes the result, or :func:`xml_text`
+where no template is used.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _NOT_XML = {0xFFFE: "\\u{fffe}", 0xFFFF: "\\u{ffff}"}
 
 
 class Markup(str):
-    """Text that is HTML or SVG already."""
+    """Text that is already HTML or SVG."""
 
     __slots__ = ()
 
     def __html__(self) -> str:
-        """Return itself: what a template with autoescape takes as it is."""
+        """Return the text itself: a template with autoescape inserts it unchanged."""
         return str(self)
 
 
@@ -36,7 +36,7 @@ def visible(text: str) -> str:
 def visible_line(text: str, limit: int | None = None) -> str:
     """Return the text as :func:`visible`, on one line, at most ``limit`` characters of it.
 
-    An ellipsis stands where it was cut.
+    A text that was cut ends with an ellipsis.
     """
     line = " ".join(visible(text).split())
     if limit is None or len(line) <= limit:

@@ -1,4 +1,4 @@
-"""What became of a case: scored, passed, failed, an error, or skipped; and how many of each."""
+"""The state of each case (scored, passed, failed, error, skipped, unscored) and its counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ State: TypeAlias = Literal["scored", "passed", "failed", "error", "skipped", "un
 
 
 class Outcome(NamedTuple):
-    """What became of one case, and why where it gave no figure."""
+    """The state of one case, and the reason if it gave no figure."""
 
     state: State
     why: str = ""
@@ -40,9 +40,9 @@ def errors_of(case: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
 
 
 def outcome(case: Mapping[str, object]) -> Outcome:
-    """Return what became of a case; skipping is said before errors, errors before a verdict.
+    """Return the state of a case. Skipped precedes error, and error precedes a verdict.
 
-    ``unscored`` is a case that says neither: it counts nowhere.
+    ``unscored`` is a case without any of them; it is not counted.
     """
     skipped = word(case.get("skipped"))
     if skipped:
@@ -61,11 +61,11 @@ def outcome(case: Mapping[str, object]) -> Outcome:
 
 
 class Tally(NamedTuple):
-    """How many cases there are of each state."""
+    """The number of cases in each state."""
 
     cases: int
     with_result: int
-    """Scored, passed or failed: what the figures are made of."""
+    """Scored, passed or failed cases, from which the figures are computed."""
     failed: int
     errors: int
     skipped: int

@@ -1,4 +1,4 @@
-"""The first screen of a report: one tile for each layer, and every skill's verdicts in a row."""
+"""The overview of a report: one tile for each layer, and a row with the verdicts for each skill."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Tile(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What one layer says about one skill, in a few words."""
+    """The result of one layer for one skill, in a few words."""
 
     text: str
     note: str

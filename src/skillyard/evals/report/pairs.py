@@ -1,4 +1,4 @@
-"""Effectiveness and size impact as a report shows them: what each arm scored, and by how much."""
+"""Effectiveness and size impact in a report: the score of each arm, and the differences."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Forest(NamedTuple):
 
 
 class Arm(NamedTuple):
-    """What one arm injected and scored, for one skill or over all of them."""
+    """The tokens and the score of one arm, for one skill or for all."""
 
     name: str
     tokens: str
@@ -137,7 +137,7 @@ class PairView:
     cards: tuple[Card, ...]
     forests: tuple[Forest, ...]
     pooled: tuple[str, ...]
-    """What all skills together show, one sentence for each comparison."""
+    """One sentence for each comparison over all skills."""
     frontier: Markup
     frontier_arms: tuple[Arm, ...]
     effects: Markup
@@ -164,12 +164,12 @@ def pair_view(envelope: Mapping[str, object]) -> PairView:
 
 
 def comparison_names(summary: object) -> tuple[str, ...]:
-    """Return the comparisons that a summary holds, those of the document first."""
-    names_found = {
+    """Return the comparisons of a summary; those of the specification come first."""
+    comparisons = {
         name for entity in mapping(summary).values() for name in mapping(at(entity, "comparisons"))
     }
-    in_order = [name for name in ORDER if name in names_found]
-    return (*in_order, *sorted(names_found - set(in_order)))
+    in_order = [name for name in ORDER if name in comparisons]
+    return (*in_order, *sorted(comparisons - set(in_order)))
 
 
 def headline_of(entity: Mapping[str, object]) -> Mapping[str, object]:
@@ -182,7 +182,7 @@ def headline_of(entity: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def verdict_of(entity: Mapping[str, object]) -> str:
-    """Return the verdict sentence of a skill; made from its headline figures where none is kept."""
+    """Return the verdict sentence of a skill, or one built from its headline figures."""
     sentence = word(entity.get("verdict")).strip()
     if sentence:
         return sentence

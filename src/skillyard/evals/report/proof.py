@@ -1,4 +1,4 @@
-"""What a result proves and what it does not, from what was run."""
+"""Sentences on what a result proves, and what it does not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROUTING_TYPES = ("activation", "confusion")
 
 
 def shows(envelopes: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
-    """Return what these results can be quoted for; nothing where a stand-in answered them all."""
+    """Return the conclusions that these results allow; none if a stand-in gave all answers."""
     real = [each for each in envelopes if word(at(each, "meta", "backend")) != "fake"]
     kinds = {word(at(each, "meta", "eval_type")) for each in real}
     sentences = []

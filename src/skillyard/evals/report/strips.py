@@ -1,7 +1,7 @@
-"""Strips: one row of a plot of intervals, drawn beside the figures that it shows.
+"""Strips: plots of intervals for one table row each, beside the figures.
 
-A table of strips over one scale is a forest plot that stays readable on a phone, in print and to a
-screen reader, because its labels are the table's.
+A table of strips over one scale is a forest plot. Its labels are table cells, so it stays readable
+on a phone, in print and with a screen reader.
 """
 
 from __future__ import annotations
@@ -58,6 +58,6 @@ def strip(scale: Scale, estimates: Sequence[Estimate], at: float | None, title: 
 
 
 def strip_axis(scale: Scale, format_number: Callable[[float], str], title: str) -> Markup:
-    """Return the numbers that stand above a table of strips."""
+    """Return the axis above a table of strips."""
     axis = x_axis(scale, 3, format_number)
     return figure(STRIP_WIDTH, 24, title, "The axis of the strips below.", axis)

@@ -1,8 +1,8 @@
-"""Plots as SVG that stands inside a page: axes, ticks, marks with intervals, lines, heat maps.
+"""Plots as inline SVG: axes, ticks, marks with intervals, lines and heat maps.
 
-Every plot has a title and a description for those who do not see it. What a colour says is said
-again by a shape, a dash or a number. Colours and fonts come from the page's sheet by class.
-Lengths are in user units; a plot is drawn for the width at which a phone shows it.
+Every plot has a title and a description for screen readers. Each colour is accompanied by a shape,
+a dash or a number. Colours and fonts come from the page's style sheet by class. Lengths are in user
+units; a plot is drawn for the width of a phone.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ class Scale:
         """True where the value lies within the scale."""
         return self.low <= value <= self.high
 
-    def ticks(self, most: int = 6) -> tuple[float, ...]:
+    def ticks(self, max_ticks: int = 6) -> tuple[float, ...]:
         """Return round numbers within the scale, about evenly spaced as drawn."""
         if not self.root:
-            return round_ticks(self.low, self.high, most)
+            return round_ticks(self.low, self.high, max_ticks)
         ticks = [0.0] if self.low <= 0 else []
         unit = 10.0 ** floor(log10(self.high)) / 100
         steps = [unit * power * digit for power in (1, 10, 100) for digit in (1, 2, 5)]
-        apart = abs(self.end - self.start) / most
+        apart = abs(self.end - self.start) / max_ticks
         for step in steps:
             last = self.at(ticks[-1]) if ticks else self.start - apart
             if self.holds(step) and abs(self.at(step) - last) >= apart:
@@ -87,18 +87,18 @@ def scale_over(
     return Scale(low, high if high > low else low + 1, start, end)
 
 
-def round_ticks(low: float, high: float, most: int = 6) -> tuple[float, ...]:
+def round_ticks(low: float, high: float, max_ticks: int = 6) -> tuple[float, ...]:
     """Return the multiples of 1, 2 or 5 times a power of ten from ``low`` to ``high``.
 
-    The finest such step that gives at most ``most`` of them (at least 2).
+    The step is the finest that gives at most ``max_ticks`` of them (at least 2).
     """
     if not high > low:
         return (low,)
-    power = 10.0 ** floor(log10((high - low) / max(most, 2)))
+    power = 10.0 ** floor(log10((high - low) / max(max_ticks, 2)))
     for factor in (1, 2, 5, 10, 20, 50, 100):
         step = power * factor
         first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
-        if last - first + 1 <= max(most, 2):
+        if last - first + 1 <= max(max_ticks, 2):
             return tuple(round(number * step, 10) for number in range(first, last + 1))
     return (low, high)
 
@@ -141,7 +141,7 @@ def label(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
 
 
 def mark(x: float, y: float, shape: Shape, kind: str, title: str = "", size: float = 5) -> Markup:
-    """Return a mark around a point; ``title`` is what pointing at it says."""
+    """Return a mark around a point; ``title`` is its tooltip."""
     tooltip = f"<title>{xml_text(visible_line(title))}</title>" if title else ""
     if shape in ("circle", "ring"):
         at = f'cx="{_n(x)}" cy="{_n(y)}" r="{_n(size)}"'
@@ -190,11 +190,11 @@ def x_axis(
     *,
     name: str = "",
     top: float | None = None,
-    most: int = 6,
+    max_ticks: int = 6,
 ) -> Markup:
     """Return a horizontal axis at ``y`` with its numbers below; grid lines up to ``top``."""
     parts = [line(scale.start, y, scale.end, y, "axis")]
-    for tick in scale.ticks(most):
+    for tick in scale.ticks(max_ticks):
         x = scale.at(tick)
         parts.append(line(x, y if top is None else top, x, y + 4, "grid"))
         parts.append(label(x, y + 17, format_number(tick), "tick", "middle"))
@@ -210,14 +210,14 @@ def y_axis(
     *,
     name: str = "",
     right: float | None = None,
-    most: int = 6,
+    max_ticks: int = 6,
 ) -> Markup:
     """Return a vertical axis at ``x`` with its numbers left; grid lines as far as ``right``.
 
-    The name stands above it, to be read without turning the head.
+    The name is above the axis, written horizontally.
     """
     parts = []
-    for tick in scale.ticks(most):
+    for tick in scale.ticks(max_ticks):
         y = scale.at(tick)
         parts.append(line(x, y, x if right is None else right, y, "grid"))
         parts.append(label(x - 7, y + 4, format_number(tick), "tick", "end"))

@@ -1,4 +1,4 @@
-"""Texts of models and judges as a report shows them: hidden characters written out, and cut."""
+"""Texts of models and judges for a report: shortened, with hidden characters made visible."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Texts:
         """Most characters that are shown of one answer."""
 
     def answer(self, path: str) -> DisplayText | None:
-        """Return the answer kept at a path; None where it cannot be found."""
+        """Return the stored answer at a path; None where it is missing."""
         return self._load(path, self.limit)
 
     def raw(self, path: str) -> DisplayText | None:
-        """Return a judge's reply as it came; None where it cannot be found."""
+        """Return the stored reply of a judge; None where it is missing."""
         return self._load(path, RAW_LIMIT)
 
     def _load(self, path: str, limit: int) -> DisplayText | None:

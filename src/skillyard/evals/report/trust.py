@@ -1,4 +1,4 @@
-"""How far the judge can be trusted: order, length, agreement, and strengths of the arms."""
+"""The reliability of the judge: order, length, agreement, and strengths of the arms."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ class Strength(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrustView:
-    """What is known of the judging of one envelope."""
+    """The findings about the judge of one envelope."""
 
     findings: tuple[JudgeFinding, ...]
     strengths: tuple[Strength, ...]
     strengths_axis: Markup
     order_term: str
     shares_axis: Markup
-    """Stands below the strip of a finding."""
+    """The axis below the strip of a finding."""
 
 
 def trust_view(envelope: Mapping[str, object], cases: Sequence[Mapping[str, object]]) -> TrustView:
-    """Return what the artifacts and the cases of an L5 or L6 envelope say about its judge."""
+    """Return the findings about the judge from the artifacts and cases of an L5 or L6 envelope."""
     artifacts = mapping(envelope.get("artifacts"))
     both = word(at(envelope, "meta", "orders")) != "single"
     findings = (

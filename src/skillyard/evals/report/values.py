@@ -1,7 +1,7 @@
-"""Values of an envelope, read so that nothing missing, null or of another type stops a report.
+"""Readers of values of an envelope that accept missing values and wrong types.
 
-An envelope comes from a file, which may be old, cut short or not ours: every function here takes
-any JSON value and gives what was meant or the empty value of its type.
+An envelope comes from a file, which may be old, truncated or not from skillyard. Each function
+takes any JSON value and returns the value, or the empty value of its type.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def flag(value: object) -> bool | None:
 
 
 def number(value: object) -> float | None:
-    """Return a finite number of at most 12 digits before its point; None for all else."""
+    """Return a finite number of at most 12 digits before its point; None for other values."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if isinstance(value, float) and not isfinite(value):
@@ -54,7 +54,7 @@ def number(value: object) -> float | None:
 
 
 def count(value: object) -> int | None:
-    """Return a whole number from 0 up; None for all else."""
+    """Return a whole number from 0 up; None for other values."""
     value_number = number(value)
     return (
         int(value_number)

@@ -1,4 +1,4 @@
-"""Figures in words: one way to write each kind of number, with a dash for what is not known."""
+"""Formats of numbers in reports: one for each kind, with a dash for unknown values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CONDITIONS = {
     "baseline": "no skill",
     "full_siblings": "full skill and siblings",
 }
-"""What each arm is called in a report."""
+"""The name of each arm in a report."""
 
 
 def condition(name: str) -> str:
@@ -92,7 +92,7 @@ def whole(value: float | None) -> str:
 
 
 def chance(p: float | None) -> str:
-    """Return ``p = 0.012``, or ``p < 0.001``; empty where there is none."""
+    """Return ``p = 0.012``, or ``p < 0.001``; empty for None."""
     if p is None:
         return ""
     return "p < 0.001" if p < _SMALLEST_P else f"p = {p:.3f}"
@@ -106,7 +106,7 @@ def between(
 
 
 def within(reach: str) -> str:
-    """Return an interval as an aside behind its figure; empty where there is none."""
+    """Return an interval in brackets for use after its figure; empty where there is none."""
     return f" ({LEVEL} interval {reach})" if reach else ""
 
 

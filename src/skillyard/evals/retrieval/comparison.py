@@ -1,8 +1,8 @@
-"""Is one run better than another? Measures by name, intervals, and a paired test.
+"""Compares two runs: measures by name, intervals, and a paired test.
 
-Intervals are percentile bootstraps over queries (Efron & Tibshirani 1993, ch. 13); the test flips
+Intervals are percentile bootstraps over queries (Efron & Tibshirani 1993, ch. 13). The test flips
 the signs of the paired differences (Smucker, Allan & Carterette, CIKM 2007). Seeds are fixed, so
-the same runs give the same figures.
+equal runs give equal figures.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from skillyard.evals.retrieval.measures import RIGHT, BenchQuery, RankedAnswer
 __all__ = ["MEASURES", "MeasureComparison", "compare", "interval", "per_query"]
 
 MEASURES = ("hit@1", "mrr@10", "ndcg@10", "recall@10")
-"""What is compared where nothing is named."""
+"""The default measures."""
 DRAWS = 2_000
 FLIPS = 10_000
 SEED = 20_261_121

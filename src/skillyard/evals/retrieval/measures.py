@@ -1,7 +1,7 @@
 """Retrieval evaluation: queries with graded skills, runs of a scorer over them, and measures.
 
-A run is ``{query_id: {"results": [[skill_id, score], …], "confidence": c}}``, best first. Grades:
-3 and 2 are right, 1 is related; a query that grades nothing is one that no skill fits.
+A run is ``{query_id: {"results": [[skill_id, score], …], "confidence": c}}``, best first. Grades 3
+and 2 are relevant, 1 is related. For a query without grades no skill fits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 DEPTH = 50
-"""Skills kept for each query."""
+"""Number of results that are kept for each query."""
 CUTOFF = 10
 RIGHT = 2
 """The least grade that counts as a right answer."""
@@ -96,7 +96,7 @@ Record = TypeVar("Record")
 
 
 def _some(records: list[Record], what: str, path: str) -> list[Record]:
-    """Return the records of a file. Raises InvalidInput when there are none."""
+    """Return the records of a file. Raises InvalidInput if there are none."""
     if not records:
         raise InvalidInput(f"{path}: it holds no {what}; write one JSON object a line")
     return records
@@ -291,10 +291,10 @@ def _ranked_answer(entry: Any, where: str) -> RankedAnswer:
 
 
 def measures(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> dict[str, float]:
-    """Return the means over the answerable queries, and how well confidence tells the others.
+    """Return the means over the answerable queries, and how well confidence separates the others.
 
-    hit@1, mrr@10, ndcg@10 (gain ``2**grade - 1``), recall@10 and recall@50 (of the right ones, at
-    most as many as fit); auroc, best_f1 (of "no skill fits") and false_fire@95: the share of
+    hit@1, mrr@10, ndcg@10 (gain ``2**grade - 1``), recall@10 and recall@50 (of the relevant skills,
+    at most as many as fit); auroc, best_f1 (of "no skill fits") and false_fire@95: the share of
     unanswerable queries that pass the confidence which keeps 95 % of the answerable ones.
     """
     nothing = RankedAnswer((), -inf)

@@ -1,4 +1,4 @@
-"""Score drift: logged answers asked again of the skills as they are now."""
+"""Score drift: repeats logged queries with the current skills and compares the answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LoggedAnswer(NamedTuple):
 
     line: int
     query: Query | None
-    """None when only a digest of the request was logged: it cannot be asked again."""
+    """None if only a digest of the request was logged; such a query cannot be repeated."""
     scorer: str
     policy: Mapping[str, Any]
     chosen: tuple[tuple[str, float, str], ...]
@@ -27,7 +27,7 @@ class LoggedAnswer(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """What is different now for one logged query."""
+    """The differences for one logged query."""
 
     line: int
     text: str
@@ -70,7 +70,7 @@ def _logged_answer(number: int, shape: dict[str, Any]) -> LoggedAnswer:
 
 
 def _query(fields: dict[str, Any]) -> Query | None:
-    """Return the request, or None where it was not kept, or not whole."""
+    """Return the request, or None if it was not logged or was shortened."""
     if ("text" not in fields and "digest" in fields) or fields.get("cut"):
         return None
     return Query(

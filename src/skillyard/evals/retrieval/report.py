@@ -1,4 +1,4 @@
-"""A retrieval report for people: one HTML file without scripts, its plots drawn as SVG."""
+"""The retrieval report: one HTML file without scripts, with plots as SVG."""
 
 from __future__ import annotations
 

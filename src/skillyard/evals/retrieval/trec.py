@@ -1,6 +1,6 @@
-"""The formats of TREC: runs (``query Q0 document rank score tag``) and qrels.
+"""The TREC formats: runs (``query Q0 document rank score tag``) and qrels.
 
-Blanks in ids are written as in addresses (``%20``), since columns are separated by blanks.
+Blanks in ids are percent-encoded (``%20``), because blanks separate the columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The cases of an effectiveness or size-impact run → what its results file says of them."""
+"""Computes the summary of an effectiveness or size-impact run from its cases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COMPARISONS = (
 """The order in which comparisons are listed."""
 _ARMS = ("baseline", "summary", "full", "enhanced", "full_siblings")
 _WHOLE = ("full", "enhanced")
-"""The arm that is the skill as it stands, by layer."""
+"""The arm with the full skill, by layer."""
 
 
 class _Group(NamedTuple):
@@ -172,9 +172,9 @@ def _conditions(group: _Group) -> dict[str, Any]:
 
 
 def _recommended(group: _Group) -> str | None:
-    """Return the smallest arm that enough data did not show worse than the skill as it stands.
+    """Return the smallest arm that enough data did not show worse than the full skill.
 
-    An arm with too little data is not recommended; None where that holds of every smaller arm.
+    An arm with too little data is not recommended. None if no arm qualifies.
     """
     against = {
         comparison.second: comparison

@@ -1,8 +1,8 @@
-"""One strength for each arm from all comparisons together, whatever was compared with what.
+"""The Bradley-Terry model: one strength for each arm, from all comparisons together.
 
-``logit P(i beats j) = ability(i) - ability(j) + order``, with order added for the answer in slot
-A: Bradley & Terry, Biometrika 39 (1952) 324-345; the order term as in Davidson & Beaver,
-Biometrics 33 (1977) 693-702. A tie is half a win for each.
+``logit P(i beats j) = ability(i) - ability(j) + order``, with order added for the answer in slot A:
+Bradley & Terry, Biometrika 39 (1952) 324-345; the order term as in Davidson & Beaver, Biometrics 33
+(1977) 693-702. A tie is half a win for each.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Strengths(NamedTuple):
     arms: dict[str, Estimate]
     """By name of the condition, sorted."""
     order: Estimate | None
-    """What slot A adds; None without a judgement."""
+    """The effect of slot A; None without a judgement."""
     units: int
     judgements: int
 

@@ -1,4 +1,4 @@
-"""Two arms over the prompts where both were judged: all that is said of their difference."""
+"""The comparison of two arms over the prompts for which both were judged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skillyard.evals.statistics.power import smallest_detectable, word_for
 __all__ = ["HEADLINES", "Comparison", "comparison_of"]
 
 HEADLINES = ("full/baseline", "enhanced/baseline")
-"""The comparison that a verdict speaks of: the skill as it stands against no skill."""
+"""The comparison for the verdict: the full skill against no skill."""
 
 
 @dataclass(frozen=True, slots=True)

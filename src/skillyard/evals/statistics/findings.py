@@ -1,4 +1,4 @@
-"""What a whole run says of its judge and of its arms: order, length, strength, agreement."""
+"""Findings over a whole run about its judge and its arms: order, length, strength, agreement."""
 
 from __future__ import annotations
 

@@ -88,11 +88,11 @@ def spread_of(values: Sequence[float]) -> float:
 def mean_interval(
     values_by_unit: Mapping[Unit, Sequence[float]], seed: int, *, level: float = LEVEL
 ) -> Interval:
-    """Return the mean over units with its interval, by the method their number allows.
+    """Return the mean over units with its interval; the method depends on the number of units.
 
-    One unit: t over its runs, which speaks of that prompt only. 2 to 9 units: t over unit means.
-    10 and more: BCa bootstrap over units. Units without values are left out. Raises InvalidInput
-    for a value that is not finite.
+    One unit: t over its runs, valid for that prompt only. 2 to 9 units: t over unit means. 10 and
+    more: BCa bootstrap over units. Units without values are ignored. Raises InvalidInput for a
+    value that is not finite.
     """
     values = independent(values_by_unit)
     units = sum(bool(values_of_unit) for values_of_unit in values_by_unit.values())

@@ -1,4 +1,4 @@
-"""Whether it is the skill that wins, or the longer answer.
+"""The effect of length: is it the skill that wins, or the longer answer.
 
 ``logit(win) = a + b * tanh(d / s)``, d the difference in length and s its standard deviation: the
 length term of Dubois et al., "Length-Controlled AlpacaEval", arXiv 2404.04475. The win rate at
@@ -19,7 +19,7 @@ from skillyard.evals.statistics.scientific import arrays
 __all__ = ["LEAST_PAIRS", "LengthModel", "Lengths", "length_model"]
 
 LEAST_PAIRS = 30
-"""Comparisons below which two parameters cannot be told apart usefully."""
+"""Minimum number of comparisons for an estimate of two parameters."""
 
 
 class Lengths(NamedTuple):
@@ -33,7 +33,7 @@ class Lengths(NamedTuple):
 
 
 class LengthModel(NamedTuple):
-    """The fitted model; its numbers are None where the note says why it was not fitted."""
+    """The fitted model. If it was not fitted, its numbers are None and the note has the reason."""
 
     pairs: int
     mean_difference: float | None
@@ -56,8 +56,8 @@ class LengthModel(NamedTuple):
 def length_model(lengths: Sequence[Lengths], seed: int) -> LengthModel:
     """Return the length model of one comparison of two arms, from 30 comparisons on.
 
-    The parameters have the weak prior of :mod:`skillyard.evals.statistics.logistic`. Where one
-    arm's answers are always about equally longer, arm and length cannot be told apart, and the
+    The parameters have the weak prior of :mod:`skillyard.evals.statistics.logistic`. If one arm's
+    answers are always longer by about the same amount, arm and length cannot be separated, and the
     intervals are wide.
     """
     ordered = sorted(lengths)

@@ -43,7 +43,7 @@ def _newton(design: Any, wins: Any, totals: Any, parameters: Any) -> Any:
         slope = (wins - totals * share) @ design - parameters / PRIOR_SPREAD**2
         # For each resample: design' * diag(weights) * design, and the prior.
         weights = totals * share * (1 - share)
-        # einsum, not @: the threads of a linear algebra library take more time to meet than this.
+        # einsum, not @: starting the threads of a linear algebra library would take longer.
         curve = np.einsum("ro,co->rc", weights, squares).reshape(rows, columns, columns) + prior
         step = np.linalg.solve(curve, slope[:, :, None])[:, :, 0]
         longest = np.abs(step).max(axis=1, keepdims=True)

@@ -1,7 +1,8 @@
-"""Whether the place of an answer decides who wins: a judge sees one in slot A, one in slot B.
+"""Order bias: does the slot of an answer influence the judge.
 
-Order bias of judges: Shi et al., arXiv 2406.07791. Tests are exact, and valid because slots are
-assigned by a seeded coin or both ways: without a bias the place says nothing about the winner.
+Order bias of judges: Shi et al., arXiv 2406.07791. The tests are exact. They are valid because
+slots are assigned by a seeded draw or both ways, so without bias the slot is independent of the
+winner.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Slots(NamedTuple):
 
 
 class OrderEffect(NamedTuple):
-    """What the slots say, over all judge calls of a run."""
+    """The order effect over all judge calls of a run."""
 
     slot_a_wins: int
     slot_b_wins: int

@@ -1,4 +1,4 @@
-"""The cases of an effectiveness or size-impact run, as what the statistics need of them."""
+"""Converts the cases of an effectiveness or size-impact run for the statistics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Unit = tuple[str, int]
 
 
 class Judgement(NamedTuple):
-    """What the scores of one judge call said: which condition lay in which slot, and who won."""
+    """The slots and the winner of one judge call, by its scores."""
 
     slot_a: str
     slot_b: str
@@ -49,7 +49,7 @@ class Pair(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What judging took for one case, answers from the cache included."""
+    """The judge calls of one case, cached ones included."""
 
     calls: int
     retries: int
@@ -117,7 +117,7 @@ def work_of(case: Mapping[str, object]) -> Work:
 
 
 def _judgements(case: Mapping[str, object], winner: str) -> tuple[Judgement, ...]:
-    """Return one judgement an order; a case that kept none gives the one it was judged in."""
+    """Return one judgement for each order; without orders, the one of the case itself."""
     orders: Sequence[object] = _sequence(case.get("orders"))
     judgements = []
     for order in orders or [{"ab_assignment": case.get("ab_assignment"), "winner": winner}]:

@@ -1,8 +1,8 @@
-"""What a number of prompts can show at all, and the words for what was shown.
+"""Power: the effects that a number of prompts can show, and the word for a result.
 
 The power of the two-sided t test is taken from the noncentral t distribution (Cohen, Statistical
-Power Analysis for the Behavioral Sciences, 1988, ch. 2); the sign-flip test that gives the
-p-values has nearly the same one, which the simulations beside the tests check.
+Power Analysis for the Behavioral Sciences, 1988, ch. 2). The sign-flip test that gives the p-values
+has nearly the same power; the simulations in the tests check this.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def power_of(effect: float, spread: float, units: int) -> float:
 
 
 def smallest_detectable(spread: float, units: int) -> float | None:
-    """Return the smallest true mean that ``units`` find with 80 % power, in the unit of spread.
+    """Return the smallest true mean that ``units`` find with 80 % power, in units of the spread.
 
-    None below two units, and where the measured spread is 0 and so says nothing.
+    None below two units, and for a measured spread of 0, which is no estimate.
     """
     if units < 2 or spread <= 0:
         return None
@@ -98,10 +98,10 @@ def units_needed(effect: float, spread: float) -> int | None:
 
 
 def word_for(mean: float | None, p: float | None, units: int) -> str:
-    """Return better, worse, no difference shown or too little data, from the first side's view.
+    """Return better, worse, no difference shown or too little data, for the first side.
 
-    ``p`` is the one adjusted for the other tests of its family. Below six units nothing can be
-    shown, and the word says so whatever the mean.
+    ``p`` is adjusted for the other tests of its family. Below six units nothing can be shown, so
+    the word is too little data for every mean.
     """
     if mean is None or p is None or units < MIN_UNITS:
         return TOO_LITTLE

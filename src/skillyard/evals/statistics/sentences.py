@@ -1,4 +1,4 @@
-"""The verdict on a skill, in one sentence that a reader can check against the figures."""
+"""The verdict on a skill as one sentence with its figures."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def arm_in_words(condition: str) -> str:
 
 
 def verdict(headline: Comparison | None, recommended: str | None) -> str:
-    """Return the sentence on the headline comparison, None where it was not judged.
+    """Return the sentence on the headline comparison, None if it was not judged.
 
-    ``recommended`` is the smallest arm not shown worse, None where that cannot be said.
+    ``recommended`` is the smallest arm not shown worse, None if unknown.
     """
     if headline is None:
         return "The skill was never judged against no skill, so nothing can be said."

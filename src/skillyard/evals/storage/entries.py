@@ -1,4 +1,4 @@
-"""Generations and judgements on disk: one readable file each, written whole, shared by runs."""
+"""Stored generations and judgements: one JSON file each, written atomically, shared by runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ENTRY_BYTES = 16_777_216
 LOCKS = ".locks"
 """The folder of 256 files, each the lock of the keys that end in its two digits."""
 _UNLOCKABLE = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
-"""What a file system without locks says."""
+"""Error numbers of file systems without locks."""
 
 _SAFE = re.compile(r"[^a-z0-9._-]+")
 
@@ -60,14 +60,14 @@ class Entries:
     def path(self, kind: str, skill: str, key: str) -> str:
         """Return an entry's path below the results folder, with forward slashes.
 
-        A skill's name becomes a folder that is safe on every system; two names that become one
-        share a folder, and their keys tell the entries apart.
+        A skill's name is converted to a folder name that is safe on every system. Two names may
+        share a folder; their entries differ by key.
         """
         folder = _SAFE.sub("-", skill.lower()).strip(".-") or "unnamed"
         return f"{kind}/{folder[:100]}/{key}.json"
 
     def read(self, path: str) -> dict[str, Any] | None:
-        """Return the entry at a path that :meth:`path` made; None when there is none to use."""
+        """Return the entry at a path from :meth:`path`; None when there is no usable one."""
         full = os.path.join(self._results, *path.split("/"))
         try:
             with open(full, "rb") as file:
@@ -80,7 +80,7 @@ class Entries:
         return self._parse(path, data)
 
     def refuse(self, path: str, why: str) -> None:
-        """Say, once for each entry, that what is kept there cannot be used."""
+        """Report once that an entry cannot be used."""
         with self._guard:
             first = path not in self._reported
             self._reported.add(path)
@@ -88,7 +88,7 @@ class Entries:
             self._warn(f"{path}: cannot be used ({why}), so it counts as missing")
 
     def write(self, path: str, entry: dict[str, Any]) -> None:
-        """Keep an entry, whole or not at all. Raises SkillIoError."""
+        """Write an entry atomically. Raises SkillIoError."""
         full = os.path.join(self._results, *path.split("/"))
         text = json.dumps(entry, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         try:
@@ -99,10 +99,10 @@ class Entries:
 
     @contextmanager
     def lock(self, path: str) -> Iterator[None]:
-        """Let nobody else make the same entry meanwhile, in this process or in another.
+        """Hold the lock of an entry, within this process and between processes.
 
-        Whoever waited should read again: the other one has paid for the answer. The lock ends
-        with the process that holds it, however it ends.
+        After waiting for the lock, the caller should read again, because the other holder may have
+        stored the answer. The lock ends with the process that holds it.
         """
         with self._guard:
             lock = self._locks.setdefault(path, threading.Lock())

@@ -1,4 +1,4 @@
-"""``events.jsonl``: what a run did, a line at a time; what was paid for is on disk at once."""
+"""``events.jsonl``: the events of runs, one a line. Paid results are flushed to disk at once."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class Events:
 def read_events(
     results: str, warn: Callable[[str], None] = lambda text: None, *, only: str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the events of a results folder, oldest first; a damaged line is said and left out.
+    """Yield the events of a results folder, oldest first. A damaged line is reported and left out.
 
-    ``only`` names the one kind of events that is wanted; other lines are not even parsed then.
+    ``only`` names the kind of events to return; other lines are then not parsed.
     """
     needle = None if only is None else json.dumps(only).encode()
     path = os.path.join(results, EVENTS)

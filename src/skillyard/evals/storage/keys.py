@@ -1,4 +1,4 @@
-"""Cache keys: a digest of everything that could change an answer, and of nothing else."""
+"""Cache keys: a digest of everything that can change an answer."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def text_digest(text: str) -> str:
 def generation_key(model: ChatModel, request: Request, run: int) -> str:
     """Return the key of one generation (evals.md §1.11).
 
-    It holds the provider, the host asked (without its port), the model, both texts, every
-    parameter that is sent and the run: run 0 and run 1 of one prompt are two answers. Skills are
-    not in it, so the answer without a skill is shared by all skills with the same prompt.
+    It contains the provider, the host (without its port), the model, both texts, every parameter
+    that is sent, and the run: run 0 and run 1 of one prompt are two answers. It does not contain
+    the skill, so all skills with the same prompt share the answer without a skill.
     """
     return _key(
         "generation",
@@ -59,7 +59,7 @@ def judgement_key(
 ) -> str:
     """Return the key of one judgement: ``slots`` are the texts in slot A and in slot B.
 
-    ``run`` tells repeats apart whose two texts happen to be the same.
+    ``run`` separates repeated judgements of equal texts.
     """
     return _key(
         "judgement",

@@ -1,4 +1,4 @@
-"""The results of a run as one JSON file: written whole, and read as the hostile input it may be."""
+"""The results of a run as one JSON file: written atomically, and validated when read."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def results_in(folder: str) -> dict[str, list[str]]:
 def latest(folder: str, eval_type: str) -> tuple[str, dict[str, Any]] | None:
     """Return the newest results of a type by ``meta.timestamp`` (not by the file's time).
 
-    Equal timestamps: the later run id. None where there are none. Raises as the functions above.
+    If timestamps are equal, the later run id wins. None if there are none. Raises as the functions
+    above.
     """
     best: tuple[tuple[str, str], str, dict[str, Any]] | None = None
     for path in results_in(folder)[eval_type]:
