@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
-from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
+from skillyard.evals.cases.dataset import Dataset, read_json_cases
 from skillyard.evals.cases.identity import Identities, case_id
-from skillyard.evals.cases.parser import json_lines
-from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.records import Record
 from skillyard.evals.cases.skill_names import check_prompt, known_skills
 
 __all__ = ["ActivationCase", "read_activation"]
@@ -51,20 +49,8 @@ def read_activation(
     An id may occur once in all of them. With a catalog, every skill that is named must be in it
     and may not be hidden.
     """
-    paths = [path for place in places for path in files_of(place, (".jsonl",))]
-    files, unreadable, digest = read_sources(paths)
-    cases: list[ActivationCase] = []
-    diagnostics: list[Diagnostic] = list(unreadable)
     identities = Identities()
-    for file in files:
-        notes = Notes(file.path)
-        for record in json_lines(file.text, notes):
-            before = notes.errors
-            case = _case(record, catalog, identities)
-            if notes.errors == before:
-                cases.append(case)
-        diagnostics += notes.found
-    return build_dataset(cases, diagnostics, files, digest)
+    return read_json_cases(places, lambda record: _case(record, catalog, identities))
 
 
 def _case(record: Record, catalog: Catalog | None, identities: Identities) -> ActivationCase:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
+from skillyard.evals.cases.dataset import Dataset, in_order, read_json_cases
 from skillyard.evals.cases.identity import Identities, case_id
-from skillyard.evals.cases.parser import json_lines
-from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.records import Record
 from skillyard.evals.cases.skill_names import check_prompt, known_skill, known_skills
 
 __all__ = ["ConfusionCase", "groups_of", "read_confusion"]
@@ -57,23 +56,14 @@ def read_confusion(
     An id may occur once in all of them. A group needs two skills that its cases expect; one with
     fewer is an error, and so is a negative of a group that no other case names.
     """
-    paths = [path for place in places for path in files_of(place, (".jsonl",))]
-    files, unreadable, digest = read_sources(paths)
-    cases: list[ConfusionCase] = []
-    diagnostics: list[Diagnostic] = list(unreadable)
     identities = Identities()
-    for file in files:
-        notes = Notes(file.path)
-        for record in json_lines(file.text, notes):
-            before = notes.errors
-            case = _case(record, catalog, identities)
-            if notes.errors == before:
-                cases.append(case)
-        diagnostics += notes.found
-    groups = groups_of(cases)
-    diagnostics += _odd_groups(cases, groups)
-    usable = [case for case in cases if not case.group or len(groups.get(case.group, ())) > 1]
-    return build_dataset(usable, diagnostics, files, digest)
+    dataset = read_json_cases(places, lambda record: _case(record, catalog, identities))
+    groups = groups_of(dataset.cases)
+    usable = [
+        case for case in dataset.cases if not case.group or len(groups.get(case.group, ())) > 1
+    ]
+    diagnostics = in_order([*dataset.diagnostics, *_odd_groups(dataset.cases, groups)])
+    return replace(dataset, cases=tuple(usable), diagnostics=diagnostics)
 
 
 def _case(record: Record, catalog: Catalog | None, identities: Identities) -> ConfusionCase:

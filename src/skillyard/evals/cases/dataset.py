@@ -9,10 +9,20 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from skillyard.errors import Diagnostic, SkillError
+from skillyard.evals.cases.parser import json_lines
+from skillyard.evals.cases.records import Notes, Record
 from skillyard.formats.frontmatter import decode, unify_lines
 from skillyard.resources import read_file
 
-__all__ = ["Dataset", "SourceFile", "build_dataset", "files_of", "read_sources"]
+__all__ = [
+    "Dataset",
+    "SourceFile",
+    "build_dataset",
+    "files_of",
+    "in_order",
+    "read_json_cases",
+    "read_sources",
+]
 
 Case = TypeVar("Case")
 
@@ -49,9 +59,7 @@ class SourceFile:
 
 
 def files_of(place: str | os.PathLike[str], endings: Sequence[str]) -> tuple[str, ...]:
-    """Return the files of a folder with one of the endings, sorted.
-
-    A path of a file returns itself.
+    """Return the files of a folder with one of the endings, sorted; a file returns itself.
 
     Subfolders and names that begin with a dot are left out. A missing folder has no files. A
     missing file is returned, so that reading it gives the error.
@@ -99,6 +107,29 @@ def read_sources(
     return tuple(files), tuple(diagnostics), digest.hexdigest()
 
 
+def read_json_cases(
+    places: Iterable[str | os.PathLike[str]], parse: Callable[[Record], Case]
+) -> Dataset[Case]:
+    """Read ``*.jsonl`` files and the ``*.jsonl`` files of folders, one case a line.
+
+    ``parse`` notes the errors of a record; a case with an error is left out.
+    """
+    files, unreadable, digest = read_sources(
+        path for place in places for path in files_of(place, (".jsonl",))
+    )
+    cases: list[Case] = []
+    diagnostics = list(unreadable)
+    for file in files:
+        notes = Notes(file.path)
+        for record in json_lines(file.text, notes):
+            before = notes.errors
+            case = parse(record)
+            if notes.errors == before:
+                cases.append(case)
+        diagnostics += notes.found
+    return build_dataset(cases, diagnostics, files, digest)
+
+
 def build_dataset(
     cases: Iterable[Case],
     diagnostics: Iterable[Diagnostic],
@@ -106,5 +137,9 @@ def build_dataset(
     sha256: str,
 ) -> Dataset[Case]:
     """Return the dataset, its diagnostics in order."""
-    ordered = sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message))
-    return Dataset(tuple(cases), tuple(ordered), tuple(file.path for file in files), sha256)
+    return Dataset(tuple(cases), in_order(diagnostics), tuple(file.path for file in files), sha256)
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics by file, then line."""
+    return tuple(sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message)))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
-from skillyard.evals.cases.parser import json_lines
-from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.dataset import Dataset, read_json_cases
+from skillyard.evals.cases.records import Record
 
 __all__ = ["Label", "read_labels"]
 
@@ -26,26 +24,19 @@ class Label:
 def read_labels(*places: str | os.PathLike[str]) -> Dataset[Label]:
     """Read the ``*.jsonl`` files of folders, or files themselves: ``{"id", "winner"}`` a line.
 
-    A case may be labelled once. Whether the case exists is seen when labels meet results.
+    A case may be labelled once. Whether the case exists is checked against the results.
     """
-    paths = [path for place in places for path in files_of(place, (".jsonl",))]
-    files, unreadable, digest = read_sources(paths)
-    diagnostics: list[Diagnostic] = list(unreadable)
-    labels: dict[str, Label] = {}
-    for file in files:
-        notes = Notes(file.path)
-        for record in json_lines(file.text, notes):
-            _read_label(record, labels)
-        diagnostics += notes.found
-    return build_dataset(labels.values(), diagnostics, files, digest)
+    labelled: set[str] = set()
+    return read_json_cases(places, lambda record: _label(record, labelled))
 
 
-def _read_label(record: Record, labels: dict[str, Label]) -> None:
+def _label(record: Record, labelled: set[str]) -> Label:
     before = record.notes.errors
     record.only(["id", "winner", "note"])
     label = Label(record.some_text("id"), record.some_text("winner"))
     record.text("note")
-    if label.id in labels:
+    if label.id in labelled:
         record.wrong("id", "is labelled twice", "keep one of the two labels", label.id)
     if record.notes.errors == before:
-        labels[label.id] = label
+        labelled.add(label.id)
+    return label

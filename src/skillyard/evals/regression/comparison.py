@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from skillyard.errors import InvalidInput
@@ -48,13 +48,7 @@ class BaselineComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape."""
-        return {
-            "eval_type": self.eval_type,
-            "path": self.path,
-            "baseline": self.baseline,
-            "refused": self.refused,
-            "changes": [change.to_dict() for change in self.changes],
-        }
+        return {**asdict(self), "changes": [change.to_dict() for change in self.changes]}
 
 
 def compare_folders(
