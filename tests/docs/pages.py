@@ -45,8 +45,8 @@ class Block(NamedTuple):
 
 def pages() -> list[Path]:
     """Return every page: the README files and all of ``docs/``."""
-    beside = [REPOSITORY / "README.md", REPOSITORY / "examples" / "README.md"]
-    found = [page for page in beside if page.is_file()]
+    folders = (REPOSITORY, REPOSITORY / "examples", REPOSITORY / "testkit")
+    found = [folder / "README.md" for folder in folders]
     return [*found, *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
 
